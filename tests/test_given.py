@@ -43,10 +43,10 @@ def ir() -> TemplateIR:
         (
             "chat.jinja",
             {},
-            "template: the template holds no Jinja, so all conversations render alike: give the text of the file, and "
-            "not its name",
+            "template: the template contains no Jinja, so all conversations render the same: "
+            "give the text of the file, and not its name",
         ),
-        ("Hello\nthere.", {}, "template: the template holds no Jinja, so all conversations render alike"),
+        ("Hello\nthere.", {}, "template: the template contains no Jinja, so all conversations render the same"),
         (TEMPLATE, {"name": 5}, "name: expected what the template is called (str), got int"),
         (TEMPLATE, {"target": "gbfn"}, f"no target is called 'gbfn': {TARGETS}"),
         (TEMPLATE, {"target": None}, f"no target is called None: {TARGETS}"),

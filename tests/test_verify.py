@@ -56,8 +56,8 @@ AROUND_CALLS = """{%- for m in messages %}{{ '<' ~ m.role ~ '>' ~ (m.content or 
 {{- '<end>' }}
 {%- endfor %}
 {%- if add_generation_prompt %}{{ '<assistant>' }}{% endif -%}"""
-COUNTED = """{% if all %}{{ '<calls n="' ~ all | length ~ '">' }}{% for c in all %}
-{{- '<call>' ~ c.function | tojson ~ '</call>' }}{% endfor %}{{ '</calls>' }}{% endif %}"""
+COUNTED = """{% if all %}{{ 'Calls: ' ~ all | length ~ '.\\n' }}{% for c in all %}
+{{- '<call>' ~ c.function | tojson ~ '</call>' }}{% endfor %}{% endif %}"""
 EACH = "{% for c in all %}{{ LINE }}{% endfor %}"
 PAIRS = (
     "{% for c in all %}{{ OPEN ~ c.function.name }}"
@@ -74,7 +74,7 @@ def pairs(opened: str, pair: str, close: str) -> str:
     [
         (
             COUNTED,
-            'the number of calls (3) stands in tools.section_start "<calls n=\\"3\\">", '
+            'the number of calls (3) stands in tools.section_start "Calls: 3.\\n", '
             "and a marker is the same text for any number",
         ),
         (
@@ -192,8 +192,8 @@ CHANGED = """
         (
             "list | join('.')",
             "trim",
-            "reasoning cannot be read: the render depends on its words and holds none of them as it is, "
-            "so something changes them",
+            "reasoning cannot be read: the render depends on the message's words, but contains none of them unchanged, "
+            "because the template changes them",
         ),
     ],
 )
@@ -291,7 +291,10 @@ CHANGED_CONTENT = (
         ("text | lower", "the template writes small letters"),
         ("text | reverse", "the template reverses the text: "),
         ("text[:5]", "the template writes only the beginning: "),
-        ("text | replace(text[5:6], '4')", "the render depends on its words and holds none of them as it is"),
+        (
+            "text | replace(text[5:6], '4')",
+            "the render depends on the message's words, but contains none of them unchanged",
+        ),
     ],
     ids=["capitals", "small letters", "reverse", "beginning", "letters"],
 )
@@ -751,6 +754,7 @@ MISPLACED = (
 )
 ONE = '<call>{"name": "{{ c.function.name }}", "arguments": {{ c.function.arguments | tojson }}}</call>'
 EVERY = "{% for c in calls %}" + ONE + "{% endfor %}"
+IN_WORDS = "{% for c in calls %}run {{ c.function.name }} {{ c.function.arguments | tojson }};{% endfor %}"
 WHY = "{% if m.reasoning_content or calls %}<why>{{ m.reasoning_content or '' }}INSIDE</why>{% endif %}"
 
 
@@ -758,7 +762,7 @@ WHY = "{% if m.reasoning_content or calls %}<why>{{ m.reasoning_content or '' }}
     ("turn", "cause"),
     [
         (
-            WHY.replace("INSIDE", EVERY) + "{{ m.content or '' }}",
+            WHY.replace("INSIDE", IN_WORDS) + "{{ m.content or '' }}",
             "the template writes calls between the markers of reasoning",
         ),
         (

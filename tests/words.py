@@ -55,6 +55,7 @@ VERBS = frozenset(
 )
 PRAGMA = "words: allowed"
 LONGEST, AVERAGE = 32, 16
+MOST_CHANGES = 60  # lines of one version in the changelog
 # Written by make targets, with lists of figures that are not sentences.
 LISTS = {"coverage.md", "hostile.md"}
 
@@ -185,8 +186,17 @@ def without_verb() -> Iterator[str]:
                         yield f"{_name(path)}:{node.lineno}: docstring of {node.name}: {first!r} is not a verb"
 
 
+def long_changelog() -> Iterator[str]:
+    """Yield the versions whose part of the changelog is too long to be read."""
+    for part in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").split("\n## ")[1:]:
+        lines = part.rstrip().splitlines()
+        if len(lines) > MOST_CHANGES:
+            yield f"CHANGELOG.md: {lines[0]}: {len(lines)} lines, {MOST_CHANGES} allowed; join or shorten entries"
+
+
 def problems() -> Iterator[str]:
     yield from without_verb()
+    yield from long_changelog()
     allowed = json.loads(ALLOWED.read_text(encoding="utf-8"))
     for group, words in counts().items():
         for word, count in words.items():

@@ -221,7 +221,7 @@ def _no_jinja(text: str) -> str:
     if not text.strip():
         return "the template is empty"
     file = ": give the text of the file, and not its name" if re.fullmatch(r"\S+\.\w+", text) else ""
-    return f"the template holds no Jinja, so all conversations render alike{file}"
+    return f"the template contains no Jinja, so all conversations render the same{file}"
 
 
 def make_limits(asked: Mapping[str, float]) -> Limits:

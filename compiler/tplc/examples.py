@@ -50,7 +50,7 @@ def _read_call(data: Json, place: str) -> Call:
         try:
             arguments = parse_json(arguments)
         except NotJson as error:
-            raise SourceError(place, f"its arguments are no JSON: {error}") from error
+            raise SourceError(place, f"its arguments aren't JSON: {error}") from error
     if not isinstance(arguments, dict):
         raise SourceError(place, "expected its arguments to be an object")
     identifier = data.get("id")

@@ -128,10 +128,28 @@ def _forms(ir: TemplateIR, shapes: Sequence[Tried]) -> Iterator[Repair]:
     found = [form for one in shapes if not one.passed for form in _forms_in(ir, one)]
     if not found:
         return
-    kept = [form for form in found if form.text.strip() not in _taken(ir, form.marker)]
+    inside = {form.parts for form in found if form.marker == "reasoning.end" and not form.text}
+    kept = [
+        form
+        for form in found
+        if form.text.strip() not in _taken(ir, form.marker)
+        or (form.parts in inside and _closes_reasoning_after_calls(ir, form))
+    ]
+    kept += _also_with_content(shapes, [form for form in kept if form.parts in inside], kept)
     if kept:
         reason = "; ".join(f"{' and '.join(form.parts)}: {form.marker} is {quoted(form.text)}" for form in kept)
         yield Repair(reason, _with_forms(ir, shapes, kept))
+
+
+def _also_with_content(shapes: Sequence[Tried], inside: Sequence[Form], known: Sequence[Form]) -> list[Form]:
+    """Return the forms of calls inside of reasoning for turns with content, which comes after such calls."""
+    fails = any(_parts_of(one.case) == PARTS and not one.passed for one in shapes)
+    new = fails and all(form.parts != PARTS for form in known)
+    return [replace(form, parts=PARTS) for form in inside] if new else []
+
+
+def _closes_reasoning_after_calls(ir: TemplateIR, form: Form) -> bool:
+    return form.marker == "tools.section_end" and form.text.strip() == ir.reasoning.end.strip()
 
 
 def _taken(ir: TemplateIR, marker: FormMarker) -> set[str]:

@@ -42,6 +42,8 @@ _TRANSFORMATIONS: Mapping[str, Callable[[str], str]] = {
     "writes all white space as one space": lambda text: " ".join(text.split()),
     "writes spaces as underscores": lambda text: text.replace(" ", "_"),
     "leaves out double quotes": lambda text: text.replace('"', ""),
+    "writes double quotes as &quot;": lambda text: text.replace('"', "&quot;"),
+    "writes double quotes as &quot; after backslashes": lambda text: text.replace('"', "\\&quot;"),
     "writes backslashes before single quotes": lambda text: text.replace('"', "'").replace("'", "\\'"),
     **{f"indents by {size}": partial(_indented, size) for size in (1, 2, 3, 4, 6, 8)},
     **{f"indents by {size} all but empty lines": partial(_indented_if_not_blank, size) for size in (1, 2, 3, 4, 6, 8)},

@@ -107,6 +107,7 @@ IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("｜"): ord
 ANY_WORD = "\ufdd1"  # in a core: the language that a fence names, or none.  It is no character of any text.
 LONGEST_LANGUAGE = 16
 LANGUAGE = Pattern(rf"[\w-]{{0,{LONGEST_LANGUAGE}}}")
+WORD_SLOT = "\ufdd2"  # in a core: any word, in a place where the template writes one that differs
 RESPELLED = "\0"  # before the core of a marker in other case or with other separators
 PART_OF_LONGER, BEGINS_LONGER, SPELLED_OTHERWISE = 1, 2, 4  # what is known about a marker, added up
 LONGEST_WORD = 64
@@ -140,6 +141,7 @@ class Scanner:
     """
 
     OTHER_SPELLINGS: ClassVar[bool] = True  # some may be in other case, or have other separators
+    WORD_SLOTS: ClassVar[bool] = True  # some have a word that differs from turn to turn
 
     def __init__(
         self, *markers: Marker, find: str = NOTHING, near: str = NOTHING, width: int = 1, leads: str = ""
@@ -289,6 +291,8 @@ def is_truncated(core: str, text: str) -> bool:
         piece = part.rstrip(ANY_WORD)
         if not piece:
             return end == len(text)
+        if Scanner.WORD_SLOTS and WORD_SLOT in piece:
+            piece = with_word(piece, text, at)
         if not text.startswith(piece, at):
             return piece.startswith(text[at:])
         end = at + len(piece)
@@ -296,6 +300,12 @@ def is_truncated(core: str, text: str) -> bool:
             end = LANGUAGE.match(text, end).end()
         at = len(text) - len(text[end:].lstrip())
     return False
+
+
+def with_word(marker: str, text: str, pos: int) -> str:
+    """Return a marker with the word that the text has in the place of its slot; `pos`: where the marker begins."""
+    before, _, after = marker.partition(WORD_SLOT)
+    return before + str(PLAIN_WORD.match(text, pos + len(before)).group()) + after
 
 
 def trailing_overlap(text: str, lead: str) -> int:
@@ -1716,6 +1726,16 @@ def known_head(prompt: str, heads: Sequence[str], anchors: Sequence[str]) -> str
     return found
 
 
+def filled_heads(prompt: str, heads: Sequence[str]) -> list[str]:
+    """Return the heads with the word that the end of the prompt has in the place of a slot."""
+    filled = []
+    for head in heads:
+        before, slot, after = head.partition(WORD_SLOT)
+        at = prompt.rfind(before) if slot else -1
+        filled.append(with_word(head, prompt, at) if at >= 0 else before + after)
+    return filled
+
+
 def after_last_anchor(prompt: str, anchors: Sequence[str]) -> str:
     """Return the text after the last anchor; the whole prompt if it has no anchor."""
     ends = [match.end() for match in re.finditer(any_of(anchors), prompt)]
@@ -1872,6 +1892,7 @@ class Stream(Copyable):
     HAS_REASONING: ClassVar[bool] = False  # and an opener of it
     HEADED: ClassVar[bool] = True  # generation prompts contain a part of the answer
     WAITS: ClassVar[bool] = False  # states wait for the rest of a marker
+    WORD_SLOTS: ClassVar[bool] = False  # some markers have a word that differs from turn to turn
     FEED_HOLDS_PENDING: ClassVar[bool] = False  # `feed` handles pending text
     ESCAPES: ClassVar[Any] = None  # texts that stand for characters, by kind of text
     MARKER_LIKE: ClassVar[Any] = None  # what is like a marker
@@ -2026,7 +2047,7 @@ class Stream(Copyable):
             else:
                 head = after_last_anchor(prompt, self.ANCHORS)
         elif self.HEADED and prompt is not None:
-            head = known_head(prompt, self.HEADS, self.ANCHORS)
+            head = known_head(prompt, filled_heads(prompt, self.HEADS) if self.WORD_SLOTS else self.HEADS, self.ANCHORS)
         if not head:
             return
         self._base = -len(head)
@@ -2436,7 +2457,7 @@ class TurnStates(Stream):
     def _leave_open(self, start: int, core: str) -> None:
         """Note that the text from `start` on is the beginning of this marker, so nothing is decided before all of it
         has arrived."""
-        if " " in core or (self.OTHER_SPELLINGS and core[0] == RESPELLED):
+        if (self.WORD_SLOTS and WORD_SLOT in core) or " " in core or (self.OTHER_SPELLINGS and core[0] == RESPELLED):
             self._is_still_ambiguous, self._ambiguous_from = lambda buf, at: truncated_core((core,), buf[at:]), start
         else:
             self._is_still_ambiguous, self._ambiguous_from = (
@@ -3267,6 +3288,7 @@ class Objects(Repairs):
     ODD_NAMES: ClassVar[bool] = True
     ARGUMENTS_OPEN: ClassVar[bool] = True
     MAY_BE_EMPTY: ClassVar[bool] = False  # a call without arguments has none in it
+    ARGUMENT_ESCAPES: ClassVar[Any] = None  # texts that stand for characters in all the text of the arguments
 
     def _begin_arguments(self) -> None:
         self._state = type(self)._arguments
@@ -3275,6 +3297,8 @@ class Objects(Repairs):
         buf, start = self._buf, next_char(self._buf, pos)
         if start == len(buf):
             return "" if self._final else "more"
+        if self.ARGUMENT_ESCAPES:
+            return ""
         match = self.STYLES[0].token.match(buf, start)
         if match is not None and self.STYLES[0].tokens.get(match.group(), "") in ("{", '"'):
             return ""
@@ -3291,6 +3315,8 @@ class Objects(Repairs):
 
     def _arguments(self) -> bool:
         # arguments = object | string that contains an object
+        if self.ARGUMENT_ESCAPES:
+            return self._escaped_arguments()
         if self._reader is None:
             self._skip_space()
             start = next_char(self._buf, self._pos)
@@ -3324,6 +3350,27 @@ class Objects(Repairs):
         elif not reader.want:
             self._emit_arguments(reader.take())
         return self._value_has_ended(reader) and self._close_call()
+
+    def _escaped_arguments(self) -> bool:
+        """Read all that comes before the next marker of calls, with its escapes undone."""
+        buf, mark = self._buf, self.AFTER_CALL.find(self._buf, self._pos)
+        if not self._final and (mark is None or self.AFTER_CALL.partial_match(buf, self._pos) <= mark.start):
+            return False
+        end = len(buf) if mark is None else mark.start
+        text, reader, read = self.ARGUMENT_ESCAPES.unescape(buf[self._pos : end]), Reader(self.STYLES, self.BREAKS), 0
+        if text.startswith("{", next_char(text, 0)):
+            read = reader.read(text, 0, True)
+            if reader.want:
+                self._note_truncation(*ENDS_IN_CALL)
+            elif reader.repair:
+                self._note("arguments_repaired", "arguments: " + reader.repair)
+                self._repaired = True
+        if text[read:].strip():
+            self._note_lost_text("arguments_not_an_object", "the arguments are not an object")
+            self._out.emit("content", text[read:])
+        self._pos = end
+        self._out.emit("arguments", (reader.close() if reader.want else reader.take()) if read else "{}")
+        return self._close_call()
 
     def _irregular_arguments(self, start: int) -> bool | None:
         """Read a fence around the arguments, or arguments in another form; return None if there is neither."""
@@ -4547,7 +4594,7 @@ JSON_TYPES = frozenset(["array", "object", "number", "integer", "boolean", "null
 QUOTES = "'\""
 KEY_GROUP = "(?P<key>"
 # A key with characters that keys normally don't contain.
-ODD_KEY = Pattern(rf"(?=.*[\s=:,(){{}}\[\]])\S(?:[^\n]{{0,{LONGEST_KEY - 2}}}\S)?|")
+ODD_KEY = Pattern(rf"(?=.*[^\w.-])\S(?:[^\n]{{0,{LONGEST_KEY - 2}}}\S)?|")
 
 
 class LookaheadEnd:

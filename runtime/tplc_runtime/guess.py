@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 QUOTES = "'\""
 KEY_GROUP = "(?P<key>"
 # A key with characters that keys normally don't contain.
-ODD_KEY = Pattern(rf"(?=.*[\s=:,(){{}}\[\]])\S(?:[^\n]{{0,{LONGEST_KEY - 2}}}\S)?|")
+ODD_KEY = Pattern(rf"(?=.*[^\w.-])\S(?:[^\n]{{0,{LONGEST_KEY - 2}}}\S)?|")
 
 
 class LookaheadEnd:

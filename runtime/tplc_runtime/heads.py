@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import re
 
+from .scanner import WORD_SLOT, with_word
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +29,16 @@ def known_head(prompt: str, heads: Sequence[str], anchors: Sequence[str]) -> str
             ends = prompt.endswith(text) or (len(prompt) >= len(head) and text.endswith(prompt))
             found = head if ends and len(head) > len(found) else found
     return found
+
+
+def filled_heads(prompt: str, heads: Sequence[str]) -> list[str]:
+    """Return the heads with the word that the end of the prompt has in the place of a slot."""
+    filled = []
+    for head in heads:
+        before, slot, after = head.partition(WORD_SLOT)
+        at = prompt.rfind(before) if slot else -1
+        filled.append(with_word(head, prompt, at) if at >= 0 else before + after)
+    return filled
 
 
 def after_last_anchor(prompt: str, anchors: Sequence[str]) -> str:

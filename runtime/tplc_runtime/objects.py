@@ -9,12 +9,12 @@ from .machine import CLOSER_KINDS
 from .pattern import Pattern
 from .repairs import Repairs
 from .second import FIRST_KEY, NO_BRACE, PART_OF_FIRST_KEY, arguments_in, arguments_of, is_wrapper
-from .turn import next_char
+from .turn import ENDS_IN_CALL, next_char
 from .values import Reader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import ClassVar
+    from typing import Any, ClassVar
 
 
 FENCE_OPEN = Pattern(r"```[\w-]*\s*")
@@ -26,6 +26,7 @@ class Objects(Repairs):
     ODD_NAMES: ClassVar[bool] = True
     ARGUMENTS_OPEN: ClassVar[bool] = True
     MAY_BE_EMPTY: ClassVar[bool] = False  # a call without arguments has none in it
+    ARGUMENT_ESCAPES: ClassVar[Any] = None  # texts that stand for characters in all the text of the arguments
 
     def _begin_arguments(self) -> None:
         self._state = type(self)._arguments
@@ -34,6 +35,8 @@ class Objects(Repairs):
         buf, start = self._buf, next_char(self._buf, pos)
         if start == len(buf):
             return "" if self._final else "more"
+        if self.ARGUMENT_ESCAPES:
+            return ""
         match = self.STYLES[0].token.match(buf, start)
         if match is not None and self.STYLES[0].tokens.get(match.group(), "") in ("{", '"'):
             return ""
@@ -50,6 +53,8 @@ class Objects(Repairs):
 
     def _arguments(self) -> bool:
         # arguments = object | string that contains an object
+        if self.ARGUMENT_ESCAPES:
+            return self._escaped_arguments()
         if self._reader is None:
             self._skip_space()
             start = next_char(self._buf, self._pos)
@@ -83,6 +88,27 @@ class Objects(Repairs):
         elif not reader.want:
             self._emit_arguments(reader.take())
         return self._value_has_ended(reader) and self._close_call()
+
+    def _escaped_arguments(self) -> bool:
+        """Read all that comes before the next marker of calls, with its escapes undone."""
+        buf, mark = self._buf, self.AFTER_CALL.find(self._buf, self._pos)
+        if not self._final and (mark is None or self.AFTER_CALL.partial_match(buf, self._pos) <= mark.start):
+            return False
+        end = len(buf) if mark is None else mark.start
+        text, reader, read = self.ARGUMENT_ESCAPES.unescape(buf[self._pos : end]), Reader(self.STYLES, self.BREAKS), 0
+        if text.startswith("{", next_char(text, 0)):
+            read = reader.read(text, 0, True)
+            if reader.want:
+                self._note_truncation(*ENDS_IN_CALL)
+            elif reader.repair:
+                self._note("arguments_repaired", "arguments: " + reader.repair)
+                self._repaired = True
+        if text[read:].strip():
+            self._note_lost_text("arguments_not_an_object", "the arguments are not an object")
+            self._out.emit("content", text[read:])
+        self._pos = end
+        self._out.emit("arguments", (reader.close() if reader.want else reader.take()) if read else "{}")
+        return self._close_call()
 
     def _irregular_arguments(self, start: int) -> bool | None:
         """Read a fence around the arguments, or arguments in another form; return None if there is neither."""

@@ -25,6 +25,7 @@ IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("｜"): ord
 ANY_WORD = "\ufdd1"  # in a core: the language that a fence names, or none.  It is no character of any text.
 LONGEST_LANGUAGE = 16
 LANGUAGE = Pattern(rf"[\w-]{{0,{LONGEST_LANGUAGE}}}")
+WORD_SLOT = "\ufdd2"  # in a core: any word, in a place where the template writes one that differs
 RESPELLED = "\0"  # before the core of a marker in other case or with other separators
 PART_OF_LONGER, BEGINS_LONGER, SPELLED_OTHERWISE = 1, 2, 4  # what is known about a marker, added up
 LONGEST_WORD = 64
@@ -58,6 +59,7 @@ class Scanner:
     """
 
     OTHER_SPELLINGS: ClassVar[bool] = True  # some may be in other case, or have other separators
+    WORD_SLOTS: ClassVar[bool] = True  # some have a word that differs from turn to turn
 
     def __init__(
         self, *markers: Marker, find: str = NOTHING, near: str = NOTHING, width: int = 1, leads: str = ""
@@ -207,6 +209,8 @@ def is_truncated(core: str, text: str) -> bool:
         piece = part.rstrip(ANY_WORD)
         if not piece:
             return end == len(text)
+        if Scanner.WORD_SLOTS and WORD_SLOT in piece:
+            piece = with_word(piece, text, at)
         if not text.startswith(piece, at):
             return piece.startswith(text[at:])
         end = at + len(piece)
@@ -214,6 +218,12 @@ def is_truncated(core: str, text: str) -> bool:
             end = LANGUAGE.match(text, end).end()
         at = len(text) - len(text[end:].lstrip())
     return False
+
+
+def with_word(marker: str, text: str, pos: int) -> str:
+    """Return a marker with the word that the text has in the place of its slot; `pos`: where the marker begins."""
+    before, _, after = marker.partition(WORD_SLOT)
+    return before + str(PLAIN_WORD.match(text, pos + len(before)).group()) + after
 
 
 def trailing_overlap(text: str, lead: str) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from .heads import after_last_anchor, continued_head, known_head
+from .heads import after_last_anchor, continued_head, filled_heads, known_head
 from .markerlike import LIKE_A_MARKER, marker_like
 from .message import Copyable, Diagnostic, checked_text
 from .scanner import Match
@@ -54,6 +54,7 @@ class Stream(Copyable):
     HAS_REASONING: ClassVar[bool] = False  # and an opener of it
     HEADED: ClassVar[bool] = True  # generation prompts contain a part of the answer
     WAITS: ClassVar[bool] = False  # states wait for the rest of a marker
+    WORD_SLOTS: ClassVar[bool] = False  # some markers have a word that differs from turn to turn
     FEED_HOLDS_PENDING: ClassVar[bool] = False  # `feed` handles pending text
     ESCAPES: ClassVar[Any] = None  # texts that stand for characters, by kind of text
     MARKER_LIKE: ClassVar[Any] = None  # what is like a marker
@@ -208,7 +209,7 @@ class Stream(Copyable):
             else:
                 head = after_last_anchor(prompt, self.ANCHORS)
         elif self.HEADED and prompt is not None:
-            head = known_head(prompt, self.HEADS, self.ANCHORS)
+            head = known_head(prompt, filled_heads(prompt, self.HEADS) if self.WORD_SLOTS else self.HEADS, self.ANCHORS)
         if not head:
             return
         self._base = -len(head)

@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from .pattern import LEAST_CUT, NAME_LIMIT, Pattern
-from .scanner import NO_MARKERS, RESPELLED, SPELLED_OTHERWISE, Match, Scanner, trailing_overlap, truncated_core
+from .scanner import (
+    NO_MARKERS,
+    RESPELLED,
+    SPELLED_OTHERWISE,
+    WORD_SLOT,
+    Match,
+    Scanner,
+    trailing_overlap,
+    truncated_core,
+)
 from .stream import Stream, at_line_start, is_word
 from .whole import MORE
 
@@ -252,7 +261,7 @@ class TurnStates(Stream):
     def _leave_open(self, start: int, core: str) -> None:
         """Note that the text from `start` on is the beginning of this marker, so nothing is decided before all of it
         has arrived."""
-        if " " in core or (self.OTHER_SPELLINGS and core[0] == RESPELLED):
+        if (self.WORD_SLOTS and WORD_SLOT in core) or " " in core or (self.OTHER_SPELLINGS and core[0] == RESPELLED):
             self._is_still_ambiguous, self._ambiguous_from = lambda buf, at: truncated_core((core,), buf[at:]), start
         else:
             self._is_still_ambiguous, self._ambiguous_from = (

@@ -1,4 +1,4 @@
-"""A Markdown fence around calls is dropped, whatever language it names."""
+"""A Markdown fence around calls is dropped, for any language that it names."""
 
 from __future__ import annotations
 

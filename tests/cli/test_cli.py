@@ -294,7 +294,7 @@ BAD_TEMPLATES: dict[str, tuple[str | bytes, int, str]] = {
     "no template": (
         "Just a text.",
         1,
-        "bad.jinja: the template holds no Jinja, so all conversations render alike\n",
+        "bad.jinja: the template contains no Jinja, so all conversations render the same\n",
     ),
     "never ends": (
         "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}",
@@ -397,14 +397,13 @@ HELD = """{%- for m in messages %}{{ '<' ~ m.role ~ '>' ~ (m.content or '') }}
 {%- endfor %}
 {%- if add_generation_prompt %}{{ '<assistant>' }}{% endif -%}"""
 HELD_ROWS = """assumed      the variable verb: "call" in tools.call "<call>{\\"name\\": \\""
-assumed      the turn's place in the conversation: "2" in tools.section_start "<calls turn=2>"
+varies       the turn's place in the conversation: "2" or any word in tools.section_start "<calls turn=2>"
 """
 
 
 def test_what_is_held_fixed(run: Run, tmp_path: Path) -> None:
     (tmp_path / "held.jinja").write_text(HELD, encoding="utf-8")
-    # Later turns have another number, so the format isn't verified.
-    compile_it = ("compile", "held.jinja", "-o", "held.py", "--allow-unverified")
+    compile_it = ("compile", "held.jinja", "-o", "held.py")
     assert HELD_ROWS in run(*compile_it).err
     assert run(*compile_it, "--quiet").code == 0
     reported = json.loads(run(*compile_it, "--json").err)["captured"]
@@ -413,7 +412,7 @@ def test_what_is_held_fixed(run: Run, tmp_path: Path) -> None:
         ("position", "", "2"),
     ]
     assert (
-        'captured.position = "2" in tools.section_start "<calls turn=2>"\n'
+        'captured.position = "2" or any word in tools.section_start "<calls turn=2>"\n'
         in run("inspect", "held.jinja", "--text").out
     )
 

@@ -258,8 +258,8 @@ def test_what_fails_verification(run: Run, project: Path) -> None:
     result = run("build", "hut")
     assert result.code == 1
     assert (
-        "cause: one call: calls cannot be read: the render depends on its words and holds none of them as it is"
-        in result.out
+        "cause: one call: calls cannot be read: the render depends on the message's words, "
+        "but contains none of them unchanged" in result.out
     )
     assert not (project / "out" / "hut.py").exists()
     (project / "tplc.toml").write_text("[options]\nallow-unverified = true\n" + MANIFEST)

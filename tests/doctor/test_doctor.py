@@ -107,7 +107,10 @@ def test_a_format_that_no_response_template_can_say() -> None:
         ir = learn_format(renderer, name="m", source_text=UNSAID)
     found = [(one.place, one.what, str(one)) for one in advise(ir, "m", ())]
     assert [(what, text) for place, what, text in found if place == "vLLM"][:3] == [
-        ("template", "a response template cannot express this format: a member of calls that is no word ('tool-name')"),
+        (
+            "template",
+            "a response template cannot express this format: a member of calls whose name isn't a word ('tool-name')",
+        ),
         ("make", "tplc compile m -t vllm -o m_vllm.py"),
         ("serve", "vllm serve MODEL --enable-auto-tool-choice --tool-parser-plugin m_vllm.py --tool-call-parser m"),
     ]

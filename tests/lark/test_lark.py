@@ -200,6 +200,6 @@ def test_what_cannot_be_expressed(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(NoLark) as caught:
         made("python-literals", tokens=Tokens(None, None, (AddedToken("[run]", 7, True),)))
     assert str(caught.value) == (
-        "python-literals: lark cannot express this: text that ends where other text goes on\n"
+        "python-literals: lark cannot express this: text that can end where other text continues\n"
         "    the request takes too many rules"
     )

@@ -114,7 +114,7 @@ def test_a_value_that_is_not_in_the_text_is_named() -> None:
         ),
         (
             {"message": {"tool_calls": [{"function": {"name": "f", "arguments": "{"}}]}, "text": ""},
-            "p.jsonl: line 1: message.tool_calls[0]: its arguments are no JSON: Expecting property name enclosed in "
+            "p.jsonl: line 1: message.tool_calls[0]: its arguments aren't JSON: Expecting property name enclosed in "
             "double quotes at line 1, column 2",
         ),
     ],

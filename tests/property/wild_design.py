@@ -12,6 +12,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from tests.property.delimited_calls import DELIMITED
 from tests.property.idiom_calls import IDIOMS
 from tests.property.random_markers import Markers
 from tests.property.shaped_calls import SHAPED
@@ -21,6 +22,7 @@ from tests.property.written_calls import CONSTRUCTIONS
 FIRST_WRITTEN = 20_000  # seeds from here on write calls that look like text, change values, or differ by them
 FIRST_SHAPED = 60_000  # seeds from here on write markers that depend on what the calls hold
 FIRST_IDIOM = 80_000  # seeds from here on write calls as people copy them, in turns that differ by their shape
+FIRST_PLACED = 100_000  # seeds from here on write calls of all kinds, inside of reasoning or opened by the prompt
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,7 @@ class Plan:
     prompt: str = ""  # after the header of the generation prompt
     opening: str = ""  # at the very beginning
     indent: str = ""
+    inside: bool = False  # calls are inside of reasoning, if there is any
     loose: bool = False
     kinds: list[str] = field(default_factory=list)
     ambiguous: str = ""
@@ -71,12 +74,16 @@ def wild_template(seed: int) -> WildTemplate:
     twists = TWISTS if seed < FIRST_WRITTEN else (*TWISTS, escaped_content)
     if seed >= FIRST_IDIOM:
         twists = (*twists, *SHAPES * 2)
+    if seed >= FIRST_PLACED:
+        twists = (*twists, *PLACES * 8)
     for twist in rng.sample(twists, rng.choice([0, 1, 1, 1, 2] if seed < FIRST_WRITTEN else [0, 0, 1, 1])):
         twist(plan)
     return WildTemplate(seed, _source(plan), tuple(plan.kinds), plan.ambiguous)
 
 
 def _families(seed: int) -> tuple[Callable[[random.Random, Markers], Calls], ...]:
+    if seed >= FIRST_PLACED:
+        return (*FAMILIES, *CONSTRUCTIONS, *SHAPED, *IDIOMS, *DELIMITED * 3)
     if seed >= FIRST_IDIOM:
         return IDIOMS
     return FAMILIES if seed < FIRST_WRITTEN else CONSTRUCTIONS if seed < FIRST_SHAPED else SHAPED
@@ -93,10 +100,14 @@ def _source(plan: Plan) -> str:
     lines += [plan.header, plan.before]
     if plan.reasoning:
         start, end = map(text, plan.reasoning)
-        lines.append(plan.reasons.replace("{start}", start).replace("{end}", end))
+        reasons = plan.reasons.replace("{start}", start)
+        if plan.inside and plan.calls:
+            reasons = reasons.replace("{end}", "\n".join(["", *_calls(plan, plan.calls), "{end}"]))
+        lines.append(reasons.replace("{end}", end))
     lines.append(plan.content)
     if plan.calls:
-        lines += _calls(plan, plan.calls)
+        calls = _calls(plan, plan.calls)
+        lines += ["{%- if not thought -%}", *calls, "{%- endif -%}"] if plan.inside else calls
     lines += [plan.end, "{%- endif -%}", "{%- endfor -%}", plan.last]
     lines += ["{%- if add_generation_prompt -%}", plan.header, plan.before, plan.prompt, "{%- endif -%}"]
     if plan.loose:
@@ -314,6 +325,31 @@ def indented_reasoning(plan: Plan) -> None:
     plan.kinds.append("indented reasoning")
 
 
+def calls_inside_reasoning(plan: Plan) -> None:
+    if plan.calls is None or plan.reasoning is None or plan.calls.blocks:
+        return
+    plan.inside = True
+    plan.kinds.append("calls inside reasoning")
+
+
+def prompt_opens_calls(plan: Plan) -> None:
+    """If tools are offered, the prompt has the text that opens the calls."""
+    if plan.calls is None or plan.calls.blocks or plan.reasoning is not None or not plan.calls.start:
+        return
+    plan.prompt = "{%- if tools -%}" + plan.calls.start + "{%- endif -%}"
+    plan.content = "{%- if not m.tool_calls -%}" + plan.content + "{%- endif -%}"
+    plan.kinds.append("prompt opens calls")
+
+
+def number_of_the_turn(plan: Plan) -> None:
+    """The turn's place in the conversation is in the opener of reasoning."""
+    if plan.reasoning is None:
+        return
+    plan.reasons = plan.reasons.replace("{start}", "{start}" + text("[turn ") + "{{- loop.index -}}" + text("]"))
+    plan.kinds.append("number of the turn")
+
+
+PLACES = (calls_inside_reasoning, prompt_opens_calls, number_of_the_turn)
 SHAPES = (lead_by_shape, reasoning_by_shape, effort_in_marker, content_always_printed, indented_reasoning)
 TWISTS: tuple[Callable[[Plan], None], ...] = (
     content_wrapped_before_calls,

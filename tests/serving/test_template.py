@@ -241,13 +241,14 @@ MARKED_EFFORT = """{%- for m in messages %}{{ '<' ~ m.role ~ '>' }}
 
 
 def test_a_variable_that_changes_a_marker() -> None:
-    """A value is accepted only if the markers stay; the header may change, because no model writes it."""
+    """A value is accepted if the markers stay, or if one word in them changes; the header may change as well."""
     with ChatTemplate(MARKED_EFFORT) as template:
-        for variables in ({"effort": "some"}, {"effort": ""}, {"plugins": []}, {"persona": "bot"}, {"other": 1}):
+        efforts = ({"effort": "some"}, {"effort": "much"}, {"effort": ""})
+        for variables in (*efforts, {"plugins": []}, {"persona": "bot"}, {"other": 1}):
             ready = template.prepare({"messages": ASKED, "chat_template_kwargs": variables})
             assert ready.prompt == f"<user>Hello.<end><{variables.get('persona', 'assistant')}>"
         for name, value, marker in (
-            ("effort", "much", 'reasoning.start "{reason some}"'),
+            ("effort", "so much", 'reasoning.start "{reason some}"'),
             ("plugins", [1], 'turn.end "<end>"'),
         ):
             with pytest.raises(RequestError) as caught:

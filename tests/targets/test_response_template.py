@@ -119,7 +119,7 @@ def test_a_member_that_no_placeholder_can_name() -> None:
     with pytest.raises(CannotExpress) as caught:
         response_template(ir)
     assert str(caught.value) == (
-        "late: response_template cannot express this format: a member of calls that is no word ('tool-name')\n"
+        "late: response_template cannot express this format: a member of calls whose name isn't a word ('tool-name')\n"
         r'''    for example "<act>{\"tool-name\": \"look\", \"with\": {}}</act><end>"'''
     )
 

@@ -53,7 +53,7 @@ def read(path: str) -> list[CensusEntry]:
     except OSError as error:
         raise unreadable(path, error) from error
     except (ValueError, TypeError, AttributeError) as error:
-        raise SourceError(path, f"is no census: {error}") from error
+        raise SourceError(path, f"isn't a census table: {error}") from error
 
 
 def need_arrow(path: str) -> None:

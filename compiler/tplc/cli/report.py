@@ -126,13 +126,17 @@ _CAPTURED = {
 
 
 def captured_rows(ir: TemplateIR) -> Iterator[tuple[str, str]]:
-    return (("assumed", _captured(captured)) for captured in ir.captured if captured.by != "token")
+    return (
+        ("varies" if captured.any_word else "assumed", _captured(captured))
+        for captured in ir.captured
+        if captured.by != "token"
+    )
 
 
 def _captured(captured: Captured) -> str:
     where = f"in {captured.marker} {quoted(captured.whole)}" if captured.marker else f"at {quoted(captured.whole)}"
     source = _CAPTURED[captured.by] + (f" {captured.name}" if captured.name else "")
-    return f"{source}: {quoted(captured.text)} {where}"
+    return f"{source}: {quoted(captured.text)}{' or any word' * captured.any_word} {where}"
 
 
 def _grammar_rows(grammar: Grammar | LarkGrammar) -> Iterator[tuple[str, str]]:

@@ -242,7 +242,7 @@ def _of_turn(ir: TemplateIR) -> Iterator[Remark]:
     if not ir.turn.header.strip():
         yield Remark("turn", "nothing opens the assistant's turn", "open each message with its role")
     for captured in ir.captured:
-        if captured.by != "token":  # it is the tokenizer's to give
+        if captured.by != "token" and not captured.any_word:  # the tokenizer gives tokens
             marker, on = quoted(captured.whole.strip()), _dependence(captured.by, captured.name)
             yield Remark(
                 "turn",

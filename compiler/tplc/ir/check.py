@@ -69,7 +69,7 @@ def _check_turn(turn: Turn) -> Iterator[Violation]:
             yield Violation(f"turn.prompts[{index}]", "text does not end with the header and the head")
     yield from _check_texts("turn.anchors", turn.anchors)
     yield from _check_texts("turn.ends", turn.ends)
-    yield from _check_texts("turn.result_heads", turn.result_heads)
+    yield from _check_texts("turn.other_heads", turn.other_heads)
     yield from _check_unique("turn.prompts", [repr(prompt.context) for prompt in turn.prompts])
 
 

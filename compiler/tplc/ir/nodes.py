@@ -106,19 +106,19 @@ class Turn:
     where an answer is continued, the turn starts at the last anchor of the prompt.
     `ends` are the texts that end a turn, the most usual first; their cores (without outer white space) are the stop
     strings.  `prompts[0]` is the default generation prompt.
-    `result_heads` are heads that a generation prompt has after a tool's result only.
+    `other_heads` are heads that a generation prompt has only after a tool's result, or only if tools are given.
     """
 
     header: str
     anchors: tuple[str, ...]
     prompts: tuple[GenerationPrompt, ...]
     ends: tuple[str, ...]
-    result_heads: tuple[str, ...] = ()
+    other_heads: tuple[str, ...] = ()
 
     @property
     def heads(self) -> tuple[str, ...]:
         """Return the parts of a turn that prompts may contain, the default first."""
-        return tuple(dict.fromkeys([*(prompt.head for prompt in self.prompts), *self.result_heads]))
+        return tuple(dict.fromkeys([*(prompt.head for prompt in self.prompts), *self.other_heads]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -399,6 +399,7 @@ class Captured:
     `by` says from where: a "variable" of the template, whose `name` this is; a special "token" that no one gave; the
     turn's "position" in the conversation; how many "calls" there are.  `text` is what was there, `marker` names the
     marker of this IR that contains it ("" if several do, or none), and `whole` is that marker, or the text around it.
+    `any_word`: parsers and grammars accept any word or number in its place.
     """
 
     by: CapturedBy
@@ -406,6 +407,7 @@ class Captured:
     text: str
     marker: str
     whole: str
+    any_word: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,8 @@ def _all_facts(ir: TemplateIR) -> Iterator[str]:
     yield from _tolerances(ir)
     for one in ir.captured:
         place = f"{one.marker} {quoted(one.whole)}" if one.marker else quoted(one.whole)
-        yield f"captured.{one.by}{' ' + one.name if one.name else ''} = {quoted(one.text)} in {place}"
+        text = quoted(one.text) + " or any word" * one.any_word
+        yield f"captured.{one.by}{' ' + one.name if one.name else ''} = {text} in {place}"
     for reason in ir.left_out:
         yield f"left out = {reason}"
     if ir.verification != Verification():
@@ -106,8 +107,8 @@ def _turn(ir: TemplateIR) -> Iterator[str]:
         # The text is the header and the head; only one that is not (a wrong IR) is printed whole.
         whole = "" if prompt.text == ir.turn.header + prompt.head else f" in {quoted(prompt.text)}"
         yield f"turn.prompt {context} = header {quoted(prompt.head)}{whole}"
-    for head in ir.turn.result_heads:
-        yield f"turn.result_head = {quoted(head)}"
+    for head in ir.turn.other_heads:
+        yield f"turn.other_head = {quoted(head)}"
     for end in ir.turn.ends:
         yield f"turn.end = {quoted(end)}"
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 from urllib.parse import quote
 
@@ -38,6 +38,7 @@ from tplc.ir.nodes import (
     Tools,
     ValueStyle,
 )
+from tplc.ir.word_slots import with_count
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,17 +62,25 @@ def write_parts(ir: TemplateIR, message: Mapping[str, Any]) -> tuple[WrittenPart
     writer = _Writer(ir.turn.header)
     if not ir.reasoning.after_content:
         _write_reasoning(writer, ir, reasoning)
-    calls_first = ir.content.with_calls == "after"
+    # After calls inside of reasoning, the rest of the turn follows its end.
+    inside = bool(reasoning and calls and ir.reasoning.start.strip() and not ir.reasoning.end)
+    calls_first = ir.content.with_calls == "after" or inside
     if calls and calls_first:
-        _write_calls(writer, ir.tools, calls)
+        _write_calls(writer, _with_counts(ir, len(calls)), calls)
     _write_content(writer, ir, content, reasoning)
     if ir.reasoning.after_content:
         _write_reasoning(writer, ir, reasoning)
     if calls and not calls_first:
-        _write_calls(writer, ir.tools, calls)
+        _write_calls(writer, _with_counts(ir, len(calls)), calls)
     if ir.turn.ends:
         writer.marker(ir.turn.ends[0])
     return tuple(writer.parts)
+
+
+def _with_counts(ir: TemplateIR, count: int) -> Tools:
+    """Return the calls with their number in the texts around them."""
+    start, end = (with_count(ir, text, count) for text in (ir.tools.section_start, ir.tools.section_end))
+    return replace(ir.tools, section_start=start, section_end=end)
 
 
 class _Writer:
@@ -190,7 +199,9 @@ def _indentation(tools: Tools) -> int:
 def write_arguments(tools: Tools, arguments: Mapping[str, Any], *, base: int = 0) -> str:
     assert tools.dialect is not None and tools.arguments is not None
     if isinstance(tools.arguments, ObjectArguments):
-        text = write_value(tools.dialect, arguments, tools.dialect.in_object, base=base)
+        text = escaped(
+            tools.replaced, "value", write_value(tools.dialect, arguments, tools.dialect.in_object, base=base)
+        )
         return json.dumps(text, ensure_ascii=False) if tools.arguments.encoded else text
     arguments = {tools.written("key", key): value for key, value in arguments.items()}
     return _write_pairs(tools.dialect, tools.arguments, arguments, tools.replaced)

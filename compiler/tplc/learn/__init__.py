@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 
 from tplc.examples import Example
-from tplc.ir.nodes import GENERAL_TOLERANCES, Provenance, TemplateIR, Tolerance, Tools, Turn
+from tplc.ir.nodes import GENERAL_TOLERANCES, ObjectArguments, Provenance, TemplateIR, Tolerance, Tools, Turn
 from tplc.learn.arguments import ArgumentFacts, learn_arguments
 from tplc.learn.calls import learn_calls
 from tplc.learn.candidates import candidates
@@ -28,6 +28,7 @@ from tplc.learn.examples import calls_from_examples, reasoning_from_examples
 from tplc.learn.forms import forms_of_shared_opener
 from tplc.learn.header import learn_header
 from tplc.learn.limits import check_sizes, check_slots
+from tplc.learn.object_escapes import UnescapingProber, learn_object_escapes
 from tplc.learn.probe import Observer, Prober
 from tplc.learn.reasoning import learn_markers, learn_reasoning, with_end
 from tplc.learn.replaced import learn_replaced
@@ -37,6 +38,7 @@ from tplc.learn.tokens import preserved_tokens, with_token_ends
 from tplc.learn.turn import TurnFacts, learn_turn
 from tplc.learn.unlearned import check_all_is_learned
 from tplc.render import Renderer
+from tplc_runtime.escapes import Escapes
 
 
 def learn(
@@ -64,14 +66,14 @@ def learn(
     turn = learn_turn(prober, base, contexts)
     called = call_setup(prober, base, contexts, found)
     markers = learn_markers(prober, turn, base, contexts, called.setup if called else None, found)
-    arguments = learn_arguments(prober, turn, called.setup) if called else None
-    turn, markers = learn_header(prober, base, turn, markers, called, arguments)
+    asked, arguments = _arguments(prober, turn, called)
+    turn, markers = learn_header(asked, base, turn, markers, called, arguments)
     markers, left_out = with_end(markers)
     reasoning = learn_reasoning(prober, turn, markers, called.setup if called else None)
     content = learn_content(prober, base, turn, markers)
     ends = learn_ends(prober, base, turn)
     content, ends = split_end_of_content(prober, base, turn, markers, content, ends)
-    calls = learn_calls(prober, turn, markers, called, arguments, ends) if called and arguments else None
+    calls = learn_calls(asked, turn, markers, called, arguments, ends) if called and arguments else None
     after = learn_after_results(prober, turn, called.setup, contexts) if called else AfterResults()
     if reasoning.mode == "none":
         reasoning = reasoning_from_examples(examples)
@@ -101,6 +103,22 @@ def learn(
     ir = with_token_ends(prober, base, ir, renderer.special_tokens)
     captured = find_captured(prober, ir, turn.asked, base, called, markers, found)
     return replace(ir, preserved_tokens=preserved_tokens(ir, added_tokens), captured=(*captured_tokens(ir), *captured))
+
+
+def _arguments(prober: Prober, turn: TurnFacts, called: CallSetup | None) -> tuple[Prober, ArgumentFacts | None]:
+    """Return what is known of arguments, and the prober that calls are learned with: if all of their text is escaped,
+    one that undoes that."""
+    if called is None:
+        return prober, None
+    escapes = learn_object_escapes(prober, turn, called.setup)
+    if not escapes:
+        return prober, learn_arguments(prober, turn, called.setup)
+    undone = Escapes({one.text: one.char for one in escapes})
+    asked = UnescapingProber(prober.renderer, prober.observer, escapes=undone)
+    facts = learn_arguments(asked, turn, called.setup)
+    if not isinstance(facts.arguments, ObjectArguments):
+        return prober, learn_arguments(prober, turn, called.setup)
+    return asked, replace(facts, escapes=escapes)
 
 
 def _with_replaced(

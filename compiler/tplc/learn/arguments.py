@@ -195,6 +195,10 @@ def learn_arguments(prober: Prober, turn: TurnFacts, setup: Setup) -> ArgumentFa
         indent=indent,
     )
     start, end, empty = _around(texts[0], pairs, setup, _slots_before(texts[1], setup))
+    if not start and empty and empty == pairs.open:
+        # It is written without arguments as well, so it opens no pair: it separates them.
+        pairs, empty = replace(pairs, open="", separator=pairs.separator + empty), ""
+        layout = layout[1:]
     close = pairs.close.removeprefix(place.quote[1])
     arguments = PairArguments(start=start, pair=layout, separator=pairs.separator, end=end, empty=empty)
     refused = _refused(prober, turn, setup)

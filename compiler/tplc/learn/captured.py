@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from tplc.ir.markers import common_prefix, common_suffix
 from tplc.ir.nodes import Captured, CapturedBy, Json, TemplateIR
 from tplc.ir.stand_ins import names_stood_for, stand_in
+from tplc.ir.word_slots import could_hold_any_word
 from tplc.learn.align import cut_left, cut_right
 from tplc.learn.candidates import Candidates
 from tplc.learn.conversation import CallSetup
@@ -45,6 +46,15 @@ _EARLIER = "zqearlier0x"
 _SENTINEL = re.compile(r"zq[a-z]+[0-9]+(?:n[0-9]+)?[xw]+")
 _NEXT = re.compile(f"{TOOL_RESULT}|{NEXT_USER}")
 _AROUND = 20
+_MAY_VARY = (
+    "reasoning.start",
+    "reasoning.end",
+    "content.start",
+    "content.end",
+    "tools.section_start",
+    "tools.section_end",
+    "tools.call",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,10 +235,20 @@ def _captured(ir: TemplateIR, by: CapturedBy, name: str, change: _Deviation) -> 
     text = change.text[change.start : change.stop]
     place = next((named for named in markers(ir) if _touches(change, named[1])), None)
     if place is not None and (by != "calls" or place[0] != "tools.call"):
-        yield Captured(by, name, text, *place)
+        captured = Captured(by, name, text, *place)
+        yield replace(captured, any_word=_is_any_word(ir, captured, change))
     elif place is None and not change.last:
         shown = change.text[max(0, change.start - _AROUND) : change.stop + _AROUND]
         yield Captured(by, name, text, "", shown)
+
+
+def _is_any_word(ir: TemplateIR, captured: Captured, change: _Deviation) -> bool:
+    """Return whether any word may be in the place of the text: a variable's own value was written there, or another
+    number."""
+    data = captured.by != "position" and change.instead.lower() in (_WORD, str(_NUMBER))
+    numbers = captured.by != "variable" and captured.text.isdecimal() and change.instead.isdecimal()
+    in_object = captured.marker == "tools.call" and ir.tools.json is not None
+    return (data or numbers) and captured.marker in _MAY_VARY and not in_object and could_hold_any_word(captured)
 
 
 def _touches(change: _Deviation, marker: str) -> bool:

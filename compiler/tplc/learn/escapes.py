@@ -17,7 +17,7 @@ from tplc.learn.dialect import Position
 from tplc_runtime.escapes import Escapes
 
 _WIDE = "é"
-_CHARACTERS = string.punctuation + " \n\t" + _WIDE
+CHARACTERS = string.punctuation + " \n\t" + _WIDE
 _PLAIN = "zqplain0x"
 _LONGEST = 16  # what stands for one character
 
@@ -26,7 +26,7 @@ def learn_escapes(position: Position) -> tuple[Replaced, ...]:
     """Return the escapes; empty for values in quotes, whose escapes are the dialect's, and if they can't be undone."""
     if position(_PLAIN) != _PLAIN:
         return ()
-    found = [one for one in found_escapes(position(_probe()) or "", _CHARACTERS) if one.text != one.char]
+    found = [one for one in found_escapes(position(probe_of_characters()) or "", CHARACTERS) if one.text != one.char]
     if not found or not all(means_one(one, found) for one in found):
         return ()
     wide = next((one for one in found if one.char == _WIDE), None)
@@ -36,8 +36,9 @@ def learn_escapes(position: Position) -> tuple[Replaced, ...]:
     return escapes if _in_lists(position, escapes) else ()
 
 
-def _probe() -> str:
-    return "".join(f"zqs{number}x{char}" for number, char in enumerate(_CHARACTERS)) + f"zqs{len(_CHARACTERS)}x"
+def probe_of_characters() -> str:
+    """Return a text in which each of the characters is between two words of its own."""
+    return "".join(f"zqs{number}x{char}" for number, char in enumerate(CHARACTERS)) + f"zqs{len(CHARACTERS)}x"
 
 
 def found_escapes(text: str, characters: str) -> Iterator[Replaced]:

@@ -17,7 +17,7 @@ from tplc.learn.align import cut_right, pieces, reads_well, token_spans
 from tplc.learn.arguments import ArgumentFacts
 from tplc.learn.conversation import CallSetup
 from tplc.learn.outline import learn_outline
-from tplc.learn.probe import Prober, Setup, asks
+from tplc.learn.probe import Prober, Setup, after_content, asks
 from tplc.learn.reasoning import ReasoningMarkers
 from tplc.learn.turn import TURN, TurnFacts, user_header
 
@@ -40,8 +40,9 @@ def learn_header(
     if called is not None and arguments is not None:
         opener = _opener_of_calls(prober, turn, markers, called, arguments)
         turn = turn.with_header_until(len(turn.header) - len(opener))
-        # content has it as well: it was in the header of every turn
-        markers = replace(markers, lead=markers.blank + opener + markers.opens_content)
+        if after_content(prober, base) is not None:
+            # content has it as well: it was in the header of every turn
+            markers = replace(markers, lead=markers.blank + opener + markers.opens_content)
     return turn, markers
 
 

@@ -224,6 +224,7 @@ def _markers(shown: Sequence[ReasoningShown], turn: TurnFacts, lead: str, call_l
 
     `lead` and `call_lead` are what is before content and before the first call in turns without reasoning.
     """
+    shown = _without_calls_inside(shown, lead)
     start = shown[0].before
     header = turn.header
     for s in shown:
@@ -255,6 +256,13 @@ def _markers(shown: Sequence[ReasoningShown], turn: TurnFacts, lead: str, call_l
         first = _closing_piece(end, start)
         end = end[:first] if first else end
     return start, end
+
+
+def _without_calls_inside(shown: Sequence[ReasoningShown], lead: str) -> Sequence[ReasoningShown]:
+    """Return the renders without those in which what ends reasoning comes after the call: calls are inside of it."""
+    first = shown[0]
+    end = first.after.removesuffix(lead).strip() if first.then == CONTENT else ""
+    return [first, *(s for s in shown[1:] if not end or end in s.after or end not in s.rest)]
 
 
 def _with_lead(shown: Sequence[ReasoningShown], end: str, lead: str) -> str:

@@ -10,7 +10,7 @@ after the anchor of another; only prompts after results have it.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tplc.ir.markers import is_distinctive
@@ -25,7 +25,7 @@ from tplc.learn.probe import (
     opening,
     sentinel_call,
 )
-from tplc.learn.turn import TurnFacts
+from tplc.learn.turn import TurnFacts, generation_prompt
 
 # Names, keys and ids of probes may be written around a result.
 _SENTINEL = re.compile(r"zq[a-z]+\d+x?w*")
@@ -33,7 +33,8 @@ _SENTINEL = re.compile(r"zq[a-z]+\d+x?w*")
 
 @dataclass(frozen=True, slots=True)
 class AfterResults:
-    """Anchors, and heads after them, that only prompts after a tool's result have."""
+    """Anchors, and heads after them, that only prompts after a tool's result have; and heads that only prompts with
+    tools have."""
 
     anchors: tuple[str, ...] = ()
     heads: tuple[str, ...] = ()
@@ -41,17 +42,27 @@ class AfterResults:
 
 @asks("results", "After which texts does a turn continue if the last message is a tool's result?")
 def learn_after_results(prober: Prober, turn: TurnFacts, setup: Setup, contexts: Sequence[Setup]) -> AfterResults:
-    known = sorted({prompt.head for prompt in turn.prompts}, key=len, reverse=True)
+    setups = [setup.with_context(**dict(context)) for context in ((), *(context.context for context in contexts))]
+    usual_heads = {prompt.head for prompt in turn.prompts}
+    with_tools = {head for one in setups for head in _heads_with_tools(prober, turn, one)} - usual_heads
+    known = sorted(usual_heads | with_tools, key=len, reverse=True)
     found: set[str] = set()
-    for context in ((), *(context.context for context in contexts)):
-        rest = _after_result(prober, replace(setup, follow="tool").with_context(**dict(context)))
+    for one in setups:
+        rest = _after_result(prober, replace(one, follow="tool"))
         anchor = rest[: len(rest) - len(next((head for head in known if rest.endswith(head)), ""))]
         usual = any(anchor.endswith(text.lstrip() or text) for text in turn.anchors)
         if not usual and is_distinctive(anchor) and anchor not in turn.asked:
             found.add(anchor)
     anchors = [anchor for anchor in sorted(found) if not any(_extends(anchor, other) for other in found)]
     heads = {text.removeprefix(anchor) for text in found for anchor in anchors if _extends(text, anchor)}
-    return AfterResults(tuple(anchors), tuple(sorted(heads)))
+    return AfterResults(tuple(anchors), tuple(sorted(heads | with_tools)))
+
+
+def _heads_with_tools(prober: Prober, turn: TurnFacts, setup: Setup) -> Iterator[str]:
+    """Yield the part of the turn that a prompt has after a question if tools are given."""
+    text = generation_prompt(prober, replace(setup, follow="none", tools="full")) if turn.header.strip() else None
+    if text is not None and text.startswith(turn.header):
+        yield text.removeprefix(turn.header)
 
 
 def _extends(text: str, start: str) -> bool:

@@ -81,7 +81,7 @@ def learn_turn(prober: Prober, base: Setup, contexts: Sequence[Setup]) -> TurnFa
         # history and prompt have headers of their own
         anchors = tuple(dict.fromkeys((own, *texts)))
         return TurnFacts(asked, "", anchors, _heads(prompts, lambda text: ""), appended=False)
-    offered = _generation_prompt(prober, replace(base, tools="full"))
+    offered = generation_prompt(prober, replace(base, tools="full"))
     if offered and offered != header and header.startswith(offered) and _opens(prober, base, asked, header):
         # a header that is longer where no tools are offered
         heads = _heads(prompts, lambda text: text.removeprefix(header))
@@ -102,7 +102,7 @@ def _prompts(prober: Prober, setups: Sequence[Setup]) -> dict[_Context, str]:
     """Return the generation prompts that are unlike one another, by the context that gives them."""
     prompts: dict[_Context, str] = {}
     for setup in setups:
-        text = _generation_prompt(prober, setup)
+        text = generation_prompt(prober, setup)
         if text is not None and (setup is setups[0] or text not in prompts.values()):
             prompts[setup.context] = text
     return prompts
@@ -169,7 +169,8 @@ def _closes_question(prober: Prober, base: Setup, lead: str) -> str:
     return _shared_well([lead, *_call_leads(prober, base)])
 
 
-def _generation_prompt(prober: Prober, setup: Setup) -> str | None:
+def generation_prompt(prober: Prober, setup: Setup) -> str | None:
+    """Return what the template appends for the model to continue from; None if it refuses."""
     without = prober.tail([], setup)
     prompt = prober.tail([], setup, generation=True)
     if isinstance(prompt, Refusal):

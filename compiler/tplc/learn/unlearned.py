@@ -25,7 +25,9 @@ _CALL = Call("findLakes", (("theShore", "Deep lake, & shore"),))
 _THOUGHT = "A deep Lake, & shore"
 _TIMES = 10  # renders that depend on chance are recognised and reported
 _THOUGHTS = ("zqreason0x", "zqthought0x")
-_CHANGED = "the render depends on its words and holds none of them as it is, so something changes them"
+_CHANGED = (
+    "the render depends on the message's words, but contains none of them unchanged, because the template changes them"
+)
 _LAST = "it comes after the content and the calls, where no format has it"
 
 

@@ -243,6 +243,7 @@ class CallForm:
     pairs: PairForm | None = None
     encoded: bool = False  # arguments are an object written inside a JSON string
     replaced: tuple[tuple[str, str], ...] = ()  # texts that stand for characters in a name, with those characters
+    escapes: tuple[tuple[str, str], ...] = ()  # the same for all the text of arguments that are an object
     styles: tuple[Spelling, Spelling, Spelling] | None = None
     ordinary: tuple[str, ...] = ()
     short: tuple[str, ...] = ()

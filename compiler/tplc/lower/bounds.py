@@ -15,6 +15,20 @@ NOT_IN_KEYS = "=:,(){}[]"
 SPACE = rf"\s{{0,{MOST_SPACE}}}"
 SOME_SPACE = rf"\s{{1,{MOST_SPACE}}}"
 INDENT = rf"[^\S\n]{{0,{MOST_SPACE}}}"
-_NO_KEY = NOT_IN_KEYS.replace("[", r"\[").replace("]", r"\]")
-# The shortest match: a key ends at the first text that is written after keys.
-KEY = rf"[^\s{_NO_KEY}]{{1,{LONGEST_KEY}}}?"
+
+
+def character_without(chars: str) -> str:
+    excluded = "".join("\\" + char if char in r"[]\^-" else char for char in NOT_IN_KEYS + chars)
+    return rf"[^\s{excluded}]"
+
+
+def key_without(chars: str) -> str:
+    """Return the pattern of a key without these characters either.
+
+    The match is the shortest: a key ends at the first text that is written after keys.
+    """
+    return rf"{character_without(chars)}{{1,{LONGEST_KEY}}}?"
+
+
+KEY_CHARACTER = character_without("")
+KEY = key_without("")

@@ -41,11 +41,12 @@ def calls_of(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
     in_line = ir.content.with_calls == "before" or any(map(is_unambiguous_opener, form.openers))
     in_line = in_line and not any("\n" in _lead(text) for text in form.openers)
     after_reasoning = space_after_reasoning(ir, {"reasoning", "calls"})
+    at_line: Where | None = "line start" if "\n" in after_reasoning else None
     sought = form.ordinary or (form.where == "line start" and in_line)
     whole = whole_call_of(ir, form, section=not form.ordinary) if sought else ()
     return replace(
         form,
-        in_reasoning=form.in_reasoning or ("line start" if "\n" in after_reasoning else None),
+        in_reasoning="anywhere" if _are_in_reasoning(ir, form) else form.in_reasoning or at_line,
         after_reasoning=after_reasoning,
         ordinary=form.ordinary if whole else (),
         whole=whole,
@@ -61,6 +62,15 @@ def calls_of(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
         ends_turn=form.ends_turn and ir.content.with_calls != "after",
         usual_next=_usual_next(form, written_calls(ir.tools)),
     )
+
+
+def _are_in_reasoning(ir: TemplateIR, form: CallForm) -> bool:
+    """Return whether calls are inside of reasoning, so that nothing ends it before them."""
+    inside = any(
+        one.marker == "reasoning.end" and not one.text and {"reasoning", "calls"} <= set(one.parts) for one in ir.forms
+    )
+    inside = inside or (ir.reasoning.mode != "none" and bool(ir.reasoning.start.strip()) and not ir.reasoning.end)
+    return inside and form.where == "anywhere" and all(map(is_unambiguous_opener, form.openers))
 
 
 def _lead(text: str) -> str:
@@ -148,6 +158,7 @@ def _calls(tools: Tools, shape: CallShape, first: str, tolerated: Tolerated) -> 
         object_open=opening_of(tools),
         ends_turn=not (tools.parallel or tools.section_end.strip()),
         encoded=isinstance(tools.arguments, ObjectArguments) and tools.arguments.encoded,
+        escapes=tools.replacements("value") if isinstance(tools.arguments, ObjectArguments) else (),
     )
 
 

@@ -14,10 +14,11 @@ from typing import Literal
 from tplc.ir.markers import ends_in_text, is_distinctive, is_word, pieces_of
 from tplc.ir.nodes import PairArguments, Slot, Text, Tools
 from tplc.lower.acceptor import Following
-from tplc.lower.bounds import INDENT, KEY, SOME_SPACE, SPACE
+from tplc.lower.bounds import INDENT, KEY, KEY_CHARACTER, SOME_SPACE, SPACE, key_without
 from tplc.lower.layouts import merged, not_blank, text_at, unique
 from tplc.lower.values import LONGEST_FOLLOW, LONGEST_KEY, NAME_CHARACTERS
 
+IN_WORDS = "-_.+/@"  # what joins words to one
 NAME = rf"[{NAME_CHARACTERS}]{{1,{LONGEST_KEY}}}?"  # or an id, in what closes a call
 
 
@@ -165,6 +166,8 @@ def pattern_of(
         after_name = "|".join([*map(quote, following.next_empty), *([r"\Z"] if over else [])])
         after.append(f"{spelled(following.next_call[:-1], names[1])}{SPACE}(?:{after_name})")
     pair = spelled(following.pair, rf"(?<=[^\S\n]){key}" if following.indented else key)
+    # A key may hold any character, but what closes the call begins no pair.
+    pair = f"(?!{first}){pair}" if following.closes else pair
     choices = []
     if after:
         choices.append((end + SPACE if end else "") + f"(?:{'|'.join(after)})")
@@ -182,6 +185,14 @@ def pattern_of(
     if following.lead != "blank":
         return (SPACE if following.lead == "free" else "") + pattern
     return f"(?:{_blank(following, quote)}{pattern}|{_at_once(following, quote)})"
+
+
+def any_key(following: Following, quote: Callable[[str], str] = re.escape) -> str:
+    """Return the pattern of a key that may be any: the marker that separates two pairs isn't in it."""
+    before = following.pair[0] or ""
+    if not before or before in IN_WORDS or any(map(str.isspace, before)) or before[0].isalnum():
+        return KEY
+    return key_without(before) if len(before) == 1 else rf"(?:(?!{quote(before)}){KEY_CHARACTER}){{1,{LONGEST_KEY}}}?"
 
 
 def after_quoted(following: Following, *, over: bool, quote: Callable[[str], str] = re.escape) -> str:

@@ -41,7 +41,7 @@ class InterpretedCall:
 
 def read_call(calls: CallForm, text: str, pos: int) -> InterpretedCall:
     """Read the slots and the arguments of a call whose opener ends at `pos`."""
-    if calls.encoded or calls.replaced:
+    if calls.encoded or calls.replaced or calls.escapes:
         raise NotAsWritten
     slots, pos = read_slots(calls.header, text, pos)
     if calls.fields:

@@ -15,6 +15,7 @@ import string
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from tplc.ir.markers import only_punctuation
 from tplc.ir.printed import quoted
 from tplc.lower.acceptor import SAME_SLOT
 from tplc_runtime.scanner import (
@@ -25,6 +26,7 @@ from tplc_runtime.scanner import (
     PART_OF_LONGER,
     RESPELLED,
     SPELLED_OTHERWISE,
+    WORD_SLOT,
     squeezed,
 )
 
@@ -34,14 +36,17 @@ MAX_NESTING = 40  # so many characters of a marker are nested in one another: en
 END = r"\Z"
 NOTHING = "(?!)"
 NO_WORD_FOLLOWS = r"(?!\w)"
+LINE_END_FOLLOWS = r"(?=\n|\Z)"
 ANY_SLOT_TEXT = r"[^\n]*?"
+SLOT_PATTERN = r"[\w.-]{1,64}"
+LONGEST_WORD = 64
 WORD_CHAR = re.compile(r"[\w.+-]")
 LONG_WORD = re.compile(r"[^\W\d_]{3}")
 WORD_JOINERS = "_▁-"  # what the words of a marker are joined with
 MOST_WORD_SEPARATORS = 4  # so much white space, or so many joints, where a marker that is spelled otherwise has some
 PLAIN_NAME = r"[\w.-]"
 CONTROL = {"\n": r"\n", "\t": r"\t", "\r": r"\r", "\f": r"\f", "\v": r"\v"}
-_PATTERNS = {SAME_SLOT: ANY_SLOT_TEXT, ANY_WORD: LANGUAGE.pattern}
+_PATTERNS = {SAME_SLOT: ANY_SLOT_TEXT, ANY_WORD: LANGUAGE.pattern, WORD_SLOT: SLOT_PATTERN}
 _SPECIAL = frozenset(r"\.^$*+?{}[]|()")
 
 
@@ -62,9 +67,19 @@ class Lexeme:
         return ends_as_word(self.core, self.trail)
 
     @property
+    def ends_line(self) -> bool:
+        """Return whether the marker counts only before the line end that the template writes after it: it is
+        punctuation that ends reasoning, which text holds as well."""
+        return (
+            self.kind == "reasoning_end" and "\n" in self.trail and only_punctuation(self.core) and len(self.core) < 3
+        )
+
+    @property
     def find(self) -> str:
         if self.respelled:
             return respelling(self.core)
+        if self.ends_line:
+            return core_pattern(self.core) + LINE_END_FOLLOWS
         return core_pattern(self.core) + NO_WORD_FOLLOWS * self.is_whole_word
 
     @property
@@ -72,7 +87,7 @@ class Lexeme:
         """Return the core with one space for optional white space; at its end, for white space that must follow."""
         if self.respelled:
             return RESPELLED + self.core[0] + squeezed(self.core[1:])
-        return " ".join(piece for _, piece in pieces(self.core)) + " " * self.is_whole_word
+        return " ".join(piece for _, piece in pieces(self.core)) + " " * (self.is_whole_word or self.ends_line)
 
     @property
     def squeezed(self) -> str:
@@ -126,7 +141,8 @@ def lexemes_of(
     for kind, texts in kinds:
         for text in texts:
             core = text.strip()
-            if core and core not in found:
+            # A piece of a marker that begins with its slot is like any text.
+            if core and core not in found and WORD_SLOT not in core[:2]:
                 found[core] = lexeme_of(text, kind)
     longest_first = sorted(found.values(), key=lambda lexeme: -len(lexeme.core))
     alike = [lexeme for lexeme in longest_first if lexeme.kind in (*respelled, *apart) and is_respelled(lexeme.core)]
@@ -140,6 +156,7 @@ def lexemes_of(
         len(lexeme.core)
         + MAX_INNER_SPACE * (len(pieces(lexeme.core)) - 1)
         + LONGEST_LANGUAGE * lexeme.core.count(ANY_WORD)
+        + LONGEST_WORD * lexeme.core.count(WORD_SLOT)
         for lexeme in lexemes
     ]
     widths += [
@@ -167,7 +184,7 @@ def _ambiguity(lexeme: Lexeme, squeezed: Sequence[str]) -> int:
     text = lexeme.squeezed
     if lexeme.respelled:
         return BEGINS_LONGER | SPELLED_OTHERWISE
-    if lexeme.is_whole_word or sum(_begins(text, other) for other in squeezed) > 1:
+    if lexeme.is_whole_word or lexeme.ends_line or sum(_begins(text, other) for other in squeezed) > 1:
         return BEGINS_LONGER
     return PART_OF_LONGER * (sum(text in other for other in squeezed) > 1)
 
@@ -249,7 +266,12 @@ def is_word_char(char: str) -> bool:
 
 def is_respelled(core: str) -> bool:
     """Return whether a marker with other case and separators is still recognisable: it has brackets and a word."""
-    return core[0] in "<[【«" and '{"' not in "".join(core.split()) and LONG_WORD.search(core) is not None
+    return (
+        WORD_SLOT not in core
+        and core[0] in "<[【«"
+        and '{"' not in "".join(core.split())
+        and LONG_WORD.search(core) is not None
+    )
 
 
 def respelling(core: str) -> str:

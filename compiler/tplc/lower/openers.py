@@ -68,6 +68,7 @@ def openers_of(
     # What code and prose hold as well has no such variants: no fence makes it a marker.
     own = [text for text in unique([*whole[:1], *inside[:1]]) if is_distinctive(text) and not could_be_prose(text)]
     own = [text for text in own if not is_ordinary(text)]
+    twice: list[str] = []
     if "repeated_markers" in tolerated.kinds:
         twice = [_repeated(text) + first for text in starts[:1] if is_distinctive(text)]
         rests += [_repeated(text) + inside[0] for text in sections[:1] if is_distinctive(text)]
@@ -82,7 +83,9 @@ def openers_of(
     short = _short(sections[0], own) if "other_forms" in tolerated.kinds and first.strip() != OBJECT else ()
     # A header that ends in a marker of its own can't be ordinary text, even if it begins like it.
     marked = is_distinctive(name_end) and not could_be_prose(name_end)
-    ordinary = {text for text in (*whole, *rests) if is_ordinary(text) and not marked}
+    # Twice an ordinary text is one as well.
+    again = {section + text for section in sections for text in twice if is_ordinary(starts[0] + first)}
+    ordinary = {text for text in (*whole, *rests) if (is_ordinary(text) or text in again) and not marked}
     # What could be in any answer counts where a line begins only.
     where: Where = (
         "anywhere"

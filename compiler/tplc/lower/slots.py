@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tplc.ir.nodes import Layout, PairArguments, Slot, TemplateIR, Text, Tools
+from tplc.ir.write import escaped
 from tplc.lower.acceptor import LINE_END, WHITE_SPACE, PairForm, SlotEnd
 from tplc.lower.layouts import not_blank, text_at, unique
 from tplc.lower.tolerated import Tolerated
@@ -49,7 +50,7 @@ def stops_of(text: str) -> str:
 def before_object(tools: Tools) -> SlotEnd:
     """Return the last slot before an object: it ends where the object begins."""
     assert tools.dialect is not None
-    return SlotEnd("", (), (tools.dialect.in_object.object_open,))
+    return SlotEnd("", (), (escaped(tools.replaced, "value", tools.dialect.in_object.object_open),))
 
 
 def before_pairs(space: str, pairs: PairArguments, form: PairForm, closers: Sequence[str]) -> SlotEnd:

@@ -264,8 +264,9 @@ def _ends_of_reasoning(acceptor: Acceptor) -> Kinds:
     openers: tuple[str, ...] = ()
     if calls is not None and calls_end_reasoning(acceptor):
         openers = _after(calls.after_reasoning, (*calls.openers, *calls.short))
+    kind = "call" if calls is not None and calls.in_reasoning == "anywhere" else "line"
     ends, last = (_after(acceptor.after_reasoning, texts) for texts in (acceptor.ends, acceptor.last_ends))
-    return (("reasoning_end", acceptor.reasoning_ends), ("end", ends), ("final_end", last), ("line", openers))
+    return (("reasoning_end", acceptor.reasoning_ends), ("end", ends), ("final_end", last), (kind, openers))
 
 
 def _after(space: str, markers: Sequence[str]) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from tplc.ir.forms import texts_of
 from tplc.ir.markers import piece_at
 from tplc.ir.nodes import GENERAL_TOLERANCES, FormMarker, TemplateIR
 from tplc.ir.roles import marker_of
+from tplc.ir.word_slots import slotted_markers
 from tplc.lower.header_parts import header_parts
 from tplc.lower.layouts import not_blank, with_outer_space_of
 
@@ -74,10 +75,12 @@ def tolerated(ir: TemplateIR) -> Tolerated:
             # Of a role for which the format has no marker, by the role.
             marker = marker_of(ir, tolerance.marker).strip() or tolerance.marker
             variants[marker] = (*variants.get(marker, ()), tolerance.text)
+    for marker, slotted in slotted_markers(ir).items():
+        variants[marker] = (*variants.get(marker, ()), slotted)
     forms = {role: texts_of(ir, role) for role in get_args(FormMarker)}
-    others = {
-        usual.strip(): tuple(more) for texts in forms.values() if len(texts) > 1 for usual, *more in [not_blank(texts)]
-    }
+    others: dict[str, tuple[str, ...]] = {}
+    for usual, *more in (not_blank(texts) for texts in forms.values() if len(texts) > 1):
+        others[usual.strip()] = (*others.get(usual.strip(), ()), *more)  # one text may be two markers
     off = {tolerance.kind for tolerance in ir.tolerances if not tolerance.enabled}
     parts = None if "header_parts" in off else header_parts(ir)
     orders = {} if parts is None else parts.variants(variants)

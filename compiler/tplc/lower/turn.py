@@ -11,6 +11,7 @@ from tplc.ir.forms import blanks_of
 from tplc.ir.markers import could_be_prose, ends_in_text, is_distinctive
 from tplc.ir.nodes import Reasoning, TemplateIR
 from tplc.ir.own_markers import own_markers
+from tplc.ir.word_slots import slotted_heads
 from tplc.lower.acceptor import Acceptor, CallForm, Marker, TextEscapes
 from tplc.lower.layouts import not_blank, space_after_reasoning, unique
 from tplc.lower.openers import distinctive_suffixes
@@ -27,7 +28,7 @@ def turn_of(ir: TemplateIR, calls: CallForm | None, tolerated: Tolerated) -> Acc
     special = _special_tokens(ir) if "end_tokens" in tolerated.kinds else ()
     return Acceptor(
         anchors=tuple(anchor for anchor in ir.turn.anchors if anchor),
-        heads=unique("" if head.strip() in ended else head for head in ir.turn.heads) or ("",),
+        heads=unique("" if head.strip() in ended else head for head in slotted_heads(ir)) or ("",),
         # A header that people write as well ("Answer:") repeats no turn: words would be lost.
         headers=not_blank(header for header in headers if not could_be_prose(header)),
         ends=unique(trailing + end for end in ir.turn.ends if end.strip() and not ends_in_text(end)),

@@ -36,6 +36,7 @@ def whole_call_of(ir: TemplateIR, form: CallForm, *, section: bool) -> tuple[Cal
         or kinds.count("arguments") != 1
         or tools.replacements("name")
         or tools.replacements("key")
+        or form.escapes
     ):
         return ()
     at = layout.index(Slot("arguments"))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,11 +25,12 @@ from tplc.errors import RenderFailed, RequestError, TemplateRaised, UsageError
 from tplc.ir.nodes import Captured, GenerationPrompt, Json, TemplateIR, Token, Tolerance
 from tplc.ir.stand_ins import without_stand_ins
 from tplc.ir.tokens import stop_token_ids
+from tplc.ir.word_slots import WORD, slotted_heads
 from tplc.serving.added import added, after_mark, marked_at_its_end
 from tplc.serving.messages import messages_for
 from tplc.serving.request import ChatRequest, Message, read_messages, read_request, unknown_variables
 from tplc.serving.unshown import refuse_failing_parts, refuse_failing_tool, refuse_unshown
-from tplc_runtime.heads import known_head
+from tplc_runtime.heads import filled_heads, known_head
 
 if TYPE_CHECKING:
     from tplc.catalogue import Entry
@@ -318,8 +320,8 @@ class ChatTemplate:
         except (RequestError, RenderFailed):
             before = ""
         start = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, prompt, strict=False)))
-        turn = self.ir.turn
-        start -= len(known_head(prompt[:start], turn.heads, turn.anchors))
+        heads = filled_heads(prompt[:start], slotted_heads(self.ir))
+        start -= len(known_head(prompt[:start], heads, self.ir.turn.anchors))
         return {"prompt": prompt[start:], "continue_final_message": True}
 
     def _refuse_impossible(self, request: ChatRequest) -> None:
@@ -343,7 +345,7 @@ class ChatTemplate:
     def _writes_differently(self, captured: Captured, value: Json) -> bool:
         """Return whether a marker differs with this value.  Headers don't count: no model writes them, and the text
         after them is read without them.  If the usual marker isn't in the render, its text decides."""
-        if captured.marker == "turn.header":
+        if captured.marker == "turn.header" or (captured.any_word and re.fullmatch(WORD + "+", str(value))):
             return False
         marker = captured.whole.strip()
         if marker not in self._usual_parts:

@@ -81,6 +81,7 @@ _CONTENTS = (
 _REASONINGS = (
     ("several lines", "Hmm.\n\nOne thing,\nthen another <b>thing</b>: {\"a\": 1}."),
     ("non-ASCII text", "Überlegen … 考える 🤔"),
+    ("punctuation", "First (a), [b] - {c}; then x > y? \"Yes\", it's *so* & that's 5% of: all."),
 )  # fmt: skip
 _STRINGS: tuple[tuple[str, str], ...] = (
     ("a word", "Oslo"),

@@ -33,6 +33,7 @@ _LEAST = 4  # a shorter word occurs by chance
 _LONGEST = 160
 _LONGEST_VARIANT = 80  # longer text contains values too
 _MOST_VARIANTS = 3
+_DOTS = ("...", "…")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ def explained(ir: TemplateIR, tried: Sequence[Tried]) -> tuple[str, ...]:
 
 
 def causes(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
-    counted = [captured for captured in ir.captured if captured.by == "calls"]
+    counted = [captured for captured in ir.captured if captured.by == "calls" and not captured.any_word]
     for captured in counted:
         place = f"{captured.marker} {quoted(captured.whole)}"
         yield f"the number of calls ({captured.text}) stands in {place}, and a marker is the same text for any number"
@@ -65,7 +66,8 @@ def causes(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
     yield from weak
     if not counted and not weak:
         turns = [[(one.case, one.turn) for one in tried if one.passed == passed] for passed in (False, True)]
-        found = [*notations(ir, turns[0])] or [*_transformed(ir, tried)] or [*misplaced(ir, *turns)]
+        found = [*_without_reasoning(ir, tried)] or [*notations(ir, turns[0])] or [*_shortened(ir, tried)]
+        found = found or [*_transformed(ir, tried)] or [*misplaced(ir, *turns)]
         if not found:
             by_name = [*_by_name(tried)]
             # The calls of some names can also be the only ones without arguments: their names say more.
@@ -73,6 +75,23 @@ def causes(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
             found = found or by_name or [*_changed(ir, tried)][:1]
             found = found or [*_taken_for_markers(ir, tried), *_unexplained(ir, tried)]
         yield from found or _common(tried)
+
+
+def _without_reasoning(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
+    """Yield why the format has no reasoning, if exactly the messages with reasoning do not come back."""
+    failed = [one for one in tried if not one.passed]
+    if ir.left_out and failed and all(one.case.reasoning for one in failed):
+        yield from ir.left_out
+
+
+def _shortened(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
+    """Yield that arguments are cut off: where the format writes more of them, the template writes dots."""
+    for one in sorted((one for one in tried if not one.passed and one.case.calls), key=lambda one: len(one.turn)):
+        expected = _written(ir, one.case)
+        start = len(common_prefix(expected, one.turn))
+        if len(one.turn) < len(expected) and one.turn.startswith(_DOTS, start) and expected[start] not in _DOTS:
+            yield f"the template shortens arguments, and what it leaves out is lost: {quoted(one.turn[:_LONGEST])}"
+            return
 
 
 def _weak_places(ir: TemplateIR) -> Iterator[str]:
@@ -262,6 +281,9 @@ def _helps(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
         if captured.by == "token":
             yield f"{captured.name} was not given, and it is in {captured.marker}: --token {captured.name}=TEXT"
     places = (place for one in tried if not one.passed and (place := _place(ir, one)) is not None)
+    # What holds the words of a message is no marker.
+    words = [text for one in tried for text in (one.case.reasoning, one.case.content) if len(text) >= _LEAST]
+    places = (place for place in places if not any(text in place.in_its_place for text in words))
     found = dict.fromkeys(filter(None, (_variant(ir, place) for place in places)))
     complete = [variant for variant in found if variant.text and _is_accepted(ir, variant)][:_MOST_VARIANTS]
     if complete:

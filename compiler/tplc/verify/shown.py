@@ -223,7 +223,7 @@ def silence(stage: Stage, tried: Sequence[Setting]) -> str:
             return f"the render of a question and its answer does not contain {missing}: {_quoted(full)}"
         asked, answered = (text.rpartition(stage.words.question)[2] for text in (frame.prompt, full))
         return (
-            f"no answer follows the text that was learned to precede it: after the question, the prompt goes on with "
+            f"no answer follows the text that was learned to precede it: after the question, the prompt continues with "
             f"{_quoted(asked)}, and a conversation with an answer with {_quoted(answered)}"
         )
     return reasons[0] if reasons else ""
@@ -293,7 +293,7 @@ def _change(stage: Stage, words: Case, setting: Setting, full: str, turn: str, m
     word, name, written = next(found, ("", "", ""))
     if name:
         return f"the template {name}: {_quoted(word)} is written {_quoted(written)}"
-    return "the render depends on its words and holds none of them as it is"
+    return "the render depends on the message's words, but contains none of them unchanged"
 
 
 def _earlier(words: Words) -> Call:

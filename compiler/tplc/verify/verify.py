@@ -38,6 +38,7 @@ from tplc.verify.shown import (
     usual_settings,
     without_content_as_reasoning,
 )
+from tplc_runtime.heads import known_head
 
 RANDOM_MESSAGES = 20
 MOST_FAILURES = 1000  # a bound for memory: reports show a few, --json all
@@ -359,7 +360,8 @@ class _RoundTrip:
             if found is not None:
                 return self._explain(case, stage, place, turn, message, found)
             problem = self._check_streams(case, feed, message)
-            if problem is None and first and feed.prompt == place.frame.prompt and not case.after_result:
+            usual = feed.prompt == place.frame.prompt and not case.after_result and self._has_usual_head(feed)
+            if problem is None and first and usual:
                 problem = self._check_default_prompt(case, feed)
             if problem is None and first and _names_are_usual(case) and not _schemas_needed(self.ir):
                 problem = self._check_untyped(case, stage, place, feed)
@@ -467,6 +469,11 @@ class _RoundTrip:
         yield from ([cut] * (size // cut + 1) for cut in self.expectations.cuts)
         if self._thorough or case.title == str(case.shape):
             yield [1] * size
+
+    def _has_usual_head(self, feed: Feed) -> bool:
+        """Return whether the prompt has the part of a turn that it has without tools as well."""
+        turn = self.ir.turn
+        return known_head(feed.prompt or "", turn.heads, turn.anchors) not in turn.other_heads
 
     def _check_default_prompt(self, case: Case, feed: Feed) -> str | None:
         found = difference(self.compared, case, self._parse(replace(feed, prompt=None)))

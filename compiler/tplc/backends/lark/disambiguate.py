@@ -77,7 +77,7 @@ def _in_characters(name: str, made: Arranged, found: PairList) -> Arranged:
             return made
         made = in_characters(made, _in_pairs(found))
     shown = _example(found[0], made) if found else "the request takes too many rules"
-    raise NoLark(name, "text that ends where other text goes on", shown)
+    raise NoLark(name, "text that can end where other text continues", shown)
 
 
 def _in_pairs(found: PairList) -> set[Expr]:

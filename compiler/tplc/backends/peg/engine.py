@@ -29,7 +29,7 @@ from tplc.lower import CallForm, lower
 from tplc.lower.layouts import text_at
 from tplc.lower.special import special_tokens
 from tplc_runtime.escapes import Escapes
-from tplc_runtime.heads import continued_head, known_head
+from tplc_runtime.heads import continued_head, filled_heads, known_head
 from tplc_runtime.peg_mapper import NOT_PREFILLED, Mapped, Node, Prefilled, map_tree
 from tplc_runtime.peg_readers import Readers
 from tplc_runtime.schema import parameters_of, tool_named
@@ -349,7 +349,7 @@ def head_of(ir: TemplateIR, prompt: str | None, *, continued: bool = False) -> s
     if prompt is None:
         return acceptor.heads[0]
     if not continued:
-        return known_head(prompt, acceptor.heads, acceptor.anchors)
+        return known_head(prompt, filled_heads(prompt, acceptor.heads), acceptor.anchors)
     opened = tuple(start.text.strip() for start in acceptor.reasoning_starts)
     closed = tuple(end.strip() for end in acceptor.reasoning_ends)
     return continued_head(prompt, acceptor.anchors, (opened, closed))

@@ -199,6 +199,13 @@ class FormPatterns:
         return either([rf"{marker_core(half)}[^\S\n]*+\n\s*+{marker_core(rest)}" for half, rest in halves if half])
 
     @property
+    def ends_reasoning(self) -> list[str]:
+        """Return the openers that end reasoning."""
+        if self.calls.in_reasoning == "anywhere":
+            return [self.call_cores]
+        return [self.over_lines, *self.line_starts]
+
+    @property
     def unclosed(self) -> str:
         """Return the opener of a known tool's call inside a line of reasoning that nothing closes later."""
         names = either([exact(name) for name in sorted(tool.name for tool in self.known.tools)])
@@ -218,7 +225,7 @@ class FormPatterns:
         whole = self.parsed
         if whole is None or whole.calls.in_reasoning is None:
             return ""
-        return group(either([whole.over_lines, *whole.line_starts]))
+        return group(either(whole.ends_reasoning))
 
     @property
     def header_unparsed(self) -> str:
@@ -230,6 +237,15 @@ class FormPatterns:
         stops = either([self["turn_end"], self["turn_header"]])
         char = f"(?:(?!{stops}).)" if stops else "."
         return rf"{whole.call_cores}{char}{{0,{NAME_LIMIT}}}?{group(ends)}"
+
+    @property
+    def failed_header(self) -> str:
+        """Return the rest of a header that opens no call, if its end might open a message: that is text as well."""
+        if not self.acceptor.name_opens_message:
+            return ""
+        opens = either([self["content_open"], self["reasoning_open_anywhere"]])
+        others = [self["turn_end"], self["turn_header"], self["content_close"], self["empty_call"], *self.call_starts]
+        return rf"(?:(?!{either([opens, *others])}).)*+{group(opens)}" if opens else ""
 
     # After a call
 

@@ -20,8 +20,8 @@ from tplc.ir.markers import is_distinctive
 from tplc.ir.nodes import JSON_STYLE, Dialect, Elements
 from tplc.lower import Following, PairForm
 from tplc.lower.bounds import KEY
-from tplc.lower.following import closes_call, pattern_of
-from tplc.lower.lexemes import ONLY_RESPELLED, exact, group
+from tplc.lower.following import any_key, closes_call, pattern_of
+from tplc.lower.lexemes import ONLY_RESPELLED, exact, group, lexeme_of
 from tplc.lower.pairs import QUOTES, around_key, between_pairs, closes_lost_value, ends_of_value, value_ends_and_markers
 from tplc.lower.states import respelled_kinds
 from tplc.lower.values import MOST_KEYS, NAME_LIMIT, WORDS
@@ -101,7 +101,7 @@ class RawValues:
 
     def bare_rules(self, place: str, following: Following, keys: Sequence[str]) -> list[Rule]:
         """Return a value that is written without the quotes that the template puts around every value."""
-        follow = f"(?={pattern_of(following, over=True, key=one_of(keys), quote=exact)})"
+        follow = f"(?={pattern_of(following, over=True, key=one_of(keys) or any_key(following, exact), quote=exact)})"
         string = _string_before(QUOTES, pattern_of(following, over=True, quote=exact))
         return [
             rule(f"argument_value{place}", f"typed_value{place}", f"raw_text{place}"),
@@ -175,8 +175,9 @@ class RawValues:
         return marker(self.closer) if is_distinctive(self.closer) else self._guess()
 
     def _guess(self, keys: Sequence[str] = ()) -> str:
-        names = one_of([tool.name for tool in self.form.known.tools])
-        follow = pattern_of(self.pairs.following, over=True, key=one_of(keys), names=(names, names), quote=exact)
+        names, following = one_of([tool.name for tool in self.form.known.tools]) or KEY, self.pairs.following
+        key = one_of(keys) or any_key(following, exact)
+        follow = pattern_of(following, over=True, key=key, names=(names, names), quote=exact)
         return f"{marker_core(self.closer)}(?={follow})"
 
     def _respelled_closers(self, keys: Sequence[str]) -> str:
@@ -253,7 +254,16 @@ class RawValues:
             return ""
         text = self._to_next_marker()
         followed = rf"{text}?(?={closer}{self._followed(closer, keys)})"
-        return rf"(?:(?={closer})(?:{followed if self.pairs.opens else f'{followed}|{text}(?={closer})'}))?+"
+        last = f"{followed}|{text}{self._not_within_closer()}(?={closer})"
+        return rf"(?:(?={closer})(?:{followed if self.pairs.opens else last}))?+"
+
+    def _not_within_closer(self) -> str:
+        """Return a pattern that fails after a part of the white space of the closer that follows."""
+        if not self.closer.strip():
+            return ""
+        lead, core = lexeme_of(self.closer).lead, marker_core(self.closer)
+        parts = (rf"(?!(?<={exact(lead[:at])}){exact(lead[at:])}{core})" for at in range(1, len(lead) + 1))
+        return "".join(parts)
 
     def _known_pair(self, keys: Sequence[str]) -> str:
         """Return a pair with one of the keys: something of its opener, or its key's whole end."""
@@ -302,8 +312,8 @@ def key_ends(pairs: PairForm, kind: str = "key") -> list[str]:
 
 
 def one_of(keys: Sequence[str]) -> str:
-    """Return the pattern of one of the keys; of any key if none is known."""
-    return group(either([exact(key) or "(?:)" for key in sorted(keys, key=len, reverse=True)])) or KEY
+    """Return the pattern of one of the keys; "" if none is known."""
+    return group(either([exact(key) or "(?:)" for key in sorted(keys, key=len, reverse=True)]))
 
 
 def _string_before(quotes: Sequence[str], follow: str) -> str:

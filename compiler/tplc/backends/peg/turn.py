@@ -30,7 +30,7 @@ def turn_section(form: FormPatterns) -> Section:
     space = "content_space " if form["content_space"] else ""
     before = f"thinking_cut? reasoning_for_closer* {_before_content(form)}"
     return Section(
-        "A turn, part after part: what matches first is taken, and what is no marker is content.",
+        "The parts of a turn, in order. The first alternative that matches is taken; text without markers is content.",
         (
             rule("turn", f"{space}(!content_open_for_start thinking_aloud)? {before} part*"),
             rule("part", *_parts(form)),
@@ -164,16 +164,18 @@ def _stops_of_reasoning(form: FormPatterns) -> list[str]:
     calls, over = [form.call_unparsed], form["turn_end"]
     if form.calls.in_reasoning is not None:
         space = some_suffix(form.calls.after_reasoning)
-        calls = [form.over_lines, *form.line_starts, *begun_openers(form), form.unclosed]
+        calls = [*form.ends_reasoning, *begun_openers(form), form.unclosed]
         calls += [rf"{space}(?<=\n)(?:{form.call_cores})"] if space and form.call_cores else []
     over = some_suffix(form.acceptor.after_reasoning) + over if over else ""
     return [form["reasoning_close"], over, *calls, *cut_markers(form, "reasoning")]
 
 
 def _ended_by_calls(form: FormPatterns) -> list[Rule]:
-    """Return reasoning that calls at the start of a line end."""
+    """Return reasoning that calls end: at the start of a line, or anywhere."""
     if form.calls.in_reasoning is None:
         return []
+    if form.calls.in_reasoning == "anywhere":
+        return [rule("call_inside", *(f"&{leaf(pattern)} {AT_CALL}" for pattern in form.ends_reasoning))]
     # Calls that count where a line begins only have a rule of their own for that, which reads them.
     line, calls = ("reasoning_end_for_calls", "&tool_calls") if form.calls.at_lines else ("call_line", AT_CALL)
     whole = [f"&{leaf(pattern)} {calls}" for pattern in (form.own_line, form.over_lines, form.unclosed) if pattern]
@@ -256,9 +258,12 @@ def _failed_call_rules(form: FormPatterns) -> list[Rule]:
     # In a section something may open a call that opens none outside, and turn out to be none.
     fails = calls.fields and set(calls.openers).isdisjoint(calls.inner) and not (calls.at_lines or calls.shape.slots)
     before = "gap !turn_end" + " call_next gap" * bool(form["call_next"])
+    header = form.failed_header
+    failed = f"content_for_opener{' content_for_header?' * bool(header)} {rest}"
     return [
-        rule("failed_call_text", *([f"content_for_opener {rest}"] if form.has_failed_call_text else [])),
+        rule("failed_call_text", *([failed] if form.has_failed_call_text else [])),
         *_opener_rules(form),
+        rule("content_for_header", *([leaf(header)] if header and form.has_failed_call_text else [])),
         rule("failed_call", *([f"content_for_next_call {rest}"] if fails else [])),
         rule("content_for_next_call", f"{before} nameless_object"),
         rule("content_for_closer", *([leaf(form["stray_closer"])] if form["stray_closer"] else [])),

@@ -26,7 +26,7 @@ from tplc.lower.special import TokensOfFormat, special_tokens
 from tplc.lower.states import is_unopened
 from tplc.lower.stops import stops
 from tplc.version import VERSION
-from tplc_runtime.scanner import RESPELLED
+from tplc_runtime.scanner import RESPELLED, WORD_SLOT
 
 
 def emit(
@@ -287,6 +287,7 @@ def _class(facts: Acceptor, bases: Sequence[str], special: TokensOfFormat) -> li
     # The core of a marker in another spelling begins with RESPELLED.
     respelled = any(f'"{literal(RESPELLED)[1:-1]}' in line for line in (*rules, *of_tokens))
     pending += ["    OTHER_SPELLINGS = True"] * respelled
+    pending += ["    WORD_SLOTS = True"] * any(literal(WORD_SLOT)[1:-1] in line for line in (*rules, *of_tokens))
     body = [*_CLASS_DOCSTRING, *pending, *rules, *of_tokens]
     body += feed(facts, tokens if special.all else None)
     above = styles(facts)

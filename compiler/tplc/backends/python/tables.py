@@ -28,7 +28,7 @@ from tplc.ir.spellings import JSON_PUNCTUATION, Spelling
 from tplc.lower import Acceptor, CallForm, Following, Marker, PairForm, SlotEnd
 from tplc.lower.acceptor import CallStep, TypeWrap
 from tplc.lower.bounds import KEY
-from tplc.lower.following import after_quoted, closes_call, pattern_of, start_of
+from tplc.lower.following import after_quoted, any_key, closes_call, pattern_of, start_of
 from tplc.lower.garbled import garbled_closers
 from tplc.lower.lexemes import MAX_INNER_SPACE, NOTHING, Lexemes, lexemes_of, plain_word
 from tplc.lower.markerlike import marker_like_texts
@@ -289,6 +289,7 @@ def _step_of(step: CallStep) -> Expression:
 def _of_names(calls: CallForm) -> list[str]:
     """Return the constants for reading the name and the id of a call."""
     lines = _replaced("NAME_ESCAPES", calls.replaced) if calls.replaced else []
+    lines += _replaced("ARGUMENT_ESCAPES", calls.escapes) if calls.escapes else []
     if calls.call_id:
         parts = [_in_format(part.text) if isinstance(part, Text) else f"{{{part.kind}}}" for part in calls.call_id]
         lines.append(f"    CALL_ID = {literal(''.join(parts))}")
@@ -492,7 +493,7 @@ def _ends_of_raw_values(pairs: PairForm, calls: CallForm, respelled: Sequence[st
 def _guess(following: Following) -> tuple[str, str]:
     """Return the patterns of a value's end, and of text that may become one."""
     names = (f"(?P<name>{KEY})", f"(?P<bare>{KEY})") if None in following.next_call else (KEY, KEY)
-    end = pattern_of(following, over=True, key=f"(?P<key>{KEY})", names=names)
+    end = pattern_of(following, over=True, key=f"(?P<key>{any_key(following)})", names=names)
     return f"(?={re.escape(following.close)}{end})", start_of(following)
 
 

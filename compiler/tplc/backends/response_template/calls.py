@@ -186,7 +186,7 @@ class _Calls:
         for path in paths.values():
             for key in path:
                 if not re.fullmatch(r"\w+", key):
-                    raise self.cannot(f"a member of calls that is no word ({key!r})")
+                    raise self.cannot(f"a member of calls whose name isn't a word ({key!r})")
         found = {role: "{" + ".".join(filter(None, [root, *path])) + "}" for role, path in paths.items()}
         identifier = found.get("id", "") if self.ids else ""
         return _transform(found["name"], found.get("arguments", "{}"), identifier or self.header_id())

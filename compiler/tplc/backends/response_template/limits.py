@@ -86,7 +86,7 @@ def of_object(style: ValueStyle) -> Iterator[Limit]:
         )
     if not style.key_open:
         yield Limit(
-            "keys that are no words, or have white space before them",
+            "keys that aren't words, or have white space before them",
             "a key without quotes must be a word directly after its opener",
             lambda message: any(_has_odd_keys(arguments, style) for _, arguments in calls_of(message)),
         )

@@ -28,6 +28,7 @@ from tplc.grammars.schema.report import Report
 from tplc.ir.escaped import refuse_escaped_values
 from tplc.ir.forms import forms_with
 from tplc.ir.nodes import GenerationPrompt, Json, TemplateIR
+from tplc.ir.word_slots import with_slots
 from tplc.lower import lower
 
 Product = TypeVar("Product")
@@ -64,7 +65,7 @@ class RequestRules:
         whole: Whole | None = None,
     ) -> None:
         refuse_escaped_values(ir, "a grammar")
-        self.ir, self.request, self.general, self.whole = ir, request, general, whole
+        self.ir, self.request, self.general, self.whole = with_slots(ir), request, general, whole
         self.prompt = prompt_of(ir, request.context)
         chosen = chosen_tools(ir, request)
         self.chosen = chosen if ir.tools.format != "none" else {}

@@ -10,15 +10,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tplc.grammars.regular import codepoints
-from tplc.grammars.regular.expressions import alt, lit, opt, rep, seq
+from tplc.grammars.regular.expressions import alt, opt, rep, seq
 from tplc.grammars.regular.nodes import EMPTY, Chars, Expr
 from tplc.grammars.regular.quoting import quoting_of
 from tplc.grammars.regular.rules import Rules
 from tplc.grammars.regular.until import Stop, stop_at
 from tplc.grammars.request.openers import CallMarkers, first_of_turn, mark
+from tplc.grammars.request.slotted import lit
 from tplc.grammars.request.variants import MarkerVariants
 from tplc.grammars.schema.strings import Free, raw_ending_in
 from tplc.ir.nodes import Layout, Slot, TemplateIR, Text
+from tplc.ir.word_slots import before_slot
 from tplc.lower import Marker, lower
 
 _LETTERS = codepoints.union(codepoints.span("A", "Z"), codepoints.span("a", "z"))
@@ -49,6 +51,7 @@ class TurnRules:
         self._content_end = next(iter(acceptor.content_ends), "").strip()
         self._markers = variants.calls[0]
         self._head = head
+        self._calls_are_inside = acceptor.calls is not None and acceptor.calls.in_reasoning == "anywhere"
 
     # Calls
 
@@ -139,16 +142,18 @@ class TurnRules:
         return seq(self._gap(), alt(*ways))
 
     def _reasoning_before(self, tail: Expr) -> Expr:
-        """Return reasoning that only an opener of calls at the start of a line closes, and the section."""
+        """Return reasoning that only an opener of calls closes, and the section; the opener is at the start of a line,
+        unless calls are inside of reasoning."""
         start, opener = first_of_turn(self._ir, self._reasoning.text), self._markers.later.lstrip()
-        stop = Stop("\n", (mark(opener) or opener).rstrip())
+        line_end = "" if self._calls_are_inside else "\n"
+        stop = Stop(line_end, before_slot(mark(opener) or opener).rstrip())
         text = raw_ending_in(self._rules, "reasoning", Free(0, None), stop, (start.strip(),) if start.strip() else ())
         return seq(lit(_opening(start)), text, lit(opener[len(stop.core) :]), tail)
 
     def _opened(self, tail: Expr, *, first: bool) -> Expr:
         """Return the rule `content? section`."""
         direct = seq(self._opener(first=first), tail)
-        if self._ir.content.with_calls != "before":
+        if self._ir.content.with_calls != "before" or self._calls_are_inside:
             return direct
         content = self._content_before(tail, first=first)
         # Plain content may be empty, which is the section alone.
@@ -176,7 +181,7 @@ class TurnRules:
         if not end or self._too_late():
             return None
         starts = [first_of_turn(self._ir, text) for text in self._variants.reasoning_starts or (self._reasoning.text,)]
-        forbidden = tuple(start.strip() for start in starts if start.strip())
+        forbidden = tuple(before_slot(start.strip()) for start in starts if start.strip())
         text = self._ending_in("reasoning", self._reasoning_ends(), forbidden)
         whole = seq(alt(*(lit(_opening(start)) for start in starts)), text)
         closes = any(prompt.head.strip() == end for prompt in self._ir.turn.prompts)
@@ -213,7 +218,7 @@ class TurnRules:
     def _ends_content(self, markers: CallMarkers, wrapped: bool) -> list[tuple[Stop, str]]:
         """Return the part of a section's opener that ends the content before it, and the rest of the opener."""
         later, bare = markers.later.lstrip(), markers.bare
-        found = later if bare else mark(later) or later
+        found = later if bare else before_slot(mark(later) or later)
         stop = stop_at(markers.later.rstrip()) if bare else Stop("", found.rstrip())
         if not stop.core or (bare and not wrapped and "\n" not in stop.lead):
             return []
@@ -221,7 +226,7 @@ class TurnRules:
 
     def _content_after(self) -> Expr:
         content, markers = self._ir.content, self._markers
-        if content.with_calls != "after":
+        if content.with_calls != "after" and not self._calls_are_inside:
             return EMPTY
         again = None if markers.bare else mark(markers.next.lstrip())
         forbidden = tuple(text for text in (*self._not_in_content(), markers.mark, again) if text)
@@ -244,8 +249,10 @@ class TurnRules:
         """Return text up to the first of the ends, and that end."""
         ways = []
         for end in dict.fromkeys(ends):
-            others = tuple(other for other in ends if other != end and not end.endswith(other))
-            ways.append(raw_ending_in(self._rules, hint, Free(0, None), Stop("", end), (*forbidden, *others)))
+            others = tuple(before_slot(other) for other in ends if other != end and not end.endswith(other))
+            stop = Stop("", before_slot(end))
+            text = raw_ending_in(self._rules, hint, Free(0, None), stop, (*forbidden, *others))
+            ways.append(seq(text, lit(end[len(stop.core) :])))
         return alt(*ways)
 
     def _not_in_content(self) -> tuple[str, ...]:
@@ -253,7 +260,7 @@ class TurnRules:
         found = [end.strip() for end in self._ir.turn.ends]
         found += [self._reasoning.text.strip(), self._reasoning_end]
         found += [text.strip() for text in (*self._variants.reasoning_starts, *self._variants.reasoning_ends)]
-        return tuple(dict.fromkeys(text for text in found if text))
+        return tuple(dict.fromkeys(before_slot(text) for text in found if text))
 
     def _between(self) -> Expr:
         """Return the text that may be between two blocks; if every block has markers, also the turn's header."""

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 
 from tplc.ir.nodes import Layout, TemplateIR
+from tplc.ir.word_slots import before_slot
 from tplc.lower import Acceptor
 from tplc.lower.layouts import text_at
 from tplc.lower.openers import is_unambiguous_opener
@@ -80,7 +81,10 @@ def first_of_turn(ir: TemplateIR, marker: str) -> str:
 
 def mark(opener: str) -> str | None:
     """Return the shortest beginning of the opener, up to white space, that doesn't occur in ordinary text."""
-    for end in [match.start() for match in re.finditer(r"\s", opener)] + [len(opener)]:
+    known = before_slot(opener)
+    for end in [match.start() for match in re.finditer(r"\s", known)] + [len(known)]:
+        if _distinctive(opener[:end]) and end < len(opener) and known != opener:
+            return opener[:end]  # its words differ from turn to turn
         if _distinctive(opener[:end]):
             # White space up to the name belongs to it: without it, half an opener would do.
             return opener[:end] if opener[end:].strip() else opener

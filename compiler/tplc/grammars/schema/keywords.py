@@ -73,7 +73,7 @@ class Keywords:
         named = listed if isinstance(listed, list) else [listed]
         unknown = [name for name in named if not isinstance(name, str) or name not in _TYPES]
         if unknown or not named:
-            self._report.looser("type", node.path, f"any type: {shown(unknown[0] if unknown else named)} is none")
+            self._report.looser("type", node.path, f"any type: {shown(unknown[0] if unknown else named)} isn't a type")
             return TYPE_NAMES
         types = [_TYPES[cast(str, name)] for name in named]
         return (*types, "null") if schema.get("nullable") is True else tuple(types)

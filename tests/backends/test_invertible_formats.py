@@ -1,0 +1,131 @@
+"""Formats of tests/cases/invertible: outputs that differ from the template's renders, in every chunking and by the PEG.
+
+<why effort=medium>, learned with the word "medium"  →  <why effort=high> opens reasoning as well
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests.independent import TOKENS
+from tests.property.every_reader import EveryReader
+from tplc.driver import GrammarOptions, compile_template, generate
+from tplc.ir.nodes import TemplateIR
+from tplc.ir.write import write_message
+from tplc.verify.artifact import load_module
+
+FOLDER = Path(__file__).parent.parent / "cases" / "invertible"
+PIN = {"type": "function", "function": {"name": "pin", "parameters": {"type": "object", "properties": {}}}}
+
+
+@cache
+def learned(name: str) -> TemplateIR:
+    return compile_template((FOLDER / f"{name}.jinja").read_text("utf-8"), name=name, special_tokens=TOKENS)
+
+
+def read(name: str, output: str, prompt: str | None = None) -> tuple[str | None, str | None, list[str]]:
+    reader = EveryReader(learned(name))
+    message = reader.parse(output, prompt=prompt)
+    assert reader.differ == []
+    names = [call["function"]["name"] for call in message["tool_calls"]]
+    return message["reasoning_content"], message["content"], names
+
+
+@pytest.mark.parametrize(
+    ("name", "output", "expected"),
+    [
+        ("effort-in-opener", "<why effort=medium>So</why>Hi<eot>", ("So", "Hi", [])),
+        ("effort-in-opener", "<why effort=high>So</why>Hi<eot>", ("So", "Hi", [])),
+        ("effort-in-opener", "<why effort=x-high.2>So", ("So", None, [])),
+        ("effort-in-opener", "a <why effort=low>b</why> c", ("b", "a  c", [])),
+        ("effort-in-opener", "<why effort=>a", (None, "<why effort=>a", [])),
+        ("effort-in-opener", "<why effort=a b>c", (None, "<why effort=a b>c", [])),
+        ("effort-in-opener", "<why effort=hi", (None, "<why effort=hi", [])),
+        ("effort-in-opener", f"<why effort={'x' * 65}>a", (None, f"<why effort={'x' * 65}>a", [])),
+        ("count-in-section-closer", "<jobs><do>f {}</do></jobs:1><eot>", (None, None, ["f"])),
+        ("count-in-section-closer", "a <jobs><do>f {}</do><do>g {}</do></jobs:22>", (None, "a ", ["f", "g"])),
+        ("count-in-section-closer", "<jobs><do>f {}</do></jobs:", (None, None, ["f"])),
+        ("count-in-section-closer", "<jobs><do>f {}</do></jobs: and", (None, "</jobs: and", ["f"])),
+        ("count-in-both", '<jobs n="2">\n<do>f {}</do><do>g {}</do></jobs n="2"> a', (None, " a", ["f", "g"])),
+        ("count-in-both", 'see <jobs n="a b">', (None, 'see <jobs n="a b">', [])),
+        ("count-before-json-list", '<jobs 12>[{"name": "f", "arguments": {}}]</jobs>', (None, None, ["f"])),
+    ],
+)
+def test_any_word_is_read(name: str, output: str, expected: tuple[str | None, str | None, list[str]]) -> None:
+    assert read(name, output) == expected
+
+
+@pytest.mark.parametrize("word", ["low", "high"])
+def test_a_prompt_may_hold_any_word(word: str) -> None:
+    prompt = f'<user>Why?<eot><bot><why effort="{word}">'
+    assert read("effort-in-prompt", "So</why>Hi<eot>", prompt) == ("So", "Hi", [])
+
+
+@pytest.mark.parametrize("count", [1, 2, 12])
+def test_the_number_of_calls_is_written(count: int) -> None:
+    calls = [{"function": {"name": "f", "arguments": {}}}] * count
+    written = write_message(learned("count-in-both"), {"content": "Hm", "tool_calls": calls})
+    assert written == f'Hm<jobs n="{count}">\n{"<do>f {}</do>" * count}</jobs n="{count}"><eot>'
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("count-in-both", 'root ::= "<jobs n=\\"" [.0-9A-Z_a-z-]{1,64} "\\">\\n<do>" calls'),
+        ("count-in-section-closer", '("</jobs:" [.0-9A-Z_a-z-]{1,64} ">")?'),
+    ],
+)
+def test_grammars_accept_any_word(name: str, expected: str) -> None:
+    assert expected in generate(learned(name), "gbnf", GrammarOptions(tools=(PIN,)))
+
+
+def test_a_grammar_of_reasoning_accepts_any_word() -> None:
+    options = GrammarOptions(tools=(PIN,), tool_choice="required")
+    assert '"<why effort=" [.0-9A-Z_a-z-]{1,64} ">"' in generate(learned("effort-in-opener"), "gbnf", options)
+
+
+@pytest.mark.parametrize(
+    ("output", "expected"),
+    [
+        ("(So (x). b)\nHi", ("So (x). b", "Hi", [])),
+        ("(So)\n<x>f:{}</x>", ("So", None, ["f"])),
+        ("(So)", ("So", None, [])),
+        ("(So) b", ("So) b", None, [])),
+    ],
+)
+def test_punctuation_that_ends_reasoning_needs_its_line_end(
+    output: str, expected: tuple[str | None, str | None, list[str]]
+) -> None:
+    assert read("reasoning-in-brackets", output) == expected
+
+
+ESCAPED = '<do name="f" args="{&#34;q&#34;: &#34;a &amp; b&#34;}"/>'
+
+
+@pytest.mark.parametrize(
+    ("output", "content", "arguments", "incomplete"),
+    [
+        (ESCAPED + "<eot>", None, ['{"q": "a & b"}'], False),
+        ("Hm." + ESCAPED * 2, "Hm.", ['{"q": "a & b"}'] * 2, False),
+        ('<do name="f" args="{}"/>', None, ["{}"], False),
+        ('<do name="f" args="{&#34;q&#34;: &#34;a &am', None, ['{"q": "a &am"}'], True),
+        ('<do name="f" args="{&#34;q&#34;: 1}x"/>', "x", ['{"q": 1}'], True),
+        ('<do name="f" args="so"/>', "so", ["{}"], True),
+    ],
+)
+def test_arguments_that_are_escaped_as_a_whole(
+    output: str, content: str | None, arguments: list[str], incomplete: bool
+) -> None:
+    parser = load_module(generate(learned("object-e"), "python"))
+    message = parser.parse(output)
+    assert message["content"] == content
+    assert [call["function"]["arguments"] for call in message["tool_calls"]] == arguments
+    for chunks in (list(output), [output[at : at + 7] for at in range(0, len(output), 7)]):
+        stream = parser.StreamParser()
+        deltas = [delta for chunk in chunks for delta in stream.feed(chunk)] + stream.finish()
+        assert stream.message == message
+        assert stream.incomplete == incomplete
+        assert "".join(delta.get("content", "") for delta in deltas) == (content or "")

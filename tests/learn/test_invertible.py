@@ -1,0 +1,52 @@
+"""Constructions of chat templates that a careful person can invert: each verifies and every message comes back, or it
+is refused with the true reason.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.independent import TOKENS
+from tests.property.report_wild import read_back
+from tplc.driver import compile_template
+from tplc.errors import TplcError
+
+FOLDER = Path(__file__).parent.parent / "cases" / "invertible"
+# What the first line of a refusal says.
+REFUSED = {
+    "name-after-arrow": "the name of a call comes after its arguments",
+    "name-after-object": "the name of a call comes after its arguments",
+    "name-after-pairs": "the name of a call comes after its arguments",
+    "object-replace": "the template writes double quotes as &quot; after backslashes in values",
+    "truncate-over-object": "the template shortens arguments, and what it leaves out is lost",
+    "truncate-value": "the template shortens arguments, and what it leaves out is lost",
+    "turn-as-json": "the template writes the whole turn as one JSON object",
+    "turn-as-json-if-calls": "the template writes the whole turn as one JSON object",
+    "upper-object": "the template writes capital letters in keys",
+    "white-space-ends-reasoning": "reasoning of reasoning_content: only white space",
+    "wrapper-by-type-around-key": "the template writes values between texts that depend on their type",
+    "yaml": "the template writes lists and objects as indented lines",
+}
+
+
+def names() -> list[str]:
+    found = sorted(path.stem for path in FOLDER.glob("*.jinja"))
+    assert set(REFUSED) < set(found)
+    return found
+
+
+@pytest.mark.sweep(3)
+@pytest.mark.parametrize("name", names())
+def test_every_message_comes_back_or_the_reason_is_true(name: str) -> None:
+    source = (FOLDER / f"{name}.jinja").read_text(encoding="utf-8")
+    try:
+        ir = compile_template(source, name=name, special_tokens=TOKENS)
+    except TplcError as error:
+        assert REFUSED.get(name, "") and REFUSED[name] in str(error)
+        return
+    assert (ir.verification.verified, REFUSED.get(name, "")) == (name not in REFUSED, REFUSED.get(name, ""))
+    assert REFUSED.get(name, "") in "".join(ir.verification.failures[:1])
+    if ir.verification.verified:
+        assert read_back(source, ir, readers=True) == ((), ())
