@@ -70,8 +70,8 @@ def openers_of(
     own = [text for text in own if not is_ordinary(text)]
     twice: list[str] = []
     if "repeated_markers" in tolerated.kinds:
-        twice = [_repeated(text) + first for text in starts[:1] if _is_clear(text)]
-        rests += [_repeated(text) + inside[0] for text in sections[:1] if _is_clear(text)]
+        twice = [_repeated(text) + first for text in starts[:1] if is_distinctive(text)]
+        rests += [_repeated(text) + inside[0] for text in sections[:1] if is_distinctive(text)]
         rests += [section + text for section in sections[:1] for text in twice]
         rests += [ANY_FENCE + text.lstrip() for text in own if FENCE not in text]
         inside = unique([*inside, *twice])
@@ -146,11 +146,6 @@ def _without_prefix(openers: Iterable[str]) -> list[str]:
     Only the marker after the name shows that they open a call."""
     stems = [_LAST_WORDS.sub("", text) for text in openers if _LAST_WORDS.search(text)]
     return [stem for stem in stems if stem.rstrip()[-1:] in ("=", ":") and is_ordinary(stem)]
-
-
-def _is_clear(marker: str) -> bool:
-    """Return whether a marker twice in a row is no text: it is distinctive, and not made of ordinary words."""
-    return is_distinctive(marker) and not is_ordinary(marker)
 
 
 def _repeated(marker: str) -> str:
