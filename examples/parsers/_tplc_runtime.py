@@ -1561,6 +1561,7 @@ class Transcript(Copyable):
 
     CALLS: ClassVar[bool] = True
     REASONING: ClassVar[bool] = True
+    guarded = False  # special tokens are known: no other text is a marker
     ESCAPES: Mapping[str, Escapes] | None = None  # the texts that stand for characters, by kind of text
     _cut_escape, _cut_kind = "", ""  # what may be the beginning of such a text, at the end of a text of this kind
 
@@ -2179,7 +2180,7 @@ class Stream(Copyable):
         """What was dropped, repaired or not read so far."""
         if self.CALLS and self._unchecked:
             self._note_misfits()
-        if self.MARKER_LIKE and self._final and not self._diagnostics:
+        if self.MARKER_LIKE and self._final and not (self._diagnostics or self._out.guarded):
             found = marker_like(self._out.to_message(), self.MARKER_LIKE)
             if found:
                 self._note("like_a_marker", found + LIKE_A_MARKER)
@@ -5141,7 +5142,6 @@ class GuardedTranscript(Transcript):
     """A transcript that removes guards.  `guarded`: emitted text may contain guards.  `spells_tokens`: text of the
     answer spells a token."""
 
-    guarded = False
     spells_tokens = False
 
     def emit(self, kind: str, text: str) -> None:
@@ -5157,7 +5157,6 @@ class GuardedTranscript(Transcript):
 class GuardedPendingTranscript(PendingTranscript):
     """The same for nested elements."""
 
-    guarded = False
     spells_tokens = False
 
     def emit(self, kind: str, text: str) -> None:

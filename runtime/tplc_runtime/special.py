@@ -212,7 +212,6 @@ class GuardedTranscript(Transcript):
     """A transcript that removes guards.  `guarded`: emitted text may contain guards.  `spells_tokens`: text of the
     answer spells a token."""
 
-    guarded = False
     spells_tokens = False
 
     def emit(self, kind: str, text: str) -> None:
@@ -228,7 +227,6 @@ class GuardedTranscript(Transcript):
 class GuardedPendingTranscript(PendingTranscript):
     """The same for nested elements."""
 
-    guarded = False
     spells_tokens = False
 
     def emit(self, kind: str, text: str) -> None:

@@ -341,7 +341,7 @@ class Stream(Copyable):
         """What was dropped, repaired or not read so far."""
         if self.CALLS and self._unchecked:
             self._note_misfits()
-        if self.MARKER_LIKE and self._final and not self._diagnostics:
+        if self.MARKER_LIKE and self._final and not (self._diagnostics or self._out.guarded):
             found = marker_like(self._out.to_message(), self.MARKER_LIKE)
             if found:
                 self._note("like_a_marker", found + LIKE_A_MARKER)

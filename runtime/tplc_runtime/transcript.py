@@ -26,6 +26,7 @@ class Transcript(Copyable):
 
     CALLS: ClassVar[bool] = True
     REASONING: ClassVar[bool] = True
+    guarded = False  # special tokens are known: no other text is a marker
     ESCAPES: Mapping[str, Escapes] | None = None  # the texts that stand for characters, by kind of text
     _cut_escape, _cut_kind = "", ""  # what may be the beginning of such a text, at the end of a text of this kind
 

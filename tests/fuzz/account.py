@@ -273,19 +273,19 @@ Method = Callable[..., Any]
 def _state(name: str, method: Method) -> Method:
     def step(self: Any) -> bool:
         trace, buf, start, raw = self._trace, self._buf, self._pos, self._trace.raw
-        notes = len(self.diagnostics)
+        notes = len(self._diagnostics)
         trace.begin_step()
         more = method(self)
         if (
             name == "_second_reading"
             or trace.went_back
-            or any(note.code in OTHERWISE for note in self.diagnostics[notes:])
+            or any(note.code in OTHERWISE for note in self._diagnostics[notes:])
         ):
             trace.went_back = trace.given_back = False
             trace.consumed.clear()
             trace.slots = {}
             return bool(more)
-        otherwise = [note.text for note in self.diagnostics[notes:] if note.code in _ARGUMENT_OTHERWISE]
+        otherwise = [note.text for note in self._diagnostics[notes:] if note.code in _ARGUMENT_OTHERWISE]
         if otherwise:
             trace.slots = {}
             trace.argument(_ITS_KEY.match(otherwise[0])[1], buf[start : self._pos])
@@ -438,11 +438,11 @@ def _watch_piece(method: Method) -> Method:
 
 def _watch_member(method: Method) -> Method:
     def member(self: Any, reader: Any, event: str) -> Any:
-        text, notes = "".join(reader.out), len(self.diagnostics)
+        text, notes = "".join(reader.out), len(self._diagnostics)
         more = method(self, reader, event)
         if event == "key":
             self._trace.exempt.append(reader.path[-1])
-        elif len(self.diagnostics) > notes:
+        elif len(self._diagnostics) > notes:
             self._trace.exempt.append(text)
         return more
 
@@ -451,9 +451,9 @@ def _watch_member(method: Method) -> Method:
 
 def _watch_end_value(method: Method) -> Method:
     def end_value(self: Any) -> None:
-        key, notes = self._all, len(self.diagnostics)
+        key, notes = self._all, len(self._diagnostics)
         method(self)
-        if any(note.code == "arguments_in_one" for note in self.diagnostics[notes:]):
+        if any(note.code == "arguments_in_one" for note in self._diagnostics[notes:]):
             self._trace.exempt.append(key)
 
     return end_value
@@ -461,10 +461,10 @@ def _watch_end_value(method: Method) -> Method:
 
 def _watch_finish(method: Method) -> Method:
     def finish(self: Any) -> None:
-        reader, notes = getattr(self, "_reader", None), len(self.diagnostics)
+        reader, notes = getattr(self, "_reader", None), len(self._diagnostics)
         text, role = (list(reader.out), getattr(reader, "role", "arguments")) if reader is not None else ([], "")
         method(self)
-        noted = any(note.code in ("unknown_field", "repeated_field") for note in self.diagnostics[notes:])
+        noted = any(note.code in ("unknown_field", "repeated_field") for note in self._diagnostics[notes:])
         if noted or role not in ("arguments", "other"):
             self._trace.exempt += text
 

@@ -1394,6 +1394,8 @@ class Transcript(Copyable):
     """Keeps text by kind: content, reasoning_content and arguments (of the last call) belong to the message; pending is
     text of a kind that isn't known yet, value is text of a value, and trailing is no part of the message."""
 
+    guarded = False  # special tokens are known: no other text is a marker
+
     def __init__(self, json_content: bool = False) -> None:
         self.texts: dict[str, list[str]] = {"content": [], "trailing": []}
         self.texts.update(reasoning_content=[], pending=[])
@@ -1814,7 +1816,7 @@ class Stream(Copyable):
         """What was dropped, repaired or not read so far."""
         if self._unchecked:
             self._note_misfits()
-        if self.MARKER_LIKE and self._final and not self._diagnostics:
+        if self.MARKER_LIKE and self._final and not (self._diagnostics or self._out.guarded):
             found = marker_like(self._out.to_message(), self.MARKER_LIKE)
             if found:
                 self._note("like_a_marker", found + LIKE_A_MARKER)
