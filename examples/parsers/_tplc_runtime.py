@@ -4084,7 +4084,6 @@ class QuotedPairs(Pairs):
 
 
 MORE_THAN_VALUE = Pattern(r"[\n\[{(<]")
-FENCED = Pattern(r"\A```\w*\s*(.*?)\s*```\Z")
 NUMBER_PART = Pattern(r"[\s\w.+-]*")
 WHOLE_ARGUMENTS = (
     "arguments",
@@ -4265,11 +4264,17 @@ class ValueOrCallEnd:
         return end - (end > 0 and text[end - 1] == "\n")
 
 
+def without_fence(text: str) -> str:
+    """Return the text inside a fence, or the text itself if there is no fence around it."""
+    inside = text[len(FENCE_END) : -len(FENCE_END)] if text.startswith(FENCE_END) and text.endswith(FENCE_END) else ""
+    return inside[LANGUAGE.match(inside).end() :].strip() if inside else text
+
+
 def coerced(text: str, types: frozenset[str] | None) -> str | None:
     """Return a value in an unusual form (in quotes, escaped, 1 for true) as JSON of its schema's types."""
     if types is None or "string" in types or not text.strip():
         return None
-    bare = FENCED.sub(r"\1", text.strip())  # a fence may be around a list
+    bare = without_fence(text.strip())
     quoted = len(bare) > 1 and bare[0] == bare[-1] and bare[0] in "'\""
     for inside in ([bare[1:-1]] if quoted else []) + [bare]:
         plain = inside.replace('\\"', '"').strip()

@@ -14,7 +14,7 @@ CALLS = TEMPLATE[TEMPLATE.index("    {%- for c in") : TEMPLATE.index("    {{- '<
 SECTION = CALLS.replace("    {%- for", "    {%- if m.tool_calls %}{{- '<calls>' }}{%- endif %}\n    {%- for", 1)
 SYSTEM = "{%- if messages[0].role != 'system' %}{{- '<system>Be kind.<end>' }}{%- endif %}\n"
 INN = TEMPLATE.replace("call>", "order>")
-READS = "a parser for the first reads the output of the second (79 of 79 messages)"
+READS = "a parser for the first reads the output of the second (80 of 80 messages)"
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def test_diff(run: Run, formats: Path) -> None:
     same = run("diff", "hut.jinja", "hut.jinja")
     assert (same.code, same.out) == (
         0,
-        "the formats are the same\na parser for the first reads the output of the second (79 of 79 messages)\n",
+        "the formats are the same\na parser for the first reads the output of the second (80 of 80 messages)\n",
     )
     changed = run("diff", "hut.jinja", "inn.jinja")
     assert changed.code == 1
@@ -41,7 +41,7 @@ def test_diff(run: Run, formats: Path) -> None:
     report = json.loads(run("diff", "hut.jinja", "inn.jinja", "--json").out)
     assert report["reads"] is False
     assert report["changes"][0]["fact"] == "tools.call"
-    assert report["messages"] == 79
+    assert report["messages"] == 80
 
 
 def test_diff_of_what_does_not_matter(run: Run, formats: Path) -> None:
@@ -52,35 +52,35 @@ def test_diff_of_what_does_not_matter(run: Run, formats: Path) -> None:
     result = run("diff", "hut.jinja", "spaced.json")
     assert (result.code, result.out.splitlines()[-1]) == (
         0,
-        "a parser for the first reads the output of the second (79 of 79 messages)",
+        "a parser for the first reads the output of the second (80 of 80 messages)",
     )
     assert "the formats are the same" not in result.out
 
 
 # What is changed in the template, the exit code, what of the format changed, and how many messages come back.
 PAIRS: dict[str, tuple[str, int, list[str], str]] = {
-    "a comment": (TEMPLATE + "{# new #}", 0, [], "79 of 79"),
-    "a system message": (SYSTEM + TEMPLATE, 0, [], "79 of 79"),
-    "white space": (TEMPLATE.replace("}</call>", "}\\n</call>"), 0, ["tools.call", "tools.json"], "79 of 79"),
-    "the key of reasoning": (TEMPLATE.replace("m.reasoning", "m.thinking"), 0, ["reasoning.key"], "79 of 79"),
+    "a comment": (TEMPLATE + "{# new #}", 0, [], "80 of 80"),
+    "a system message": (SYSTEM + TEMPLATE, 0, [], "80 of 80"),
+    "white space": (TEMPLATE.replace("}</call>", "}\\n</call>"), 0, ["tools.call", "tools.json"], "80 of 80"),
+    "the key of reasoning": (TEMPLATE.replace("m.reasoning", "m.thinking"), 0, ["reasoning.key"], "80 of 80"),
     "Python literals": (
         TEMPLATE.replace("c.function.arguments | tojson", "c.function.arguments | string"),
         0,
         ["tools.dialect"],
-        "79 of 79",
+        "80 of 80",
     ),
     "the name of the role": (
         TEMPLATE.replace("<assistant>", "<bot>").replace("m.role +", "(m.role | replace('assistant', 'bot')) +"),
         0,
         ["turn.header"],
-        "79 of 79",
+        "80 of 80",
     ),
     "a prompt that opens reasoning": (
         # A parser takes what others wrote into a prompt for no head, so one that is new has to be made known to it.
         TEMPLATE.replace("'<assistant>'", "'<assistant><why>'"),
         1,
         ["turn.prompt {}", "reasoning.mode"],
-        "69 of 79",
+        "69 of 80",
     ),
     "no reasoning": (
         TEMPLATE.replace(REASONING, ""),
@@ -93,20 +93,20 @@ PAIRS: dict[str, tuple[str, int, list[str], str]] = {
         0,
         ["capabilities", "content.with_calls", "preserved", "tools.arguments", "tools.call", "tools.dialect",
          "tools.format", "tools.json", "tools.json.arguments", "tools.json.name", "tools.parallel"],
-        "11 of 11",
+        "12 of 12",
     ),
     "the markers of reasoning": (
-        TEMPLATE.replace("why>", "because>"), 1, ["preserved", "reasoning.end", "reasoning.start"], "69 of 79"
+        TEMPLATE.replace("why>", "because>"), 1, ["preserved", "reasoning.end", "reasoning.start"], "69 of 80"
     ),
-    "the end of a turn": (TEMPLATE.replace("<end>", "<fin>"), 1, ["preserved", "turn.end"], "0 of 79"),
+    "the end of a turn": (TEMPLATE.replace("<end>", "<fin>"), 1, ["preserved", "turn.end"], "0 of 80"),
     "the name of a member": (
-        TEMPLATE.replace('"arguments": ', '"parameters": '), 0, ["tools.call", "tools.json.arguments"], "79 of 79"
+        TEMPLATE.replace('"arguments": ', '"parameters": '), 0, ["tools.call", "tools.json.arguments"], "80 of 80"
     ),
     "a section around calls": (
         TEMPLATE.replace(CALLS, SECTION + "    {%- if m.tool_calls %}{{- '</calls>' }}{%- endif %}\n"),
         1,
         ["preserved", "tools.section_end", "tools.section_start"],
-        "11 of 81",
+        "12 of 82",
     ),
 }  # fmt: skip
 

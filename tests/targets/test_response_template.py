@@ -28,8 +28,8 @@ NESTED = "lists and objects as nested elements"
 
 # What the messages of each example show that a response template cannot say: features, and how many came back.
 VERIFIED: list[tuple[str, Profile, int, int, list[str]]] = [
-    ("tagged-json", "transformers", 212, 214, ["closing text in an argument"]),
-    ("tagged-json", "servers", 212, 214, ["closing text in an argument"]),
+    ("tagged-json", "transformers", 214, 216, ["closing text in an argument"]),
+    ("tagged-json", "servers", 214, 216, ["closing text in an argument"]),
     ("json-array", "transformers", 108, 109, ["closing text in an argument"]),
     ("sectioned-ids", "transformers", 93, 94, ["closing text in an argument"]),
     ("sectioned-ids", "servers", 93, 94, ["closing text in an argument", "call ids"]),
@@ -43,8 +43,8 @@ VERIFIED: list[tuple[str, Profile, int, int, list[str]]] = [
     (
         "keyword-calls",
         "transformers",
-        99,
-        108,
+        100,
+        109,
         ["types of values where no tools are given", "lists and objects that are not written as JSON"],
     ),
     ("channels", "transformers", 107, 108, ["closing text in an argument"]),

@@ -111,6 +111,7 @@ def following_of(context: ValueContext, *, guessed: bool) -> Following:
         starts="".join(sorted({text.strip()[0] for text in starts if text.strip()} | set(blank) | _leads(turn_ends))),
         spaces=context.spaces if guessed and context.lead == "written" else ("", ""),
         space_separates=not pairs.separator.strip(),
+        not_in_keys=_not_in_keys(before[0], opens=before[0] != pairs.separator.strip()) if before else "",
     )
 
 
@@ -188,11 +189,18 @@ def pattern_of(
 
 
 def any_key(following: Following, quote: Callable[[str], str] = re.escape) -> str:
-    """Return the pattern of a key that may be any: the marker that separates two pairs isn't in it."""
-    before = following.pair[0] or ""
-    if not before or before in IN_WORDS or any(map(str.isspace, before)) or before[0].isalnum():
-        return KEY
-    return key_without(before) if len(before) == 1 else rf"(?:(?!{quote(before)}){KEY_CHARACTER}){{1,{LONGEST_KEY}}}?"
+    """Return the pattern of a key that may be any."""
+    separator = following.not_in_keys
+    if len(separator) < 2:
+        return key_without(separator)
+    return rf"(?:(?!{quote(separator)}){KEY_CHARACTER}){{1,{LONGEST_KEY}}}?"
+
+
+def _not_in_keys(between: str, *, opens: bool) -> str:
+    """Return the text between two pairs, if a key that may be any doesn't contain it.  `opens`: it opens a pair, and may
+    be in a key if it has several characters."""
+    joins_words = between in IN_WORDS or any(map(str.isspace, between)) or between[:1].isalnum()
+    return "" if joins_words or (opens and len(between) > 1) else between
 
 
 def after_quoted(following: Following, *, over: bool, quote: Callable[[str], str] = re.escape) -> str:

@@ -50,11 +50,13 @@ _WORD = codepoints.union(
 
 @dataclass(frozen=True, slots=True)
 class PairPlace:
-    """How values stand in pairs: what ends a key, what may follow a value, and whether nothing else closes it."""
+    """How values stand in pairs: what ends a key, what may follow a value, whether nothing else closes it, and which
+    characters no key that may be any contains."""
 
     key_stop: str = ""
     followers: codepoints.Ranges = AFTER_NESTED
     is_bare: bool = False
+    not_in_keys: codepoints.Ranges = ()
 
 
 class MemberRules:
@@ -203,7 +205,7 @@ class MemberRules:
         style = styles[0] if styles else StringStyle("", self._place.key_stop, "none")
         if not styles:
             if self._place.is_bare:
-                avoided = codepoints.complement(KEY_CHARACTERS)
+                avoided = codepoints.union(codepoints.complement(KEY_CHARACTERS), self._place.not_in_keys)
                 texts = [strings.Free(0, LONGEST_KEY) if text == strings.Free(0, None) else text for text in texts]
                 return alt(*(strings.raw_avoiding(self._rules, f"{hint}-key", text, avoided) for text in texts))
             # The text that ends the key is written with the pair.

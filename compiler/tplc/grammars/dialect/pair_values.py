@@ -41,7 +41,9 @@ def place_of(pairs: PairForm, dialect: Dialect, written: WrittenCalls) -> PairPl
     """Return how values stand in these pairs."""
     followers = codepoints.of("".join(end.strip()[:1] for end in _ends_of(pairs, written)))
     is_bare = not dialect.top.strings and pairs.pair[-1] == Slot("value")
-    return PairPlace(text_after(pairs.pair, "key"), followers, is_bare)
+    # Of a text that no key contains, the first character is enough.
+    avoided = codepoints.of(pairs.following.not_in_keys[:1]) if is_bare else ()
+    return PairPlace(text_after(pairs.pair, "key"), followers, is_bare, avoided)
 
 
 def _ends_of(pairs: PairForm, written: WrittenCalls) -> tuple[str, str]:
