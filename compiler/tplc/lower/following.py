@@ -197,8 +197,8 @@ def any_key(following: Following, quote: Callable[[str], str] = re.escape) -> st
 
 
 def _not_in_keys(between: str, *, opens: bool) -> str:
-    """Return the text between two pairs, if a key that may be any doesn't contain it.  `opens`: it opens a pair, and may
-    be in a key if it has several characters."""
+    """Return the text between two pairs, if a key that may be any doesn't contain it.  `opens`: it opens a pair; then a
+    key may contain it if it has several characters."""
     joins_words = between in IN_WORDS or any(map(str.isspace, between)) or between[:1].isalnum()
     return "" if joins_words or (opens and len(between) > 1) else between
 
