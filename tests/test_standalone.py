@@ -28,7 +28,7 @@ def parsers(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return paths
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 def test_parser_runs_alone(example: Example, tmp_path: Path) -> None:
     """The parser can be copied elsewhere and runs without site packages, as a command."""

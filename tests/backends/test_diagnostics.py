@@ -81,7 +81,7 @@ def test_every_code_is_in_an_output() -> None:
     assert {code for one in OUTPUTS for _, _, code in one["diagnostics"]} | ELSEWHERE == set(CODES)
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("case", OUTPUTS, ids=lambda case: case["code"])
 def test_diagnostics_of_an_output(case: dict[str, object]) -> None:
     text, parser = str(case["text"]), named(str(case["format"])).parser

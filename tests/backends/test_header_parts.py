@@ -150,7 +150,7 @@ def test_it_can_be_switched_off(name: str) -> None:
     assert header_parts(ir) == header_parts(strict)
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("name", list(FORMATS))
 @pytest.mark.parametrize("target", ["python", "peg"])
 def test_the_template_still_verifies(name: str, target: Any) -> None:

@@ -57,7 +57,7 @@ def _call(arguments: dict[str, Any]) -> dict[str, Any]:
     return {"id": "abcdefghi", "type": "function", "function": {"name": "write", "arguments": arguments}}
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("chunk", [1, 4, 64, 0])
 @pytest.mark.parametrize("kind", ["content", "reasoning", "string", "objects", "calls"])
 @pytest.mark.parametrize("name", ["tagged-json", "parameter-tags", "string-delimiters", "nested-elements"])
@@ -81,7 +81,7 @@ def test_tools_cost_little_for_small_calls(name: str, chunk: int) -> None:
     assert ratio_of_functions(parser_of(name), small_call(name), chunk) <= MOST_FOR_TOOLS
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize(
     "piece",
     ["<", "<f", "<fn", "<fn>", "<fn>{", '<fn>{"name": "', "[", '{"a":', " ", "\n", "\\", '"', "\0", "<~/~>", "</fn>"],

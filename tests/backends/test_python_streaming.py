@@ -46,7 +46,7 @@ def pieces(name: str) -> list[str]:
     return sorted({text for text in (*texts, *halves) if text}) + common
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("name", NAMES)
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())

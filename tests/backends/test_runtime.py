@@ -49,7 +49,7 @@ def cuts(text: str) -> Iterator[str]:
     yield from (text[: len(text) * part // 7] for part in range(1, 7))
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("runtime", RUNTIMES)
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 def test_they_read_alike(example: Example, runtime: Runtime) -> None:

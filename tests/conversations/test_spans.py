@@ -72,7 +72,7 @@ def test_what_the_prompt_supplies_is_not_generated() -> None:
 PAST_DIFFERS = ("fenced-json", "forced-open", "string-delimiters")
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_spans_agree_with_renders_of_beginnings(name: str) -> None:
     template = example(name)

@@ -45,7 +45,7 @@ def work(hostile: Hostile, size: int, chunk: int) -> tuple[int, int]:
     return calls, characters
 
 
-@pytest.mark.sweep(8)
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize("hostile", CLASSES, ids=TITLES)
 @pytest.mark.parametrize("chunk", [64, LARGE], ids=["in 64s", "at once"])
 def test_work_grows_with_the_length(hostile: Hostile, chunk: int) -> None:
@@ -55,7 +55,7 @@ def test_work_grows_with_the_length(hostile: Hostile, chunk: int) -> None:
     assert more_characters <= MOST * max(characters, 4 * SMALL)
 
 
-@pytest.mark.sweep(8)
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize("hostile", CLASSES, ids=TITLES)
 def test_time_is_not_quadratic(hostile: Hostile) -> None:
     """Eight times the length takes far less than sixty-four times as long: less than half of that."""

@@ -64,7 +64,7 @@ BY_TOKEN = (
 )  # fmt: skip
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("choice", ["auto", "required"])
 @pytest.mark.parametrize("name", WITH_CALLS)
 def test_every_format_has_a_grammar(name: str, choice: str) -> None:

@@ -47,7 +47,7 @@ LIBRARY = {
 }  # fmt: skip
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("name", NAMES)
 def test_no_function_of_a_parser_reaches_itself(name: str) -> None:
     source = standalone_parser(name)
@@ -106,7 +106,7 @@ def deep_texts(module: Any, outputs: list[str]) -> Iterator[str]:
         yield from (text[: len(text) * 2 // 3] + many + text[len(text) * 2 // 3 :] for text in outputs[:1])
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("name", NAMES)
 def test_ten_thousand_levels(name: str) -> None:
     module = load_module(standalone_parser(name))

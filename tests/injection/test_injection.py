@@ -113,7 +113,7 @@ def shown(text: str) -> str:
     return visible(text)
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(3)
 @by_string
 def test_python_reads_what_was_written(text: str) -> None:
     for name in ROUND_TRIPS:
@@ -151,7 +151,7 @@ def usual_rules() -> frozenset[str]:
     return frozenset(rule for name in USUAL for rule in rules_of_peg(generate(ir_of(name), "peg")))
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(3)
 @by_name
 def test_peg(name: str) -> None:
     for place, ir, harmless in irs(name):
@@ -161,7 +161,7 @@ def test_peg(name: str) -> None:
         assert shown(source) == source, place
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(6)
 @by_string
 def test_peg_of_tools(text: str) -> None:
     ir = ir_of("parameter-tags")
@@ -172,7 +172,7 @@ def test_peg_of_tools(text: str) -> None:
     assert shown(source) == source
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(6)
 @by_string
 def test_peg_reads_what_was_written(text: str) -> None:
     for name in ROUND_TRIPS:

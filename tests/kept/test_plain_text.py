@@ -11,7 +11,7 @@ from tplc.backends.peg.engine import PegEngine
 NAMES = [one.name for one in formats()]
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", NAMES)
 def test_no_call_is_read_and_nothing_is_lost(name: str) -> None:
     one, counts = named(name), Counts()

@@ -46,7 +46,7 @@ def check(ir: TemplateIR, choice: str, tokens: Tokens | None) -> None:
         assert not accepts(text, turn, tokens), turn
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(6)
 @needs_engine
 @pytest.mark.parametrize("choice", ["auto", "required"])
 @pytest.mark.parametrize("name", NAMES)

@@ -71,13 +71,13 @@ def check(call: str) -> None:
     assert compile_template(source_of(call), name="t", target="peg").verification.failures == ()
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("kind", COUNTED)
 def test_the_number_of_calls_is_a_slot(kind: str) -> None:
     check(COUNTED[kind])
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("kind", EMPTY)
 def test_calls_without_arguments_have_a_form_of_their_own(kind: str) -> None:
     check(EMPTY[kind])
@@ -92,7 +92,7 @@ def test_the_grammar_of_a_request_allows_calls_without_arguments() -> None:
     assert (rules["now"].endswith('| "now\\"/>"'), "/>" in rules["look"]) == (True, False)
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("kind", WRAPPED)
 def test_values_are_between_texts_of_their_type(kind: str) -> None:
     check(WRAPPED[kind])
@@ -117,7 +117,7 @@ def test_any_number_of_calls_is_read() -> None:
     ]
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("kind", [*WRAPPED][:4])
 def test_a_response_template_reads_values_of_either_kind(kind: str) -> None:
     ir = compile_template(source_of(WRAPPED[kind]), name="t", target="response_template")
@@ -125,7 +125,7 @@ def test_a_response_template_reads_values_of_either_kind(kind: str) -> None:
 
 
 @needs_engine
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("kind", [*COUNTED, *EMPTY, *WRAPPED])
 def test_grammars_accept_what_the_template_writes(kind: str) -> None:
     ir = compile_template(source_of({**COUNTED, **EMPTY, **WRAPPED}[kind]), name="t")

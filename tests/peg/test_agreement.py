@@ -30,7 +30,7 @@ SLIPS = 40  # of each example
 CUTS = 8  # of each output of an example
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("name", [form.name for form in formats()])
 def test_messages_of_the_verification(name: str) -> None:
     tally = messages_agree([named(name)])
@@ -40,7 +40,7 @@ def test_messages_of_the_verification(name: str) -> None:
     assert tally.same == tally.outputs
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("name", [form.name for form in formats()])
 def test_slips(name: str) -> None:
     """Parser and PEG undo the slips of tolerances in the same way."""

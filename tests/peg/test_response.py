@@ -32,7 +32,7 @@ def test_grammar_for_a_response_format(golden: Callable[[Path, str], None]) -> N
     golden(CASES / "wrapped-content-with-response.peg", generate(named("wrapped-content").ir, json_schema=SCHEMA))
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("name", [form.name for form in formats()])
 def test_answers_are_content(name: str) -> None:
     """Without a schema any text is read as it is; text that fits a schema has rules of its own."""

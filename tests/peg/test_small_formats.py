@@ -102,7 +102,7 @@ def form(name: str) -> Format:
     return Format(name, ir, (), [])
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("name", SOURCES)
 def test_what_the_template_renders(name: str) -> None:
     with open_renderer(SOURCES[name], name=name) as renderer:
@@ -111,7 +111,7 @@ def test_what_the_template_renders(name: str) -> None:
     assert verified.verified
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("name", SOURCES)
 def test_messages_agree(name: str) -> None:
     tally = messages_agree([form(name)])
@@ -119,7 +119,7 @@ def test_messages_agree(name: str) -> None:
     assert tally.same == tally.outputs > 20
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("name", SOURCES)
 def test_mutations_agree(name: str) -> None:
     assert mutations_agree([form(name)], 100).unexplained == []

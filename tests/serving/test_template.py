@@ -55,7 +55,7 @@ def request_of(example: Example, template: ChatTemplate, variables: dict[str, An
 # Every example
 
 
-@pytest.mark.sweep(8)
+@pytest.mark.sweep(12)
 def test_prompt_and_message(served: tuple[Example, ChatTemplate]) -> None:
     """The prompt is the template's, and the keywords are those of a parser."""
     example, template = served

@@ -87,7 +87,7 @@ def check(format_: str, text: str, calls: list[tuple[str, str]]) -> Any:
     return stream
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("text", IN_OBJECT.values(), ids=IN_OBJECT)
 def test_object_in_another_form(text: str) -> None:
     assert not check("tagged-json", f"<fn>\n{text}\n</fn>", [OSLO]).incomplete

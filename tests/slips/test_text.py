@@ -13,7 +13,7 @@ FORMATS = [
 ]
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", FORMATS)
 def test_fences_at_the_end_stay(name: str) -> None:
     """The end of a code block isn't the beginning of a fence around calls, if nothing ends the turn."""

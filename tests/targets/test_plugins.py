@@ -28,7 +28,7 @@ def example_ir(name: str) -> TemplateIR:
     return driver.load_ir((EXAMPLES / name / "out" / "ir.json").read_text(encoding="utf-8"))
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("server", SERVERS)
 @pytest.mark.parametrize("name", NAMES)
 def test_one_file_holds_parser_classes_and_format(name: str, server: Server) -> None:
