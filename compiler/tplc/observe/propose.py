@@ -21,6 +21,7 @@ from tplc.ir.own_markers import own_markers
 from tplc.ir.roles import marker_of
 from tplc.observe.findings import Judge, Judged
 from tplc.observe.groups import Group
+from tplc_runtime.scanner import squeezed
 
 _EXAMPLES = 3  # of each group are looked at
 _ROUNDS = 6  # as many variants may one output have
@@ -74,13 +75,9 @@ def propose(ir: TemplateIR, judge: Judge, groups: Sequence[Group], step: Callabl
 
 def _is_another_marker(ir: TemplateIR, proposal: Proposal, targets: Collection[str]) -> bool:
     """Return whether the text is another marker of the format than the one that it is proposed for, in any spelling."""
-    own = {_folded(text) for whole in [marker_of(ir, proposal.marker)] for text in (whole, *pieces_of(whole))}
-    return _folded(proposal.text) in {*map(_folded, targets)} - own
-
-
-def _folded(text: str) -> str:
-    """Return a marker without white space and separators, in lower case."""
-    return re.sub(r"[\s_▁-]+", "", text).lower()
+    marker = marker_of(ir, proposal.marker)
+    own = set(map(squeezed, (marker, *pieces_of(marker))))
+    return squeezed(proposal.text) in {*map(squeezed, targets)} - own
 
 
 def _targets(ir: TemplateIR) -> dict[str, str]:
