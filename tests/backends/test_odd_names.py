@@ -100,8 +100,8 @@ def test_escaped_characters_of_names(known: bool) -> None:
     """If a template writes `&amp;` for `&` in names and keys, the parser undoes it there, and leaves values as they
     are."""
     source = (ROOT / "tests" / "cases" / "learn" / "escaped-characters-of-names.jinja").read_text("utf-8")
-    with open_renderer(source, name="signs") as renderer:
-        ir = learn_format(renderer, name="signs", source_text=source)
+    with open_renderer(source, name="characters") as renderer:
+        ir = learn_format(renderer, name="characters", source_text=source)
     text = '<do what="a&amp;b&quot;c<d"><with name="k&amp;amp;q">v &amp; w</with></do></turn>'
     given = tools('a&b"c<d', "k&amp;q") if known else None
     module, shared = parser_for(ir), PegEngine(ir).parse(text, tools=given)
@@ -126,5 +126,5 @@ def test_escapes_of_several_characters_are_not_read_back(written: str) -> None:
     own = "replace('&', '&amp;') | replace('\"', '&quot;')"
     source = path.read_text("utf-8").replace(own, written)
     assert written in source
-    with open_renderer(source, name="signs") as renderer:
-        assert learn_format(renderer, name="signs", source_text=source).tools.replaced == ()
+    with open_renderer(source, name="characters") as renderer:
+        assert learn_format(renderer, name="characters", source_text=source).tools.replaced == ()

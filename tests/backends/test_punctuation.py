@@ -40,7 +40,7 @@ CHARACTERS = reasoning("<<", ">>")
 ALWAYS = "{% if m.role == 'assistant' %}{{ '<<' ~ (m.thinking or '') ~ '>>' }}{% endif %}"
 CLOSER_ALONE = "{% if m.role == 'assistant' and not m.thinking %}{{ '>>' }}{% endif %}"
 FORMATS = {
-    "signs": turns(CHARACTERS + CONTENT + CALLS),
+    "characters": turns(CHARACTERS + CONTENT + CALLS),
     "parentheses": turns(reasoning("((", "))") + CONTENT + CALLS),
     "brackets": turns(reasoning("[[", "]]\\n") + CONTENT + CALLS.replace("<call>", "[[call]]")),
     "word before": turns(reasoning("<<why ", ">>") + CONTENT + CALLS),
@@ -84,25 +84,25 @@ CONTINUED = {"continue_final_message": True}
 @pytest.mark.parametrize(
     ("name", "text", "expected"),
     [
-        ("signs", "x >> 2<end>", (None, "x >> 2", [])),
-        ("signs", "1 << 3<end>", (None, "1 << 3", [])),
-        ("signs", "1 << 3 >> 2", (None, "1 << 3 >> 2", [])),
-        ("signs", "<<Two?>>x >> 2 << 1<end>", ("Two?", "x >> 2 << 1", [])),
-        ("signs", " \n<<Two?>>1 << 3<end>", ("Two?", "1 << 3", [])),
-        ("signs", "<<Two?>>\n<<Three?>>1 << 3<end>", ("Two?Three?", "1 << 3", [])),
-        ("signs", "<<Two?>>>> so<end>", ("Two?", ">> so", [])),
-        ("signs", "a<<b>>" + CALL, (None, "a<<b>>", ["f"])),
-        ("signs", CALL + "<<Two?>>" + CALL + "1 << 3 >> 2", ("Two?", "1 << 3 >> 2", ["f", "f"])),
-        ("signs", CALL + ">>", (None, ">>", ["f"])),
-        ("signs", "<<Two?" + CALL, ("Two?" + CALL, None, [])),
-        ("signs", "<<Two?\n" + CALL + "1 << 3", ("Two?\n", "1 << 3", ["f"])),
-        ("signs", "<call>none << 1", (None, "<call>none << 1", [])),
-        ("signs", "1 <end>\n<<Two?>>x", (None, "1 ", [])),
-        ("signs", "1 <assistant><<Two?>>x << y", ("Two?", "1 x << y", [])),
-        ("signs", "1 </call> << x", (None, "1 </call> << x", [])),
-        ("signs", "</call> <<Two?>>x", (None, "</call> <<Two?>>x", [])),
-        ("signs", "<", (None, "<", [])),
-        ("signs", "  ", (None, "  ", [])),
+        ("characters", "x >> 2<end>", (None, "x >> 2", [])),
+        ("characters", "1 << 3<end>", (None, "1 << 3", [])),
+        ("characters", "1 << 3 >> 2", (None, "1 << 3 >> 2", [])),
+        ("characters", "<<Two?>>x >> 2 << 1<end>", ("Two?", "x >> 2 << 1", [])),
+        ("characters", " \n<<Two?>>1 << 3<end>", ("Two?", "1 << 3", [])),
+        ("characters", "<<Two?>>\n<<Three?>>1 << 3<end>", ("Two?Three?", "1 << 3", [])),
+        ("characters", "<<Two?>>>> so<end>", ("Two?", ">> so", [])),
+        ("characters", "a<<b>>" + CALL, (None, "a<<b>>", ["f"])),
+        ("characters", CALL + "<<Two?>>" + CALL + "1 << 3 >> 2", ("Two?", "1 << 3 >> 2", ["f", "f"])),
+        ("characters", CALL + ">>", (None, ">>", ["f"])),
+        ("characters", "<<Two?" + CALL, ("Two?" + CALL, None, [])),
+        ("characters", "<<Two?\n" + CALL + "1 << 3", ("Two?\n", "1 << 3", ["f"])),
+        ("characters", "<call>none << 1", (None, "<call>none << 1", [])),
+        ("characters", "1 <end>\n<<Two?>>x", (None, "1 ", [])),
+        ("characters", "1 <assistant><<Two?>>x << y", ("Two?", "1 x << y", [])),
+        ("characters", "1 </call> << x", (None, "1 </call> << x", [])),
+        ("characters", "</call> <<Two?>>x", (None, "</call> <<Two?>>x", [])),
+        ("characters", "<", (None, "<", [])),
+        ("characters", "  ", (None, "  ", [])),
         ("parentheses", "((Two?))f((x)) = ((y))<end>", ("Two?", "f((x)) = ((y))", [])),
         ("parentheses", "f((x))<end>", (None, "f((x))", [])),
         ("brackets", "[[Two?]]\na[[1]] = [[2]]\n<end>", ("Two?", "a[[1]] = [[2]]\n", [])),
@@ -149,7 +149,7 @@ def test_what_is_learned_of_the_place() -> None:
     ],
 )  # fmt: skip
 def test_with_options(options: dict[str, Any], text: str, expected: tuple[str | None, str | None, list[str]]) -> None:
-    assert read("signs", text, **options) == expected
+    assert read("characters", text, **options) == expected
 
 
 def test_a_variant_with_a_word_counts_anywhere() -> None:
@@ -157,7 +157,7 @@ def test_a_variant_with_a_word_counts_anywhere() -> None:
         Tolerance("variant", marker=marker, text=text, reason="test")
         for marker, text in (("<<", "<why>"), (">>", "</why>"))
     )
-    ir = replace(ir_of("signs"), tolerances=(*ir_of("signs").tolerances, *variants))
+    ir = replace(ir_of("characters"), tolerances=(*ir_of("characters").tolerances, *variants))
     module = parser_for(ir)
     text = "1 << 3 <why>Two?</why>x >> 2, </why>1 << 3<end>"
     whole = streamed(module, [text])
@@ -165,7 +165,7 @@ def test_a_variant_with_a_word_counts_anywhere() -> None:
     assert streamed(module, list(text)) == whole == PegEngine(ir).parse(text)
 
 
-@pytest.mark.parametrize("name", ["signs", "parentheses", "brackets", "word before", "closed"])
+@pytest.mark.parametrize("name", ["characters", "parentheses", "brackets", "word before", "closed"])
 @pytest.mark.parametrize("marker", ["start", "end"])
 def test_a_wrong_marker_never_passes(name: str, marker: str) -> None:
     ir = ir_of(name)
@@ -186,17 +186,17 @@ def required_rules(ir: TemplateIR) -> list[str]:
 @pytest.mark.parametrize(
     ("name", "head", "opens"),
     [
-        ("signs", "", True),
-        ("signs", "So: ", False),
-        ("signs", "<<>>", True),
-        ("signs", "<<>>So: ", False),
+        ("characters", "", True),
+        ("characters", "So: ", False),
+        ("characters", "<<>>", True),
+        ("characters", "<<>>So: ", False),
         ("calls alone", "", True),
         ("calls alone", "So: ", False),
     ],
 )
 def test_a_grammar_opens_reasoning_only_where_a_parser_reads_it(name: str, head: str, opens: bool) -> None:
     """If the prompt has begun the content, no reasoning can follow."""
-    ir = ir_of("signs" if name == "calls alone" else name)
+    ir = ir_of("characters" if name == "calls alone" else name)
     if name == "calls alone":
         ir = replace(ir, content=replace(ir.content, with_calls="none"))
     prompt = replace(ir.turn.prompts[0], head=head, text="<assistant>" + head)

@@ -83,7 +83,7 @@ def some_calls(name: str) -> str:
 
 def odd(text: str) -> list[str]:
     """Return the same text with something else at every third place."""
-    return [text[:at] + sign + text[at + 1 :] for at in range(3, len(text), 3) for sign in ("~", " ", '"')]
+    return [text[:at] + char + text[at + 1 :] for at in range(3, len(text), 3) for char in ("~", " ", '"')]
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -183,7 +183,7 @@ class Markers:
         self._around_key = getattr(module.StreamParser, "VALUE_CLOSE", ())
         # An object's own bracket stands at the end of its call's opener.
         opening = getattr(module.StreamParser, "STYLES", None)
-        self._openings = [sign for style in opening or () for sign, token in style.tokens.items() if token == "{"]
+        self._openings = [text for style in opening or () for text, token in style.tokens.items() if token == "{"]
         styles = opening or ()
         quotes = [string.close for style in styles for string in style.strings.values()]
         self._syntax = _UNCOUNTED.union(*quotes, *(token for style in styles for token in style.tokens))

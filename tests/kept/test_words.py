@@ -189,14 +189,14 @@ def test_ends_that_people_write_as_well(content: tuple[str, str], end: str, text
     one.output(start + text + stop + call + over).expect(text, calls=[("look", {"q": "Oslo"})])
 
 
-@pytest.mark.parametrize("sign", ["@", "! ", "/"])
-def test_a_character_that_opens_calls(sign: str) -> None:
+@pytest.mark.parametrize("opener", ["@", "! ", "/"])
+def test_a_character_that_opens_calls(opener: str) -> None:
     """It opens a call at the start of a line, or inside a line if a known tool is called; elsewhere it is text."""
-    source = closed(("", ""), "<end>").replace("<do>", sign).replace("</do>", "<done>")
-    text = f"No {sign}here, and {sign.strip()} no {sign}there, no."
+    source = closed(("", ""), "<end>").replace("<do>", opener).replace("</do>", "<done>")
+    text = f"No {opener}here, and {opener.strip()} no {opener}there, no."
     one = case(source)
     one.output(text + "<end>").expect(text)
-    call = sign + 'look\n{"q": "Oslo"}<done><end>'
+    call = opener + 'look\n{"q": "Oslo"}<done><end>'
     look = {"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}
     # Addresses and code hold such a character in a line, so only the tools show that this is a call.
     one.output(text + call).tools([look]).expect(text, calls=[("look", {"q": "Oslo"})])
