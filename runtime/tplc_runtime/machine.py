@@ -100,7 +100,7 @@ class Machine(Slots):
             offset, before = self._here(), len(self._diagnostics)
             while before and self._diagnostics[before - 1].offset == offset:
                 before -= 1
-            # The call, and how many diagnostics at this offset come before its own.
+            # The call, where it is, how many diagnostics there come before its own, and whether types are examined.
             self._unchecked.append((self._out.index, offset, len(self._diagnostics) - before, types))
         if self._repaired:
             self._out.flush()
@@ -225,6 +225,7 @@ class Machine(Slots):
             self._note_spelling()
         self._pos, self._space, self._unclosed = self._mark.end, self._mark.trail, unclosed
         if self.USUAL_NEXT and self._pos == len(self._buf) and not self._final:
+            # All of the usual text is awaited, which costs less than a state for each chunk of it.
             self._is_usual(self.USUAL_NEXT, self._pos)
         return True
 

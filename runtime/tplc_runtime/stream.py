@@ -46,9 +46,7 @@ class Stream(Copyable):
     PLACE_DECIDES: ClassVar[bool] = False  # whether some markers count depends on their place:
     HAS_LINE_MARKERS: ClassVar[bool] = False  # some count only at a line's start,
     HAS_FINAL_MARKERS: ClassVar[bool] = False  # and some at the output's end, or before another marker,
-    HAS_RESPELLED_ENDS: ClassVar[bool] = (
-        False  # and closers of reasoning in another spelling where nothing else closes it
-    )
+    HAS_RESPELLED_ENDS: ClassVar[bool] = False  # and respelled closers of reasoning, if nothing else closes it
     WHOLE_CALL: ClassVar[Any] = None  # an ordinary text opens a call only where a whole call follows
     REASONING: ClassVar[bool] = True  # the format has reasoning,
     HAS_REASONING: ClassVar[bool] = False  # and an opener of it
@@ -107,7 +105,7 @@ class Stream(Copyable):
             # The state to return to if a call turns out to be text.
             self._state_before_call: Callable[[Any], bool] = self._state
             self._kind_before_call = "content"
-            self._unchecked: list[tuple[int, int, int, bool]] = []  # calls whose arguments are still to be checked
+            self._unchecked: list[tuple[int, int, int, bool]] = []  # see _check_arguments
             self._long_names = "\n" in "".join(self._tools)
         self._space = self.SPACE  # white space of the template that may still come
         self._only_space_so_far = True  # only white space was read in this part so far

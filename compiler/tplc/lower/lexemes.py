@@ -23,6 +23,7 @@ from tplc_runtime.scanner import (
     BEGINS_LONGER,
     LANGUAGE,
     LONGEST_LANGUAGE,
+    LONGEST_WORD,
     PART_OF_LONGER,
     RESPELLED,
     SPELLED_OTHERWISE,
@@ -38,13 +39,12 @@ NOTHING = "(?!)"
 NO_WORD_FOLLOWS = r"(?!\w)"
 LINE_END_FOLLOWS = r"(?=\n|\Z)"
 ANY_SLOT_TEXT = r"[^\n]*?"
-SLOT_PATTERN = r"[\w.-]{1,64}"
-LONGEST_WORD = 64
 WORD_CHAR = re.compile(r"[\w.+-]")
 LONG_WORD = re.compile(r"[^\W\d_]{3}")
 WORD_JOINERS = "_▁-"  # what the words of a marker are joined with
 MOST_WORD_SEPARATORS = 4  # so much white space, or so many joints, where a marker that is spelled otherwise has some
 PLAIN_NAME = r"[\w.-]"
+SLOT_PATTERN = rf"{PLAIN_NAME}{{1,{LONGEST_WORD}}}"
 CONTROL = {"\n": r"\n", "\t": r"\t", "\r": r"\r", "\f": r"\f", "\v": r"\v"}
 _PATTERNS = {SAME_SLOT: ANY_SLOT_TEXT, ANY_WORD: LANGUAGE.pattern, WORD_SLOT: SLOT_PATTERN}
 _SPECIAL = frozenset(r"\.^$*+?{}[]|()")
@@ -190,6 +190,7 @@ def _ambiguity(lexeme: Lexeme, squeezed: Sequence[str]) -> int:
 
 
 def _begins(text: str, other: str) -> bool:
+    """Return whether a marker begins like `text`; what follows a fence in it may be any language."""
     stem, any_word, _ = other.partition(ANY_WORD)
     return other.startswith(text) or (any_word != "" and text.startswith(stem) and text[len(stem) :].isalnum())
 
@@ -317,7 +318,7 @@ def plain_word(found: Lexemes) -> tuple[str, tuple[str | None, ...]]:
         return NOTHING, ()
     ends = _factored([(lexeme.core[0], f"({lexeme.find})") for lexeme in clear])
     trails = tuple(None if lexeme.kind == "next" else lexeme.trail for lexeme in clear)
-    return rf"{PLAIN_NAME}{{0,64}}\Z|({PLAIN_NAME}{{1,64}})(?:{ends})", trails
+    return rf"{PLAIN_NAME}{{0,{LONGEST_WORD}}}\Z|({SLOT_PATTERN})(?:{ends})", trails
 
 
 def first_characters(core: str, count: int) -> str:
@@ -398,7 +399,7 @@ def _in_pattern(char: str) -> str:
 
 
 def shown(marker: str) -> str:
-    """Return a marker in quotes, for people to read: with … for a language, or for a slot that comes again."""
+    """Return a marker in quotes, for people to read: with … for the texts in it that differ."""
     return quoted(marker.translate(dict.fromkeys(map(ord, _PATTERNS), "…")))
 
 

@@ -83,7 +83,7 @@ def openers_of(
     short = _short(sections[0], own) if "other_forms" in tolerated.kinds and first.strip() != OBJECT else ()
     # A header that ends in a marker of its own can't be ordinary text, even if it begins like it.
     marked = is_distinctive(name_end) and not could_be_prose(name_end)
-    # Twice an ordinary text is one as well.
+    # An ordinary text that comes twice is ordinary as well.
     again = {section + text for section in sections for text in twice if is_ordinary(starts[0] + first)}
     ordinary = {text for text in (*whole, *rests) if (is_ordinary(text) or text in again) and not marked}
     # What could be in any answer counts where a line begins only.

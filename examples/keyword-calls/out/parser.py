@@ -46,7 +46,7 @@ GENERATION_PROMPTS = ("<.assistant.>",)
 
 # The part of the runtime that this format uses; the constants and states of the format follow it.
 
-FIELDS = ("offset", "text", "code")
+FIELDS_OF_DIAGNOSTIC = ("offset", "text", "code")
 Diagnostic: Any = type(  # a named tuple, made in a fifth of the time that collections.namedtuple takes
     "Diagnostic",
     (tuple,),
@@ -54,8 +54,8 @@ Diagnostic: Any = type(  # a named tuple, made in a fifth of the time that colle
         "__new__": lambda cls, offset, text, code: tuple.__new__(cls, (offset, text, code)),
         "__getnewargs__": tuple,
         "__repr__": lambda self: "Diagnostic(offset={!r}, text={!r}, code={!r})".format(*self),
-        "_asdict": lambda self: dict(zip(FIELDS, self)),
-        **{name: property(itemgetter(place)) for place, name in enumerate(FIELDS)},
+        "_asdict": lambda self: dict(zip(FIELDS_OF_DIAGNOSTIC, self)),
+        **{name: property(itemgetter(place)) for place, name in enumerate(FIELDS_OF_DIAGNOSTIC)},
     },
 )
 
@@ -1599,7 +1599,7 @@ class Stream(Copyable):
         # The state to return to if a call turns out to be text.
         self._state_before_call: Callable[[Any], bool] = self._state
         self._kind_before_call = "content"
-        self._unchecked: list[tuple[int, int, int, bool]] = []  # calls whose arguments are still to be checked
+        self._unchecked: list[tuple[int, int, int, bool]] = []  # see _check_arguments
         self._long_names = "\n" in "".join(self._tools)
         self._space = self.SPACE  # white space of the template that may still come
         self._only_space_so_far = True  # only white space was read in this part so far
@@ -2380,7 +2380,7 @@ class Machine(Slots):
             offset, before = self._here(), len(self._diagnostics)
             while before and self._diagnostics[before - 1].offset == offset:
                 before -= 1
-            # The call, and how many diagnostics at this offset come before its own.
+            # The call, where it is, how many diagnostics there come before its own, and whether types are examined.
             self._unchecked.append((self._out.index, offset, len(self._diagnostics) - before, types))
         if self._repaired:
             self._out.flush()

@@ -41,7 +41,7 @@ GENERATION_PROMPTS = ("--- answer ---\n",)
 
 # The part of the runtime that this format uses; the constants and states of the format follow it.
 
-FIELDS = ("offset", "text", "code")
+FIELDS_OF_DIAGNOSTIC = ("offset", "text", "code")
 Diagnostic: Any = type(  # a named tuple, made in a fifth of the time that collections.namedtuple takes
     "Diagnostic",
     (tuple,),
@@ -49,8 +49,8 @@ Diagnostic: Any = type(  # a named tuple, made in a fifth of the time that colle
         "__new__": lambda cls, offset, text, code: tuple.__new__(cls, (offset, text, code)),
         "__getnewargs__": tuple,
         "__repr__": lambda self: "Diagnostic(offset={!r}, text={!r}, code={!r})".format(*self),
-        "_asdict": lambda self: dict(zip(FIELDS, self)),
-        **{name: property(itemgetter(place)) for place, name in enumerate(FIELDS)},
+        "_asdict": lambda self: dict(zip(FIELDS_OF_DIAGNOSTIC, self)),
+        **{name: property(itemgetter(place)) for place, name in enumerate(FIELDS_OF_DIAGNOSTIC)},
     },
 )
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from tplc.grammars.regular import codepoints, expressions
 from tplc.grammars.regular.expressions import rep, seq
 from tplc.grammars.regular.nodes import Chars, Expr
-from tplc_runtime.scanner import WORD_SLOT
+from tplc_runtime.scanner import LONGEST_WORD, WORD_SLOT
 
 _LETTERS = codepoints.union(codepoints.span("A", "Z"), codepoints.span("a", "z"))
-WORD = rep(Chars(codepoints.union(codepoints.span("0", "9"), _LETTERS, codepoints.of("_-."))), 1, 64)
+WORD = rep(Chars(codepoints.union(codepoints.span("0", "9"), _LETTERS, codepoints.of("_-."))), 1, LONGEST_WORD)
 
 
 def lit(marker: str) -> Expr:
