@@ -2976,8 +2976,7 @@ class Machine(Slots):
         if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
             self._note_spelling()
         self._pos, self._space, self._unclosed = self._mark.end, self._mark.trail, unclosed
-        if self.USUAL_NEXT and self._pos == len(self._buf) and not self._final:
-            # All of the usual text is awaited, which costs less than a state for each chunk of it.
+        if self.USUAL_NEXT and self._pos == len(self._buf) and not self._final:  # all of the usual text is awaited
             self._is_usual(self.USUAL_NEXT, self._pos)
         return True
 
