@@ -411,7 +411,7 @@ class _Mapper:
         found = read(self.text, node.start)
         if found.closing:
             self.incomplete = self.in_call = True
-        self.repaired = self.repaired or found.repaired
+        self.repaired, self.incomplete = self.repaired or found.repaired, self.incomplete or found.guessed
         return found.text + found.closing
 
     # Values as JSON
