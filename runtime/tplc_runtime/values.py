@@ -301,9 +301,7 @@ class Reader(Copyable):
                 if (end := self._end_of_key(buf, pos)) < 0:
                     break
                 comma, want, pos = -1, "value", end - 1
-            elif character == '"' and want not in ("colon", "comma"):
-                if buf[pos + 1 : pos + 2] in MAY_BE_DOUBLED:
-                    break
+            elif character == '"' and want not in ("colon", "comma") and buf[pos + 1 : pos + 2] not in MAY_BE_DOUBLED:
                 string, comma = quoting, -1
             elif character == "," and want == "comma":
                 comma, want = pos, "value" if stack[-1] == "[" else "member"

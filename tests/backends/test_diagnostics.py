@@ -29,6 +29,7 @@ OUTPUTS = json.loads((ROOT / "tests" / "cases" / "diagnostics.json").read_text(e
 REPORTING = {
     "_note": 0,
     "_note_lost_text": 0,
+    "_note_repair": 0,
     "_note_truncation": 0,
     "_drop_noted": 0,
     "_drop_after_text": 0,
