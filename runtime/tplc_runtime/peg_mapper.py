@@ -384,6 +384,7 @@ class _Mapper:
             return "{}"
         value = first(node, "whole_object", "other_arguments", "object", "string", *LOOSE, "argument")
         if value is None:
+            self.incomplete = self.incomplete or self.readers.lacks_object(self.text, node.end)
             return "{}"
         kind = kind_of(value)
         if kind == "argument":

@@ -230,6 +230,12 @@ class Readers:
         found = arguments_in(name, text[pos:end], self.tools)
         return None if found is None else (found, end)
 
+    def lacks_object(self, text: str, pos: int) -> bool:
+        """Return whether other text is in the place of arguments that are one object."""
+        at = next_char(text, pos)
+        other = at < len(text) and self.spelled.after_call.match_at(text, at) is None
+        return other and self.spelled.between is None
+
     def text_follows(self, arguments: str, text: str, pos: int) -> bool:
         """Return whether text is in the place of a call's closer that could be the arguments that it lacks."""
         at = next_char(text, pos)
