@@ -396,7 +396,7 @@ class CanonicalOrderCalls(CallObjects):
     def _begin_object(self) -> None:
         super()._begin_object()
         head = self.HEAD.match(self._buf, self._pos)
-        if head is not None and isinstance(self._reader, CallReader):
+        if head is not None and head["name"] and isinstance(self._reader, CallReader):
             self._pos, self._call_id = head.end(), head.groupdict().get("id")
             self._raw.append(head[0])
             self._reader.go_to(self.USUAL_KEYS[0])

@@ -33,13 +33,15 @@ FIRST_KEY = Pattern(r"""\{\s{0,64}["'](\w{1,64})["']""")
 PART_OF_FIRST_KEY = Pattern(r"""\{\s{0,64}(?:["']\w{0,64})?""")
 FENCE = Pattern(r"```[\w-]*[^\S\n]*\n")
 INFINITY = float("inf")
-BEFORE_CALLS = Pattern(rf"[\s(]*(?:\[\s*(?=\w[{NAME_CHARACTERS}]*\())?")
+BEFORE_CALLS = Pattern(rf"[\s(>]*(?:\[\s*(?=\w[{NAME_CHARACTERS}]*\())?")
 NO_BRACE = Pattern(r"""["']\w+["']\s*:""")
 BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*")
 BEFORE_FIRST_KEY = Pattern(
-    r"""[\s({\[\\"'“”‘«`]*(?:(?i:json)\b:?[\s({\[\\"'“”‘«`]*)?(?:<(?:[\w:-]+\s*[ =]\s*(?:\w+\s*=\s*)?)?["']?)?"""
+    r"""[\s(>{\[\\"'“”‘«`]*(?:(?i:json)\b:?[\s({\[\\"'“”‘«`]*)?(?:<(?:[\w:-]+\s*[ =]\s*(?:\w+\s*=\s*)?)?["']?)?"""
 )
-ANY_KEY = Pattern(r"""(?=[\s(\[`{]|(?i:json))[\s(\[`]*(?:(?i:json)\b:?\s*)?(?:\{[{\s]*|(?<=\s))(?:\\n)?[\\"'“”‘«]+\w""")
+ANY_KEY = Pattern(
+    r"""(?=[\s(>\[`{]|(?i:json))[\s(>\[`]*(?:(?i:json)\b:?\s*)?(?:\{[{\s]*|(?<=\s))(?:\\n)?[\\"'“”‘«]+\w"""
+)
 # What may be around arguments that are an object.
 BEFORE_OBJECT = Pattern(r"[\s(:=*>]*(?:`{1,3}[\w-]*\s*)?(?:(?i:json)\b:?\s*)?(?=\{)")
 AFTER_ARGUMENTS = Pattern(r"[\s)`]*")

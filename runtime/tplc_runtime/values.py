@@ -47,7 +47,7 @@ OPEN_KEY = Pattern(r'"(\w{1,32}) {0,4}:(?= {0,16}(?:["\[{0-9-]|(?:true|false|nul
 # A key whose quotes are doubled (groups: the key, and its second quotes), or the beginning of one.  Doubled quotes of a
 # value (the group: all but the first), or quotes that may be the beginning of such.
 DOUBLED_KEY = Pattern(r'"{2,3}(?:(\w{1,32})(?:("{1,3}) {0,4}(?=:)|"{0,3} {0,4}\Z)|\Z)')
-DOUBLED_OPENING = Pattern(r'"(?:"{0,2}\Z|("{1,2})(?=[^\s,:"\]}]))')
+DOUBLED_OPENING = Pattern(r'"(?:("{1,2})(?=[^\s,:"\]}][^"\n]{0,200}"\1)|"{0,2}(?:[^\s,:"\]}][^"\n]{0,200}"{0,2})?\Z)')
 ODD_IN_WORDS = frozenset('"[]{}')  # a word with these may contain more than one value
 LONGEST_SEPARATOR = 256  # longer than any separator
 
@@ -231,8 +231,8 @@ class Reader(Copyable):
                 self._pop()
                 return pos
         if match.lastindex == 3:
-            if self.stack and text in "/=#：，":
-                other = self._comment_or_equals(buf, pos, final)
+            if self.stack and text in "/=#：，\\":
+                other = self._between_members(buf, pos, final)
                 if other != pos:
                     return other
             return self._word(buf, pos, self.style.word_end.search(buf, end).start(), final)
@@ -333,9 +333,14 @@ class Reader(Copyable):
         self.needs_more = key is not None and key.lastindex is None
         return -1 if key is None or self.needs_more else int(key.end())
 
-    def _comment_or_equals(self, buf: str, pos: int, final: bool) -> int:
-        """Return the end of a comment, or of a text in the place of a colon; `pos` if there is none, -1 if more input
-        is needed."""
+    def _between_members(self, buf: str, pos: int, final: bool) -> int:
+        """Return the end of a comment, of escaped white space, or of a text in the place of a colon; `pos` if there is
+        none, -1 if more input is needed."""
+        if buf[pos] == "\\":
+            if buf[pos + 1 : pos + 2] in ("n", "r", "t"):
+                self._repaired("escaped white space")
+                return pos + 2
+            return pos if pos + 1 < len(buf) or final else -1
         if buf[pos] in "=：，":
             meant, arrow = ("comma" if buf[pos] == "，" else "colon"), buf[pos] == "=" and buf[pos + 1 : pos + 2] == ">"
             if self.want != meant:
