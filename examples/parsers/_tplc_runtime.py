@@ -2243,6 +2243,13 @@ def next_char(buf: str, pos: int) -> int:
     return int(NON_SPACE.search(buf, pos).start())
 
 
+def begins_line(buf: str, pos: int) -> bool:
+    """Return whether only white space is before `pos` on its line, which does not begin the text."""
+    while buf[pos - 1 : pos].isspace() and buf[pos - 1] != "\n":
+        pos -= 1
+    return buf[pos - 1 : pos] == "\n"
+
+
 class TurnStates(Stream):
     TEXT_MARKERS: ClassVar[bool] = False  # some are text where they are, or where the caller wants them so
     PENDING_TEXT: ClassVar[bool] = False  # the kind of a text is decided by its end
@@ -2395,12 +2402,10 @@ class TurnStates(Stream):
         if not alike and not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
             return undecided if len(buf) - mark.end < NAME_LIMIT else None
         found = mark.of_kind("reasoning_end") if alike else mark
-        end, line_start, seen = marks.find(buf, mark.end), False, mark.end
+        end = marks.find(buf, mark.end)
         while end is not None and end.kind not in ("reasoning_end", "end"):
-            if self.HAS_LINE_CLOSERS and end.kind == "reasoning_line":
-                line_start, seen = at_line_start(buf[seen : end.start], line_start), end.start
-                if line_start:
-                    break
+            if self.HAS_LINE_CLOSERS and end.kind == "reasoning_line" and begins_line(buf, end.start):
+                break
             end = marks.find(buf, end.start + 1)
         if end is not None and end.ambiguous and undecided is not None and marks.prefix_of(buf, end.start):
             return undecided

@@ -1991,7 +1991,7 @@ class TurnStates(Stream):
         if not alike and not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
             return undecided if len(buf) - mark.end < NAME_LIMIT else None
         found = mark.of_kind("reasoning_end") if alike else mark
-        end, line_start, seen = marks.find(buf, mark.end), False, mark.end
+        end = marks.find(buf, mark.end)
         while end is not None and end.kind not in ("reasoning_end", "end"):
             end = marks.find(buf, end.start + 1)
         if end is not None and end.ambiguous and undecided is not None and marks.prefix_of(buf, end.start):
