@@ -113,8 +113,8 @@ class Pattern:
         return found
 
 
-WORD_SEPARATORS = Pattern(r"[\s_▁-]+")
-IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("｜"): ord("|")}
+WORD_SEPARATORS = Pattern(r"[\s_▁|｜-]+")
+IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("\\"): ord("/")}
 ANY_WORD = "\ufdd1"  # in a core: the language that a fence names, or none.  It is no character of any text.
 LONGEST_LANGUAGE = 16
 LANGUAGE = Pattern(rf"[\w-]{{0,{LONGEST_LANGUAGE}}}")
@@ -264,7 +264,7 @@ class ExpectedText:
 
 
 def squeezed(text: str) -> str:
-    """Return a text in lower case, without white space, `_`, `-` and similar separators, with `|` for `｜`."""
+    """Return a text in lower case, without white space, bars, `_`, `-` and similar separators, with `/` for `\\`."""
     return str(WORD_SEPARATORS.sub("", text)).translate(IN_ANY_CASE)
 
 
@@ -523,7 +523,7 @@ OPEN_KEY = Pattern(r'"(\w{1,32}) {0,4}:(?= {0,16}(?:["\[{0-9-]|(?:true|false|nul
 # A key whose quotes are doubled (groups: the key, and its second quotes), or the beginning of one.  Doubled quotes of a
 # value (the group: all but the first), or quotes that may be the beginning of such.
 DOUBLED_KEY = Pattern(r'"{2,3}(?:(\w{1,32})(?:("{1,3}) {0,4}(?=:)|"{0,3} {0,4}\Z)|\Z)')
-DOUBLED_OPENING = Pattern(r'"(?:"{0,2}\Z|("{1,2})(?=[^\s,:"\]}]))')
+DOUBLED_OPENING = Pattern(r'"(?:("{1,2})(?=[^\s,:"\]}][^"\n]{0,200}"\1)|"{0,2}(?:[^\s,:"\]}][^"\n]{0,200}"{0,2})?\Z)')
 ODD_IN_WORDS = frozenset('"[]{}')  # a word with these may contain more than one value
 LONGEST_SEPARATOR = 256  # longer than any separator
 
@@ -702,8 +702,8 @@ class Reader(Copyable):
                 self._pop()
                 return pos
         if match.lastindex == 3:
-            if self.stack and text in "/=#：，":
-                other = self._comment_or_equals(buf, pos, final)
+            if self.stack and text in "/=#：，\\":
+                other = self._between_members(buf, pos, final)
                 if other != pos:
                     return other
             return self._word(buf, pos, self.style.word_end.search(buf, end).start(), final)
@@ -804,9 +804,14 @@ class Reader(Copyable):
         self.needs_more = key is not None and key.lastindex is None
         return -1 if key is None or self.needs_more else int(key.end())
 
-    def _comment_or_equals(self, buf: str, pos: int, final: bool) -> int:
-        """Return the end of a comment, or of a text in the place of a colon; `pos` if there is none, -1 if more input
-        is needed."""
+    def _between_members(self, buf: str, pos: int, final: bool) -> int:
+        """Return the end of a comment, of escaped white space, or of a text in the place of a colon; `pos` if there is
+        none, -1 if more input is needed."""
+        if buf[pos] == "\\":
+            if buf[pos + 1 : pos + 2] in ("n", "r", "t"):
+                self._repaired("escaped white space")
+                return pos + 2
+            return pos if pos + 1 < len(buf) or final else -1
         if buf[pos] in "=：，":
             meant, arrow = ("comma" if buf[pos] == "，" else "colon"), buf[pos] == "=" and buf[pos + 1 : pos + 2] == ">"
             if self.want != meant:
@@ -1095,13 +1100,15 @@ MOST_WRAPS = 4  # objects around the arguments, or around a call
 FENCE_END = "```"
 FENCE = Pattern(r"```[\w-]*[^\S\n]*\n")
 INFINITY = float("inf")
-BEFORE_CALLS = Pattern(rf"[\s(]*(?:\[\s*(?=\w[{NAME_CHARACTERS}]*\())?")
+BEFORE_CALLS = Pattern(rf"[\s(>]*(?:\[\s*(?=\w[{NAME_CHARACTERS}]*\())?")
 NO_BRACE = Pattern(r"""["']\w+["']\s*:""")
 BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*")
 BEFORE_FIRST_KEY = Pattern(
-    r"""[\s({\[\\"'“”‘«`]*(?:(?i:json)\b:?[\s({\[\\"'“”‘«`]*)?(?:<(?:[\w:-]+\s*[ =]\s*(?:\w+\s*=\s*)?)?["']?)?"""
+    r"""[\s(>{\[\\"'“”‘«`]*(?:(?i:json)\b:?[\s({\[\\"'“”‘«`]*)?(?:<(?:[\w:-]+\s*[ =]\s*(?:\w+\s*=\s*)?)?["']?)?"""
 )
-ANY_KEY = Pattern(r"""(?=[\s(\[`{]|(?i:json))[\s(\[`]*(?:(?i:json)\b:?\s*)?(?:\{[{\s]*|(?<=\s))(?:\\n)?[\\"'“”‘«]+\w""")
+ANY_KEY = Pattern(
+    r"""(?=[\s(>\[`{]|(?i:json))[\s(>\[`]*(?:(?i:json)\b:?\s*)?(?:\{[{\s]*|(?<=\s))(?:\\n)?[\\"'“”‘«]+\w"""
+)
 WORD_BEFORE = Pattern(r"\s*(?i:json)\b:?\s*")
 # The name of a tool before its arguments, and a keyword in them.
 CALLED = Pattern(rf"""["'`]?([{NAME_CHARACTERS}]{{1,64}}?)["'`]?\s*(?:([(])|[:=]?\s*(?=\{{))""")
@@ -3037,11 +3044,12 @@ class StreamParser(Pairs):
         ("line", "```\ufdd1 <.code.> [", "", "", 0),
         find=(
             r"<(?:(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\./mind\.>)|(\.code\.>\s{0,64}\[)|(\.code\.>)|(\."
-            r"/\.>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[[\s_▁-]{0,64}<\s{0,4}\.\s{0,4}(?ai:code)\s{0,"
-            r"4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}/\s{0,4}(?ai:mind)\s{0,4}\.\s{0,4}>)|(\s{0,4}\.\s{0,4}(?ai:code)"
-            r"\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>))|`(``[\w-]{0,16}\s{0,64}<\.cod"
-            r"e\.>\s{0,64}\[)"
-        ), near=r"<(?=[\t\n\r \-._▁]|\Z)|`(?=[`]|\Z)", width=224,
+            r"/\.>)|([\s|｜]{0,4}\.[\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}\.[\s|｜]{0,4}>[\s|｜]{0,4}\[[\s_▁|｜-]{0,64}<[\s"
+            r"|｜]{0,4}\.[\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}\.[\s|｜]{0,4}>[\s|｜]{0,4}\[)|([\s|｜]{0,4}\.[\s|｜]{0,4}["
+            r"/\\][\s|｜]{0,4}(?ai:mind)[\s|｜]{0,4}\.[\s|｜]{0,4}>)|([\s|｜]{0,4}\.[\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}"
+            r"\.[\s|｜]{0,4}>[\s|｜]{0,4}\[)|([\s|｜]{0,4}\.[\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}\.[\s|｜]{0,4}>))|`(``["
+            r"\w-]{0,16}\s{0,64}<\.code\.>\s{0,64}\[)"
+        ), near=r"<(?=[\t\n\r \-._\|▁｜]|\Z)|`(?=[`]|\Z)", width=224,
     )
     IN_CONTENT = Scanner(
         ("empty", "<.code.> [ )] <./code.>", "", "", 0), ("empty", "<.code.> [ ] <./code.>", "", "", 0),
@@ -3055,11 +3063,11 @@ class StreamParser(Pairs):
             r"<(?:(\.code\.>\s{0,64}\[\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}\]\s{0,64}<\./code"
             r"\.>)|(\.code\.>\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\.cod"
             r"e\.>\s{0,64}\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}<\./code\.>)|(\.assistant\.>)|(\.code\.>\s{0,64}\[)"
-            r"|(\./mind\.>)|(\.mind\.>)|(\.code\.>)|(\./\.>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[[\s_"
-            r"▁-]{0,64}<\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0"
-            r",4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>))|`(``[\w-]{0,16}\s{0,64}<\.code\.>\s{0,64}"
-            r"\[)"
-        ), near=r"<(?=[\t\n\r \-._▁]|\Z)|`(?=[`]|\Z)", width=224,
+            r"|(\./mind\.>)|(\.mind\.>)|(\.code\.>)|(\./\.>)|([\s|｜]{0,4}\.[\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}\.[\s|｜"
+            r"]{0,4}>[\s|｜]{0,4}\[[\s_▁|｜-]{0,64}<[\s|｜]{0,4}\.[\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}\.[\s|｜]{0,4}>[\s"
+            r"|｜]{0,4}\[)|([\s|｜]{0,4}\.[\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}\.[\s|｜]{0,4}>[\s|｜]{0,4}\[)|([\s|｜]{0,"
+            r"4}\.[\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}\.[\s|｜]{0,4}>))|`(``[\w-]{0,16}\s{0,64}<\.code\.>\s{0,64}\[)"
+        ), near=r"<(?=[\t\n\r \-._\|▁｜]|\Z)|`(?=[`]|\Z)", width=224,
     )
     BEFORE_CONTENT = Scanner(
         ("empty", "<.code.> [ )] <./code.>", "", "", 0), ("empty", "<.code.> [ ] <./code.>", "", "", 0),
@@ -3074,11 +3082,12 @@ class StreamParser(Pairs):
             r"<(?:(\.code\.>\s{0,64}\[\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}\]\s{0,64}<\./code"
             r"\.>)|(\.code\.>\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\.cod"
             r"e\.>\s{0,64}\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}<\./code\.>)|(\.assistant\.>)|(\.code\.>\s{0,64}\[)"
-            r"|(\./mind\.>)|(\.mind\.>)|(\.code\.>)|(\./\.>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[[\s_"
-            r"▁-]{0,64}<\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0"
-            r",4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:mind)\s{0,4}\.\s{0,4}>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}"
-            r">))|`(``[\w-]{0,16}\s{0,64}<\.code\.>\s{0,64}\[)"
-        ), near=r"<(?=[\t\n\r \-._▁]|\Z)|`(?=[`]|\Z)", width=224,
+            r"|(\./mind\.>)|(\.mind\.>)|(\.code\.>)|(\./\.>)|([\s|｜]{0,4}\.[\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}\.[\s|｜"
+            r"]{0,4}>[\s|｜]{0,4}\[[\s_▁|｜-]{0,64}<[\s|｜]{0,4}\.[\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}\.[\s|｜]{0,4}>[\s"
+            r"|｜]{0,4}\[)|([\s|｜]{0,4}\.[\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}\.[\s|｜]{0,4}>[\s|｜]{0,4}\[)|([\s|｜]{0,"
+            r"4}\.[\s|｜]{0,4}(?ai:mind)[\s|｜]{0,4}\.[\s|｜]{0,4}>)|([\s|｜]{0,4}\.[\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}"
+            r"\.[\s|｜]{0,4}>))|`(``[\w-]{0,16}\s{0,64}<\.code\.>\s{0,64}\[)"
+        ), near=r"<(?=[\t\n\r \-._\|▁｜]|\Z)|`(?=[`]|\Z)", width=224,
     )
     REASONING_AGAIN = Scanner(("reasoning", "<.mind.>", "", "", 0), find=r"<(\.mind\.>)", near=r"<(?=[.]|\Z)", width=9)
     OPENERS = ("<.code.> [ <.code.> [", "<.code.> [")
@@ -3090,7 +3099,7 @@ class StreamParser(Pairs):
         ), ""),
     )
     HEADER_PARTS = ("(",)
-    HEADER_TEXTS = Pattern("(?:\\(|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
+    HEADER_TEXTS = Pattern("(?:\\(|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
     SHORT_OPENERS = ("<.code.>",)
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Breaks(
@@ -3125,10 +3134,11 @@ class StreamParser(Pairs):
         ("next", "```\ufdd1 <.code.> [", "", "", 0),
         find=(
             r"\)()|,()|<(?:(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\./code\.>)|(\.code\.>\s{0,64}\[)|(\./\."
-            r">)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[[\s_▁-]{0,64}<\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}"
-            r"\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}/\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>)|(\s{0,4}\.\s{0,4}(?ai:code)\s"
-            r"{0,4}\.\s{0,4}>\s{0,4}\[))|\](?:(\s{0,64}<\./code\.>)|())|`(``[\w-]{0,16}\s{0,64}<\.code\.>\s{0,64}\[)"
-        ), near=r"\)|,|<(?=[\t\n\r \-._▁]|\Z)|\]|`(?=[`]|\Z)", width=224,
+            r">)|([\s|｜]{0,4}\.[\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}\.[\s|｜]{0,4}>[\s|｜]{0,4}\[[\s_▁|｜-]{0,64}<[\s|｜"
+            r"]{0,4}\.[\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}\.[\s|｜]{0,4}>[\s|｜]{0,4}\[)|([\s|｜]{0,4}\.[\s|｜]{0,4}[/\\"
+            r"][\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}\.[\s|｜]{0,4}>)|([\s|｜]{0,4}\.[\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}\.["
+            r"\s|｜]{0,4}>[\s|｜]{0,4}\[))|\](?:(\s{0,64}<\./code\.>)|())|`(``[\w-]{0,16}\s{0,64}<\.code\.>\s{0,64}\[)"
+        ), near=r"\)|,|<(?=[\t\n\r \-._\|▁｜]|\Z)|\]|`(?=[`]|\Z)", width=224,
     )
     AROUND_KEY = (Pattern(""), Pattern(r"(?:\s{0,64}[:=])*"), 65)
     FOLLOW = (
@@ -3153,12 +3163,13 @@ class StreamParser(Pairs):
             r"\)()|,()|<(?:(\.code\.>\s{0,64}\[\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}\]\s{0,64}"
             r"<\./code\.>)|(\.code\.>\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\["
             r")|(\.code\.>\s{0,64}\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}<\./code\.>)|(\.assistant\.>)|(\.code\.>\s{"
-            r"0,64}\[)|(\./code\.>)|(\./mind\.>)|(\.code\.>)|(\.mind\.>)|(\./\.>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\."
-            r"\s{0,4}>\s{0,4}\[[\s_▁-]{0,64}<\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?"
-            r"ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}/\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>)|(\s{0,4}\.\s{0"
-            r",4}(?ai:code)\s{0,4}\.\s{0,4}>))|\](?:(\s{0,64}<\./code\.>)|())|`(``[\w-]{0,16}\s{0,64}<\.code\.>\s{0,64"
-            r"}\[)"
-        ), near=r"\)|,|<(?=[\t\n\r \-._▁]|\Z)|\]|`(?=[`]|\Z)", width=224,
+            r"0,64}\[)|(\./code\.>)|(\./mind\.>)|(\.code\.>)|(\.mind\.>)|(\./\.>)|([\s|｜]{0,4}\.[\s|｜]{0,4}(?ai:code"
+            r")[\s|｜]{0,4}\.[\s|｜]{0,4}>[\s|｜]{0,4}\[[\s_▁|｜-]{0,64}<[\s|｜]{0,4}\.[\s|｜]{0,4}(?ai:code)[\s|｜]{0"
+            r",4}\.[\s|｜]{0,4}>[\s|｜]{0,4}\[)|([\s|｜]{0,4}\.[\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}\.[\s|｜]{0,4}>[\s|｜"
+            r"]{0,4}\[)|([\s|｜]{0,4}\.[\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}\.[\s|｜]{0,4}>)|([\s|｜]{0,"
+            r"4}\.[\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}\.[\s|｜]{0,4}>))|\](?:(\s{0,64}<\./code\.>)|())|`(``[\w-]{0,16}\s"
+            r"{0,64}<\.code\.>\s{0,64}\[)"
+        ), near=r"\)|,|<(?=[\t\n\r \-._\|▁｜]|\Z)|\]|`(?=[`]|\Z)", width=224,
     )
     AFTER_TURN = Scanner(
         ("header", "<.assistant.> <.code.> [ <.code.> [", "", "", 0),
