@@ -264,7 +264,7 @@ def test_the_question_is_found_with_the_text_before_it() -> None:
         (
             "{% for m in messages %}{% if m.role == 'assistant' and ' ' in m.content %}"
             "{{ raise_exception('not this one') }}{% endif %}{{ m.role ~ ': ' ~ m.content }}{% endfor %}",
-            "only 1 of 28 messages show what was in them; the template refuses content: not this one",
+            "only 1 of 30 messages show what was in them; the template refuses content: not this one",
             "silent.jinja: one message came back, and it does not verify the format",
         ),
     ],
