@@ -387,7 +387,7 @@ def compiled_example(name: str) -> tuple[Example, TemplateIR]:
     return example, driver.compile_template(example.source, name=name, special_tokens=example.special_tokens)
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_a_wrong_marker_never_passes(name: str) -> None:
     example, ir = compiled_example(name)
