@@ -2178,7 +2178,6 @@ class Stream(Copyable):
 
     def _feed_after_finish(self, chunk: str) -> list[Delta]:
         """Add text that is fed after `finish` to the trailing text; nothing of it is lost."""
-        # What the output itself shows is reported first.
         if chunk and (not self.diagnostics or self._diagnostics[-1].code != TEXT_AFTER_FINISH):
             self._note(TEXT_AFTER_FINISH, "text after the output was finished")
         self._out.texts["trailing"].append(chunk)
@@ -2239,8 +2238,7 @@ class Stream(Copyable):
         return self._examined()
 
     def _examined(self, message: Message | None = None) -> list[Any]:
-        """Return the diagnostics, after what is examined only if somebody asks.  `message`: the message, if the caller
-        has it."""
+        """Return the diagnostics, also those found only if somebody asks.  `message`: the message, if it is known."""
         if self.CALLS and self._unchecked:
             self._note_misfits()
         if self.MARKER_LIKE and self._final and not self._is_searched:

@@ -333,12 +333,97 @@ PENDING_LIMIT = 1024  # more pending text than this is examined again only after
 MOST_DIAGNOSTICS = 1000  # of one answer
 TEXT_AFTER_FINISH = "text_after_finish"
 NO_MATCH = Match("", 0, 0)
+SPACE_SEPARATOR = "\0"  # between white space that may come and other white space that may come instead
+NON_SPACE = Pattern(r"\S|\Z")
+CUT_KINDS = ("end", "reasoning_end", "content_end")
+TEXT_AFTER_TURN = ("text_after_turn", "text after the end of the turn")
 
 
-class Stream(Copyable):
+def next_char(buf: str, pos: int) -> int:
+    """Return the position of the next character that is not white space."""
+    return int(NON_SPACE.search(buf, pos).start())
+
+
+def run_command(parser: Any) -> None:
+    import argparse
+    import json
+    import sys
+
+    arguments = argparse.ArgumentParser(description="Parse what the model answered into a message, as JSON.")
+    arguments.add_argument("--tools", metavar="F", help="JSON file with the list of tools")
+    arguments.add_argument("--prompt", metavar="F", help="text file with the prompt the model continued")
+    continued = "the prompt ends with the beginning of this answer"
+    arguments.add_argument("--continue-final-message", action="store_true", help=continued)
+    arguments.add_argument("--stream", action="store_true", help="print the deltas of each line instead of the message")
+    options = arguments.parse_args()
+    tools = prompt = None
+    try:
+        if options.tools:
+            with open(options.tools, encoding="utf-8") as file:
+                tools = json.load(file)
+        if options.prompt:
+            with open(options.prompt, encoding="utf-8", newline="") as file:
+                prompt = file.read()
+    except (OSError, ValueError, RecursionError) as error:
+        arguments.error(f"{options.tools if tools is None and options.tools else options.prompt}: {error}")
+    stream = parser(tools=tools, prompt=prompt, continue_final_message=options.continue_final_message)
+    if sys.stdout is None:
+        arguments.error("standard output is closed")
+    try:
+        with open(0, encoding="utf-8", newline="", closefd=False) as output:
+            line = "\n"
+            while line:
+                line = output.readline()
+                for delta in stream.feed(line) if line else stream.finish():
+                    if options.stream:
+                        print(json.dumps(delta), flush=True)
+        if not options.stream:
+            print(json.dumps(stream.message, indent=2))
+        sys.stdout.flush()
+    except UnicodeError:
+        arguments.error("standard input: this is not UTF-8 text")
+    except OSError as error:
+        sys.stdout = None  # Python would try to write the rest again at exit
+        if isinstance(error, BrokenPipeError):
+            arguments.exit(141)  # output was lost: as a shell sees a program that SIGPIPE ends
+        arguments.error(f"standard input or standard output: {error.strerror}")
+    for diagnostic in stream.diagnostics:
+        print(f"{diagnostic.offset}: {diagnostic.text}", file=sys.stderr)
+
+
+class StreamParser(Copyable):
+    """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
+
+    HEADS = ("",)
+    ANCHORS = ("--- answer ---\n",)
+    IN_CONTENT = Scanner(
+        ("header", "--- answer ---", "", "\n", 0), ("end", "--- over ---", "\n", "\n", 0),
+        find=r"-(?:(--\s{0,64}answer\s{0,64}---)|(--\s{0,64}over\s{0,64}---))", near=r"-(?=[\-]|\Z)", width=143,
+        leads="\n",
+    )
     TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
-    ANCHORS: ClassVar[Sequence[str]] = ()
     SPACE: ClassVar[str] = ""  # alternatives of the white space before the content, with SPACE_SEPARATOR between
+
+    def _content(self) -> bool:
+        # content = (text | "--- over ---")*
+        kind = self._until(self.IN_CONTENT, "content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            return self._drop_after_text("another_turn", "another turn begins")
+        return kind != ""
+
+    def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
+        """What is new with this chunk; `special`: see `parse`."""
+        if chunk.__class__ is not str:
+            chunk = checked_text("chunk", chunk)
+        # Most chunks are passed on as they came: no character of them could begin or end anything.
+        if self._text_fast_path and "-" not in chunk and chunk != "" and ("\n" not in chunk or chunk[-1] != "\n"):
+            self._unaccounted.append(chunk)
+            return [{self._open_kind: chunk}]
+        return self._feed_slowly(chunk)
+
+    # From here on, the class is the same in parsers of other formats.
 
     def __init__(
         self,
@@ -463,12 +548,6 @@ class Stream(Copyable):
             self._enter_fast_path("")  # they are returned by the first feed
             self._wanted = 0
 
-    def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
-        raise NotImplementedError
-
-    def finish(self) -> list[Delta]:
-        raise NotImplementedError
-
     def _flush_fast_path(self) -> None:
         """Account for the chunks that were passed on unchanged."""
         text, kind = "".join(self._unaccounted), self._open_kind
@@ -501,7 +580,6 @@ class Stream(Copyable):
 
     def _feed_after_finish(self, chunk: str) -> list[Delta]:
         """Add text that is fed after `finish` to the trailing text; nothing of it is lost."""
-        # What the output itself shows is reported first.
         if chunk and (not self.diagnostics or self._diagnostics[-1].code != TEXT_AFTER_FINISH):
             self._note(TEXT_AFTER_FINISH, "text after the output was finished")
         self._out.texts["trailing"].append(chunk)
@@ -546,8 +624,7 @@ class Stream(Copyable):
         return self._examined()
 
     def _examined(self, message: Message | None = None) -> list[Any]:
-        """Return the diagnostics, after what is examined only if somebody asks.  `message`: the message, if the caller
-        has it."""
+        """Return the diagnostics, also those found only if somebody asks.  `message`: the message, if it is known."""
         return self._diagnostics
 
     @property
@@ -569,104 +646,8 @@ class Stream(Copyable):
         """Return the offset of what is read, for diagnostics."""
         return self._base + self._pos
 
-    # The states, which a format prints
-
     def _first_state(self) -> Callable[[Any], bool]:
         return type(self)._content
-
-    def _content(self) -> bool:
-        raise NotImplementedError
-
-
-SPACE_SEPARATOR = "\0"  # between white space that may come and other white space that may come instead
-NON_SPACE = Pattern(r"\S|\Z")
-CUT_KINDS = ("end", "reasoning_end", "content_end")
-TEXT_AFTER_TURN = ("text_after_turn", "text after the end of the turn")
-
-
-def next_char(buf: str, pos: int) -> int:
-    """Return the position of the next character that is not white space."""
-    return int(NON_SPACE.search(buf, pos).start())
-
-
-def run_command(parser: Any) -> None:
-    import argparse
-    import json
-    import sys
-
-    arguments = argparse.ArgumentParser(description="Parse what the model answered into a message, as JSON.")
-    arguments.add_argument("--tools", metavar="F", help="JSON file with the list of tools")
-    arguments.add_argument("--prompt", metavar="F", help="text file with the prompt the model continued")
-    continued = "the prompt ends with the beginning of this answer"
-    arguments.add_argument("--continue-final-message", action="store_true", help=continued)
-    arguments.add_argument("--stream", action="store_true", help="print the deltas of each line instead of the message")
-    options = arguments.parse_args()
-    tools = prompt = None
-    try:
-        if options.tools:
-            with open(options.tools, encoding="utf-8") as file:
-                tools = json.load(file)
-        if options.prompt:
-            with open(options.prompt, encoding="utf-8", newline="") as file:
-                prompt = file.read()
-    except (OSError, ValueError, RecursionError) as error:
-        arguments.error(f"{options.tools if tools is None and options.tools else options.prompt}: {error}")
-    stream = parser(tools=tools, prompt=prompt, continue_final_message=options.continue_final_message)
-    if sys.stdout is None:
-        arguments.error("standard output is closed")
-    try:
-        with open(0, encoding="utf-8", newline="", closefd=False) as output:
-            line = "\n"
-            while line:
-                line = output.readline()
-                for delta in stream.feed(line) if line else stream.finish():
-                    if options.stream:
-                        print(json.dumps(delta), flush=True)
-        if not options.stream:
-            print(json.dumps(stream.message, indent=2))
-        sys.stdout.flush()
-    except UnicodeError:
-        arguments.error("standard input: this is not UTF-8 text")
-    except OSError as error:
-        sys.stdout = None  # Python would try to write the rest again at exit
-        if isinstance(error, BrokenPipeError):
-            arguments.exit(141)  # output was lost: as a shell sees a program that SIGPIPE ends
-        arguments.error(f"standard input or standard output: {error.strerror}")
-    for diagnostic in stream.diagnostics:
-        print(f"{diagnostic.offset}: {diagnostic.text}", file=sys.stderr)
-
-
-class StreamParser(Stream):
-    """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
-
-    HEADS = ("",)
-    ANCHORS = ("--- answer ---\n",)
-    IN_CONTENT = Scanner(
-        ("header", "--- answer ---", "", "\n", 0), ("end", "--- over ---", "\n", "\n", 0),
-        find=r"-(?:(--\s{0,64}answer\s{0,64}---)|(--\s{0,64}over\s{0,64}---))", near=r"-(?=[\-]|\Z)", width=143,
-        leads="\n",
-    )
-
-    def _content(self) -> bool:
-        # content = (text | "--- over ---")*
-        kind = self._until(self.IN_CONTENT, "content")
-        if kind == "end":
-            return self._end_turn()
-        if kind == "header":
-            return self._drop_after_text("another_turn", "another turn begins")
-        return kind != ""
-
-    def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
-        """What is new with this chunk; `special`: see `parse`."""
-        if chunk.__class__ is not str:
-            chunk = checked_text("chunk", chunk)
-        # Most chunks are passed on as they came: no character of them could begin or end anything.
-        if self._text_fast_path and "-" not in chunk and chunk != "" and ("\n" not in chunk or chunk[-1] != "\n"):
-            self._unaccounted.append(chunk)
-            return [{self._open_kind: chunk}]
-        return self._feed_slowly(chunk)
-
-    # From here on, the class is the same in parsers of other formats.
 
     def finish(self) -> list[Delta]:
         """Ends the output; returns the remaining deltas."""
