@@ -319,7 +319,7 @@ class Reader(Copyable):
             else:
                 literal = JSON_LITERAL.match(buf, pos)
                 if literal is None:
-                    self.needs_more = self.breaks.wordless and JSON_WORD.fullmatch(buf, pos) is not None
+                    self.needs_more = pos + 1 == stop or bool(self.breaks.wordless and JSON_WORD.fullmatch(buf, pos))
                     break
                 want, comma, pos = "comma", -1, literal.end() - 1
             pos += 1
