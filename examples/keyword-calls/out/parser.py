@@ -790,7 +790,7 @@ class Reader(Copyable):
             else:
                 literal = JSON_LITERAL.match(buf, pos)
                 if literal is None:
-                    self.needs_more = self.breaks.wordless and JSON_WORD.fullmatch(buf, pos) is not None
+                    self.needs_more = pos + 1 == stop or bool(self.breaks.wordless and JSON_WORD.fullmatch(buf, pos))
                     break
                 want, comma, pos = "comma", -1, literal.end() - 1
             pos += 1
@@ -1111,7 +1111,7 @@ ANY_KEY = Pattern(
 )
 WORD_BEFORE = Pattern(r"\s*(?i:json)\b:?\s*")
 # The name of a tool before its arguments, and a keyword in them.
-CALLED = Pattern(rf"""["'`]?([{NAME_CHARACTERS}]{{1,64}}?)["'`]?\s*(?:([(])|[:=]?\s*(?=\{{))""")
+CALLED = Pattern(rf"""["'`]?([{NAME_CHARACTERS}]{{1,64}}?)["'`]?\s*(?:([(])|(?:[:=]\s*)?(?=\{{))""")
 KEYWORD = Pattern(r"""\s*["']?(\w{1,64})["']?\s*[=:]\s*""")
 KEYWORD_FOLLOWS = (Pattern(r"\s{0,16}(?:,\s{0,16}(?:[\"']?\w{1,64}[\"']?\s{0,16}[=:]|\))|\))"),) * 2
 AFTER_KEYWORD = Pattern(r"\s*(?:,\s*)?(\))?")
