@@ -253,21 +253,21 @@ class TurnStates(Stream):
 
     def _is_usual(self, usual: ExpectedText | None, start: int) -> bool:
         """Return whether the text from `start` on is the usual text, or its beginning; then all of it is awaited."""
-        if usual is None or not usual.is_incomplete(self._buf, start):
+        if usual is None or len(self._buf) - start > usual.width:
             return False
-        self._is_still_ambiguous, self._ambiguous_from = usual.is_incomplete, start
+        incomplete = usual.continues(self._buf[start:])
+        if incomplete is None:
+            return False
+        self._usual, self._is_still_ambiguous, self._ambiguous_from = usual, incomplete, start
         return True
 
     def _leave_open(self, start: int, core: str) -> None:
         """Note that the text from `start` on is the beginning of this marker, so nothing is decided before all of it
         has arrived."""
         if (self.WORD_SLOTS and WORD_SLOT in core) or " " in core or (self.OTHER_SPELLINGS and core[0] == RESPELLED):
-            self._is_still_ambiguous, self._ambiguous_from = lambda buf, at: truncated_core((core,), buf[at:]), start
+            self._is_still_ambiguous, self._ambiguous_from = lambda text: truncated_core((core,), text), start
         else:
-            self._is_still_ambiguous, self._ambiguous_from = (
-                (self._buf[self._pos : start] + core[:-1]).startswith,
-                self._pos,
-            )
+            self._is_still_ambiguous, self._ambiguous_from = core[:-1].startswith, start
 
     def _skip_space(self) -> None:
         while self._space and self._pos < len(self._buf):
