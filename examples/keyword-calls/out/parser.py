@@ -523,8 +523,8 @@ CAPITALS = {word.upper(): word for word in JSON_WORDS}
 AFTER_LITERAL = Pattern(rf"\s{{0,{MOST_SPACE}}}[,;)\]}}<>|]")
 JSON_SPACE = r"[ \t\n\r]"
 COMMENT = Pattern(r"(?://|#)[^\n]*(?:\n|\Z)|/\*.*?\*/")
-# A key with its quotes and its colon (the group), or its beginning; also a key without the second quote.
-KEY = Pattern(r'"[^"\\\x00-\x1f]{0,64}(?:"[ \t\r\n]{0,16}(?:(:)|\Z)|\Z)')
+# A key with its quotes and its colon (the second group), or its beginning; also a key without the second quote.
+KEY = Pattern(r'"([^"\\\x00-\x1f]{0,64})(?:"[ \t\n\r]{0,16}(?:(:[ \t\n\r]*)|\Z)|\Z)')
 # Shorter than KEY, and without control characters: as long as this may match, so may KEY, which waits for more input.
 OPEN_KEY = Pattern(r'"(\w{1,32}) {0,4}:(?= {0,16}(?:["\[{0-9-]|(?:true|false|null)\b))')
 LONGEST_SEPARATOR = 256  # longer than any separator
@@ -595,6 +595,12 @@ class Style:
     for JSON's `[ , ] { : , }`."""
 
     HAS_WORDS: ClassVar[bool] = False
+    # Steps of regular text, here of JSON: without the last of its groups, a match needs more input.
+    next_member = Pattern(rf"(?:,{JSON_SPACE}*)?(?:{KEY.pattern}|\Z)")
+    next_item = Pattern(rf",{JSON_SPACE}*(?:()()(?=[^\s,:\]}}])|\Z)")
+    scalar = Pattern(rf"(true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])|[\w.+-]+\Z")
+    closing = Pattern('"')
+    part_in_string = PART_OF_ESCAPE
 
     def __init__(
         self,
@@ -615,40 +621,14 @@ class Style:
         self.word_end = Pattern(rf"\s|{either}|\Z")
         self.prefixes = {character[:n] for character in ordered for n in range(1, len(character))}
         follow = "|".join(re.escape(character) for character, token in self.tokens.items() if token in ",]}:")
-        follow = rf"\s{{0,{MOST_SPACE}}}(?:{follow}|\)"
-        self.follow = Pattern(follow + r"|\Z)")
+        self.follow = Pattern(rf"\s{{0,{MOST_SPACE}}}(?:{follow}|\)|\Z)")
         self.literal = Pattern("|".join([*map(re.escape, sorted(words, key=len, reverse=True)), NUMBER.pattern]))
         self.key_end = Pattern(rf"[\n}}]|{re.escape(punctuation[4])}|\Z")
-        # Regular text has the usual quotes and JSON's punctuation.
         self.opened = strings[0][0] if strings else ""
         self.quoting = self.strings.get(self.opened)
-        is_regular = "".join(punctuation) == "[,]{:,}" and self.prefixes.isdisjoint([self.opened, *punctuation])
-        is_json = is_regular and self.opened == '"' and self.strings['"'].escape == "json" and not bare_keys
-        self.is_json = is_json and self.usual == '"' and all(words.get(word) == word for word in JSON_WORDS)
-        self.is_regular = self.is_json or (self.HAS_WORDS and is_regular and self.opened != "")
-        plain_words = JSON_WORDS if self.is_json else sorted(filter(str.isalnum, words), key=len, reverse=True)
-        self._add_steps(follow + ")", plain_words)
-
-    def _add_steps(self, follow: str, words: Sequence[str]) -> None:
-        """Add the patterns of regular text: its steps without a group match at text that needs more input."""
-        close, few = re.escape(self.usual), f"{JSON_SPACE}{{0,{MOST_SPACE}}}"
-        part_of_quote, part_of_close = any_prefix(self.opened), any_prefix(self.usual)
-        if self.bare_keys:
-            key = rf"([^\W\d]\w{{0,{LONGEST_KEY - 1}}})(?:(:{JSON_SPACE}*)|\Z)|\Z"
-        else:
-            inside = rf'[^"\\{re.escape(self.usual[:1])}\x00-\x1f]{{0,{LONGEST_KEY}}}'
-            after = rf"{close}{few}(?:(:{JSON_SPACE}*)|\Z)|(?:{part_of_close})?\Z"
-            key = rf"{re.escape(self.opened)}({inside})(?:{after})|(?:{part_of_quote})?\Z"
-        self.next_member = Pattern(rf"(?:,{JSON_SPACE}*)?(?:{key})")
-        self.next_item = Pattern(rf",{JSON_SPACE}*(?:()()(?=[^\s,:\]}}])|\Z)")
-        self.scalar = Pattern(
-            rf"({'|'.join([*words, NUMBER.pattern])})(?=[,\]}} \n\r\t])|(?:[\w.+-]+|{part_of_quote})\Z"
-        )
-        if self.quoting is not None:
-            is_guessed, escapes = self.quoting.is_guessed, self.quoting.escape != "none"
-            self.closing = Pattern(close + f"(?={follow})" * is_guessed)
-            part = rf"(?:{part_of_close}" + rf"|{close}\s{{0,{MOST_SPACE}}}" * is_guessed + r")\Z"
-            self.part_in_string = Pattern(part + f"|{PART_OF_ESCAPE.pattern}" * escapes)
+        is_json = self.opened == self.usual == '"' and self.strings['"'].escape == "json" and not bare_keys
+        is_json = is_json and '"' not in self.prefixes and "".join(punctuation) == "[,]{:,}"
+        self.is_json = self.is_regular = is_json and all(words.get(word) == word for word in JSON_WORDS)
 
     def needed_after(self, text: str) -> int:
         """Return how many characters are needed after a quote to see whether it ends a string; `text` follows it."""
@@ -663,6 +643,35 @@ class WordStyle(Style):
 
     HAS_WORDS: ClassVar[bool] = True
 
+    def __init__(
+        self,
+        strings: Sequence[tuple[str, str, str]],
+        words: Mapping[str, str],
+        punctuation: Sequence[str] = ("[", ",", "]", "{", ":", ",", "}"),
+        *,
+        bare_keys: bool = False,
+    ) -> None:
+        super().__init__(strings, words, punctuation, bare_keys=bare_keys)
+        if self.is_json or self.quoting is None or not self.prefixes.isdisjoint([self.opened, *punctuation]):
+            return
+        self.is_regular = "".join(punctuation) == "[,]{:,}"
+        close, few = re.escape(self.usual), f"{JSON_SPACE}{{0,{MOST_SPACE}}}"
+        part_of_quote, part_of_close = any_prefix(self.opened), any_prefix(self.usual)
+        if bare_keys:
+            key = rf"([^\W\d]\w{{0,{LONGEST_KEY - 1}}})(?:(:{JSON_SPACE}*)|\Z)|\Z"
+        else:
+            inside = rf'[^"\\{re.escape(self.usual[:1])}\x00-\x1f]{{0,{LONGEST_KEY}}}'
+            after = rf"{close}{few}(?:(:{JSON_SPACE}*)|\Z)|(?:{part_of_close})?\Z"
+            key = rf"{re.escape(self.opened)}({inside})(?:{after})|(?:{part_of_quote})?\Z"
+        self.next_member = Pattern(rf"(?:,{JSON_SPACE}*)?(?:{key})")
+        known = "|".join([*sorted(filter(str.isalnum, words), key=len, reverse=True), NUMBER.pattern])
+        self.scalar = Pattern(rf"({known})(?=[,\]}} \n\r\t])|(?:[\w.+-]+|{part_of_quote})\Z")
+        follow = self.follow.pattern.replace(r"|\Z)", ")")
+        self.closing = Pattern(close + f"(?={follow})" * self.quoting.is_guessed)
+        part = rf"{part_of_close}|{close}\s{{0,{MOST_SPACE}}}" if self.quoting.is_guessed else part_of_close
+        escapes = f"|{PART_OF_ESCAPE.pattern}" * (self.quoting.escape != "none")
+        self.part_in_string = Pattern(rf"(?:{part})\Z{escapes}")
+
 
 class Reader(Copyable):
     """Reads one value; `styles` are those at the top, inside a top-level list, and inside a top-level object.
@@ -671,6 +680,7 @@ class Reader(Copyable):
     """
 
     NEEDS_LOOKAHEAD: ClassVar[bool] = False
+    KNOWS_REGULAR_TEXT: ClassVar[bool] = False
     follow: tuple[Pattern, ...] = ()  # what may follow the value: a pattern, and one for the output's end
 
     def __init__(self, styles: tuple[Style, Style, Style], breaks: Breaks = NO_BREAKS) -> None:
@@ -701,7 +711,7 @@ class Reader(Copyable):
         """Consume `buf` from `pos` on, up to the value's end or to text that needs more input."""
         stop, self.wanted = len(buf), 0
         while pos < stop and self.want and not self.pause:
-            if self.is_regular():
+            if self.KNOWS_REGULAR_TEXT and self.is_regular():
                 start, pos = pos, self.regular(buf, pos, stop)
                 if not self.style.HAS_WORDS or self.style.is_json:
                     self.out.append(buf[start:pos])
@@ -716,6 +726,12 @@ class Reader(Copyable):
                 break
             pos = end
         return pos
+
+    def is_regular(self) -> bool:
+        raise NotImplementedError
+
+    def regular(self, buf: str, pos: int, stop: int) -> int:
+        raise NotImplementedError
 
     def _token(self, buf: str, pos: int, final: bool) -> int:
         """Return the end of the token that begins here; -1 if more input is needed."""
@@ -745,9 +761,9 @@ class Reader(Copyable):
         token = self.style.tokens[text]
         if text == '"' and self.stack and self.stack[-1] == "{" and self.want in ("key", "member", "comma"):
             key = KEY.match(buf, pos)
-            if key is not None and key.lastindex is None and not final:
+            if key is not None and key.lastindex != 2 and not final:
                 return -1
-            left_open = OPEN_KEY.match(buf, pos) if key is None or key.lastindex is None else None
+            left_open = OPEN_KEY.match(buf, pos) if key is None or key.lastindex != 2 else None
             if left_open is not None:
                 self._repaired("missing quotes")
                 return self._put_key(left_open[1], int(left_open.end(1)))
@@ -757,84 +773,6 @@ class Reader(Copyable):
         if not whole:
             self._punctuation(token, text)
         return whole or end
-
-    def is_regular(self) -> bool:
-        """Return whether what was read so far is regular text, of which more may follow."""
-        if len(self.stack) <= self.floor or not self.style.is_regular or self.comma or self.doubled_braces:
-            return False
-        if self.string not in (None, self.style.quoting) or (self.want == "member" and self.string is None):
-            return False
-        if self.style.HAS_WORDS and not self.breaks.wordless:
-            return False
-        return self.first == "" or self.style.opened[0] not in self.first
-
-    def regular(self, buf: str, pos: int, stop: int) -> int:
-        """Return the end of regular text: that of all text, or where something irregular is, or something that depends
-        on the following text (`needs_more`).  JSON is left to the caller, other text is translated."""
-        style, stack, want, string, first = self.style, self.stack, self.want, self.string, self.first
-        self.needs_more = False
-        while pos < stop:
-            start, character, match, before = pos, buf[pos], None, string
-            if string is not None:
-                pos = string.plain_run.match(buf, pos).end()
-                if pos < stop and (style.closing.match(buf, pos) if style.HAS_WORDS else buf[pos] == '"'):
-                    pos, string, want = pos + len(string.close), None, "colon" if want in ("key", "member") else "comma"
-                elif pos == start:
-                    self.needs_more = style.part_in_string.match(buf, pos) is not None
-                    break
-            elif character in first or want == "colon":
-                break
-            elif character in " \n\r\t":
-                pos += 1
-            elif character in "]}":
-                if not self._closes(character, want, pos + 1 == stop):
-                    break
-                pos, want = pos + 1, "comma"
-            elif want == "comma" or want == "key":
-                match = (style.next_item if stack[-1] == "[" else style.next_member).match(buf, pos)
-                if match is None or (character == ",") != (want == "comma"):
-                    break
-                self.needs_more = match.lastindex != 2
-                if self.needs_more or (stack[-1] == "[" and buf[match.end()] in first):
-                    break
-                pos, want = match.end(), "value"
-            elif character in "[{":
-                self._open(character)
-                pos, want = pos + 1, self.want
-            elif character == style.opened[0] and buf.startswith(style.opened, pos):
-                pos, string = pos + len(style.opened), style.quoting
-            else:
-                match = style.scalar.match(buf, pos)
-                if match is None or match.lastindex is None:
-                    self.needs_more = match is not None and self.breaks.wordless
-                    break
-                pos, want = match.end(), "comma"
-            if style.HAS_WORDS and not style.is_json:
-                self.out.append(self._translated(buf[start:pos], match, before, string))
-        self.string, self.want = string, want
-        return pos
-
-    def _closes(self, bracket: str, want: str, is_last: bool) -> bool:
-        """Close a list or an object that regular text may close here; return whether it does."""
-        opened = want in ("comma", "item", "key") and len(self.stack) > self.floor + 1 and self.stack[-1]
-        if opened != ("[" if bracket == "]" else "{"):
-            self.needs_more = is_last and self.floor > 0  # the text around it usually ends at once
-            return False
-        self.lists -= self.stack.pop() == "["
-        return True
-
-    def _translated(self, text: str, match: re.Match[str] | None, before: Quoting | None, after: Quoting | None) -> str:
-        """Return a step of regular text as JSON.  `before`, `after`: the open string."""
-        if before is not None:
-            return text if after is not None else text[: -len(before.close)] + '"'
-        if after is not None:
-            return '"'
-        if match is None or match.group(match.lastindex or 0) == "":
-            return text
-        if match.lastindex == 1:
-            return self.style.words.get(text, text)
-        key = match.start(1) - match.start() - len(self.style.opened) * (not self.style.bare_keys)
-        return f'{text[:key]}"{match[1]}"{match[2]}'
 
     def _comment_or_equals(self, buf: str, pos: int, final: bool) -> int:
         """Return the end of a comment, or of a text in the place of a colon; `pos` if there is none, -1 if more input
@@ -1059,6 +997,91 @@ class Reader(Copyable):
             self._pop()
         self.want = ""
         return self.take()
+
+
+class RegularReader(Reader):
+    """A reader that reads regular text in steps, which is faster, and can be told when more of it arrives."""
+
+    KNOWS_REGULAR_TEXT: ClassVar[bool] = True
+
+    def is_regular(self) -> bool:
+        """Return whether what was read so far is regular text, of which more may follow."""
+        if len(self.stack) <= self.floor or not self.style.is_regular or self.comma or self.doubled_braces:
+            return False
+        if self.string not in (None, self.style.quoting) or (self.want == "member" and self.string is None):
+            return False
+        if self.style.HAS_WORDS and not self.breaks.wordless:
+            return False
+        return self.first == "" or self.style.opened[0] not in self.first
+
+    def regular(self, buf: str, pos: int, stop: int) -> int:
+        """Return the end of regular text: that of all text, or where something irregular is, or something that depends
+        on the following text (`needs_more`).  JSON is left to the caller, other text is translated."""
+        style, stack, want, string, first = self.style, self.stack, self.want, self.string, self.first
+        self.needs_more = False
+        while pos < stop:
+            start, character, match = pos, buf[pos], None
+            if string is not None:
+                pos = string.plain_run.match(buf, pos).end()
+                if pos < stop and (style.closing.match(buf, pos) if style.HAS_WORDS else buf[pos] == '"'):
+                    pos, string, want = pos + len(string.close), None, "colon" if want in ("key", "member") else "comma"
+                elif pos == start:
+                    self.needs_more = style.part_in_string.match(buf, pos) is not None
+                    break
+            elif character in first or want == "colon":
+                break
+            elif character in " \n\r\t":
+                pos += 1
+            elif character in "]}":
+                if not self._closes(character, want, pos + 1 == stop):
+                    break
+                pos, want = pos + 1, "comma"
+            elif want == "comma" or want == "key":
+                match = (style.next_item if stack[-1] == "[" else style.next_member).match(buf, pos)
+                if match is None or (character == ",") != (want == "comma"):
+                    break
+                self.needs_more = match.lastindex != 2
+                if self.needs_more or (stack[-1] == "[" and buf[match.end()] in first):
+                    break
+                pos, want = match.end(), "value"
+            elif character in "[{":
+                self._open(character)
+                pos, want = pos + 1, self.want
+            elif character == style.opened[0] and buf.startswith(style.opened, pos):
+                pos, string = pos + len(style.opened), style.quoting
+            else:
+                match = style.scalar.match(buf, pos)
+                if match is None or match.lastindex is None:
+                    self.needs_more = match is not None and self.breaks.wordless
+                    break
+                pos, want = match.end(), "comma"
+            if style.HAS_WORDS and not style.is_json:
+                self.out.append(self._translated(buf[start:pos], match, string))
+        self.string, self.want = string, want
+        return pos
+
+    def _closes(self, bracket: str, want: str, is_last: bool) -> bool:
+        """Close a list or an object that regular text may close here; return whether it does."""
+        opened = want in ("comma", "item", "key") and len(self.stack) > self.floor + 1 and self.stack[-1]
+        if opened != ("[" if bracket == "]" else "{"):
+            self.needs_more = is_last and self.floor > 0  # the text around it usually ends at once
+            return False
+        self.lists -= self.stack.pop() == "["
+        return True
+
+    def _translated(self, text: str, match: re.Match[str] | None, string: Quoting | None) -> str:
+        """Return a step of regular text as JSON.  `string`: the one that is open after it."""
+        before, self.string = self.string, string
+        if before is not None:
+            return text if string is not None else text[: -len(before.close)] + '"'
+        if string is not None:
+            return '"'
+        if match is None or match.group(match.lastindex or 0) == "":
+            return text
+        if match.lastindex == 1:
+            return self.style.words.get(text, text)
+        key = match.start(1) - match.start() - len(self.style.opened) * (not self.style.bare_keys)
+        return f'{text[:key]}"{match[1]}"{match[2]}'
 
 
 class LookaheadReader(Reader):
@@ -2966,6 +2989,12 @@ class Pairs(Repairs):
             self._out.emit("arguments", "}" if self._count else "{}")
 
 
+class ArgumentReader(RegularReader):
+    """A reader of arguments that follow one another, so that the text after one shows its end."""
+
+    NEEDS_LOOKAHEAD: ClassVar[bool] = True
+
+
 def run_command(parser: Any) -> None:
     import argparse
     import json
@@ -3257,7 +3286,7 @@ class StreamParser(Pairs):
     # From here on, the class is the same in parsers of other formats.
 
     def _begin_value(self, key: str, word: str) -> None:
-        self._reader = LookaheadReader(self.STYLES, self.BREAKS)
+        self._reader = ArgumentReader(self.STYLES, self.BREAKS)
         self._reader.follow = self.FOLLOW
         self._state = type(self)._value
 

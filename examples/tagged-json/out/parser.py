@@ -90,7 +90,6 @@ NAME_CHARACTERS = r"\w.:/-"  # of the names that tools mostly have
 NAME_LIMIT = 512  # a longer text is not a name
 LEAST_CUT = 3  # fewer characters of a marker at the output's end may as well be text
 MOST_SPACE = 16  # white space between the markers that show the end of a value
-LONGEST_KEY = 64  # a key, or the name of a further call, that shows the end of a value
 LONGEST_FOLLOW = 160  # the whole text that shows the end of a value
 
 
@@ -479,8 +478,8 @@ CAPITALS = {word.upper(): word for word in JSON_WORDS}
 AFTER_LITERAL = Pattern(rf"\s{{0,{MOST_SPACE}}}[,;)\]}}<>|]")
 JSON_SPACE = r"[ \t\n\r]"
 COMMENT = Pattern(r"(?://|#)[^\n]*(?:\n|\Z)|/\*.*?\*/")
-# A key with its quotes and its colon (the group), or its beginning; also a key without the second quote.
-KEY = Pattern(r'"[^"\\\x00-\x1f]{0,64}(?:"[ \t\r\n]{0,16}(?:(:)|\Z)|\Z)')
+# A key with its quotes and its colon (the second group), or its beginning; also a key without the second quote.
+KEY = Pattern(r'"([^"\\\x00-\x1f]{0,64})(?:"[ \t\n\r]{0,16}(?:(:[ \t\n\r]*)|\Z)|\Z)')
 # Shorter than KEY, and without control characters: as long as this may match, so may KEY, which waits for more input.
 OPEN_KEY = Pattern(r'"(\w{1,32}) {0,4}:(?= {0,16}(?:["\[{0-9-]|(?:true|false|null)\b))')
 LONGEST_SEPARATOR = 256  # longer than any separator
@@ -501,11 +500,6 @@ def until_quote(close: str, escape: str) -> Pattern:
     plain = f"[^{first}{escapes}]*"
     # Bounded, as above.
     return Pattern(plain + (f"(?:{first}(?=[^{second}{escapes}]){plain}){{0,99}}" if second else ""))
-
-
-def any_prefix(text: str) -> str:
-    """Return a pattern for the truncated beginnings of a text."""
-    return "|".join(re.escape(text[:end]) for end in range(len(text) - 1, 0, -1)) or NOTHING
 
 
 def escaped(text: str) -> str:
@@ -555,6 +549,12 @@ class Style:
     """How values are written: `strings` as (open, close, escape), `words` for true, false and null, and `punctuation`
     for JSON's `[ , ] { : , }`."""
 
+    # Steps of regular text, here of JSON: without the last of its groups, a match needs more input.
+    next_member = Pattern(rf"(?:,{JSON_SPACE}*)?(?:{KEY.pattern}|\Z)")
+    next_item = Pattern(rf",{JSON_SPACE}*(?:()()(?=[^\s,:\]}}])|\Z)")
+    scalar = Pattern(rf"(true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])|[\w.+-]+\Z")
+    part_in_string = PART_OF_ESCAPE
+
     def __init__(
         self,
         strings: Sequence[tuple[str, str, str]],
@@ -574,40 +574,14 @@ class Style:
         self.word_end = Pattern(rf"\s|{either}|\Z")
         self.prefixes = {character[:n] for character in ordered for n in range(1, len(character))}
         follow = "|".join(re.escape(character) for character, token in self.tokens.items() if token in ",]}:")
-        follow = rf"\s{{0,{MOST_SPACE}}}(?:{follow}|\)"
-        self.follow = Pattern(follow + r"|\Z)")
+        self.follow = Pattern(rf"\s{{0,{MOST_SPACE}}}(?:{follow}|\)|\Z)")
         self.literal = Pattern("|".join([*map(re.escape, sorted(words, key=len, reverse=True)), NUMBER.pattern]))
         self.key_end = Pattern(rf"[\n}}]|{re.escape(punctuation[4])}|\Z")
-        # Regular text has the usual quotes and JSON's punctuation.
         self.opened = strings[0][0] if strings else ""
         self.quoting = self.strings.get(self.opened)
-        is_regular = "".join(punctuation) == "[,]{:,}" and self.prefixes.isdisjoint([self.opened, *punctuation])
-        is_json = is_regular and self.opened == '"' and self.strings['"'].escape == "json" and not bare_keys
-        self.is_json = is_json and self.usual == '"' and all(words.get(word) == word for word in JSON_WORDS)
-        self.is_regular = self.is_json
-        plain_words = JSON_WORDS if self.is_json else sorted(filter(str.isalnum, words), key=len, reverse=True)
-        self._add_steps(follow + ")", plain_words)
-
-    def _add_steps(self, follow: str, words: Sequence[str]) -> None:
-        """Add the patterns of regular text: its steps without a group match at text that needs more input."""
-        close, few = re.escape(self.usual), f"{JSON_SPACE}{{0,{MOST_SPACE}}}"
-        part_of_quote, part_of_close = any_prefix(self.opened), any_prefix(self.usual)
-        if self.bare_keys:
-            key = rf"([^\W\d]\w{{0,{LONGEST_KEY - 1}}})(?:(:{JSON_SPACE}*)|\Z)|\Z"
-        else:
-            inside = rf'[^"\\{re.escape(self.usual[:1])}\x00-\x1f]{{0,{LONGEST_KEY}}}'
-            after = rf"{close}{few}(?:(:{JSON_SPACE}*)|\Z)|(?:{part_of_close})?\Z"
-            key = rf"{re.escape(self.opened)}({inside})(?:{after})|(?:{part_of_quote})?\Z"
-        self.next_member = Pattern(rf"(?:,{JSON_SPACE}*)?(?:{key})")
-        self.next_item = Pattern(rf",{JSON_SPACE}*(?:()()(?=[^\s,:\]}}])|\Z)")
-        self.scalar = Pattern(
-            rf"({'|'.join([*words, NUMBER.pattern])})(?=[,\]}} \n\r\t])|(?:[\w.+-]+|{part_of_quote})\Z"
-        )
-        if self.quoting is not None:
-            is_guessed, escapes = self.quoting.is_guessed, self.quoting.escape != "none"
-            self.closing = Pattern(close + f"(?={follow})" * is_guessed)
-            part = rf"(?:{part_of_close}" + rf"|{close}\s{{0,{MOST_SPACE}}}" * is_guessed + r")\Z"
-            self.part_in_string = Pattern(part + f"|{PART_OF_ESCAPE.pattern}" * escapes)
+        is_json = self.opened == self.usual == '"' and self.strings['"'].escape == "json" and not bare_keys
+        is_json = is_json and '"' not in self.prefixes and "".join(punctuation) == "[,]{:,}"
+        self.is_json = self.is_regular = is_json and all(words.get(word) == word for word in JSON_WORDS)
 
     def needed_after(self, text: str) -> int:
         """Return how many characters are needed after a quote to see whether it ends a string; `text` follows it."""
@@ -624,6 +598,7 @@ class Reader(Copyable):
     """
 
     NEEDS_LOOKAHEAD: ClassVar[bool] = False
+    KNOWS_REGULAR_TEXT: ClassVar[bool] = False
     follow: tuple[Pattern, ...] = ()  # what may follow the value: a pattern, and one for the output's end
 
     def __init__(self, styles: tuple[Style, Style, Style], breaks: Breaks = NO_BREAKS) -> None:
@@ -654,7 +629,7 @@ class Reader(Copyable):
         """Consume `buf` from `pos` on, up to the value's end or to text that needs more input."""
         stop, self.wanted = len(buf), 0
         while pos < stop and self.want and not self.pause:
-            if self.is_regular():
+            if self.KNOWS_REGULAR_TEXT and self.is_regular():
                 start, pos = pos, self.regular(buf, pos, stop)
                 self.out.append(buf[start:pos])
                 if pos == stop or (self.needs_more and not final):
@@ -668,6 +643,12 @@ class Reader(Copyable):
                 break
             pos = end
         return pos
+
+    def is_regular(self) -> bool:
+        raise NotImplementedError
+
+    def regular(self, buf: str, pos: int, stop: int) -> int:
+        raise NotImplementedError
 
     def _token(self, buf: str, pos: int, final: bool) -> int:
         """Return the end of the token that begins here; -1 if more input is needed."""
@@ -697,9 +678,9 @@ class Reader(Copyable):
         token = self.style.tokens[text]
         if text == '"' and self.stack and self.stack[-1] == "{" and self.want in ("key", "member", "comma"):
             key = KEY.match(buf, pos)
-            if key is not None and key.lastindex is None and not final:
+            if key is not None and key.lastindex != 2 and not final:
                 return -1
-            left_open = OPEN_KEY.match(buf, pos) if key is None or key.lastindex is None else None
+            left_open = OPEN_KEY.match(buf, pos) if key is None or key.lastindex != 2 else None
             if left_open is not None:
                 self._repaired("missing quotes")
                 return self._put_key(left_open[1], int(left_open.end(1)))
@@ -709,67 +690,6 @@ class Reader(Copyable):
         if not whole:
             self._punctuation(token, text)
         return whole or end
-
-    def is_regular(self) -> bool:
-        """Return whether what was read so far is regular text, of which more may follow."""
-        if len(self.stack) <= self.floor or not self.style.is_regular or self.comma or self.doubled_braces:
-            return False
-        if self.string not in (None, self.style.quoting) or (self.want == "member" and self.string is None):
-            return False
-        return self.first == "" or self.style.opened[0] not in self.first
-
-    def regular(self, buf: str, pos: int, stop: int) -> int:
-        """Return the end of regular text: that of all text, or where something irregular is, or something that depends
-        on the following text (`needs_more`).  JSON is left to the caller, other text is translated."""
-        style, stack, want, string, first = self.style, self.stack, self.want, self.string, self.first
-        self.needs_more = False
-        while pos < stop:
-            start, character, match, before = pos, buf[pos], None, string
-            if string is not None:
-                pos = string.plain_run.match(buf, pos).end()
-                if pos < stop and buf[pos] == '"':
-                    pos, string, want = pos + len(string.close), None, "colon" if want in ("key", "member") else "comma"
-                elif pos == start:
-                    self.needs_more = style.part_in_string.match(buf, pos) is not None
-                    break
-            elif character in first or want == "colon":
-                break
-            elif character in " \n\r\t":
-                pos += 1
-            elif character in "]}":
-                if not self._closes(character, want, pos + 1 == stop):
-                    break
-                pos, want = pos + 1, "comma"
-            elif want == "comma" or want == "key":
-                match = (style.next_item if stack[-1] == "[" else style.next_member).match(buf, pos)
-                if match is None or (character == ",") != (want == "comma"):
-                    break
-                self.needs_more = match.lastindex != 2
-                if self.needs_more or (stack[-1] == "[" and buf[match.end()] in first):
-                    break
-                pos, want = match.end(), "value"
-            elif character in "[{":
-                self._open(character)
-                pos, want = pos + 1, self.want
-            elif character == style.opened[0] and buf.startswith(style.opened, pos):
-                pos, string = pos + len(style.opened), style.quoting
-            else:
-                match = style.scalar.match(buf, pos)
-                if match is None or match.lastindex is None:
-                    self.needs_more = match is not None and self.breaks.wordless
-                    break
-                pos, want = match.end(), "comma"
-        self.string, self.want = string, want
-        return pos
-
-    def _closes(self, bracket: str, want: str, is_last: bool) -> bool:
-        """Close a list or an object that regular text may close here; return whether it does."""
-        opened = want in ("comma", "item", "key") and len(self.stack) > self.floor + 1 and self.stack[-1]
-        if opened != ("[" if bracket == "]" else "{"):
-            self.needs_more = is_last and self.floor > 0  # the text around it usually ends at once
-            return False
-        self.lists -= self.stack.pop() == "["
-        return True
 
     def _comment_or_equals(self, buf: str, pos: int, final: bool) -> int:
         """Return the end of a comment, or of a text in the place of a colon; `pos` if there is none, -1 if more input
@@ -994,6 +914,73 @@ class Reader(Copyable):
             self._pop()
         self.want = ""
         return self.take()
+
+
+class RegularReader(Reader):
+    """A reader that reads regular text in steps, which is faster, and can be told when more of it arrives."""
+
+    KNOWS_REGULAR_TEXT: ClassVar[bool] = True
+
+    def is_regular(self) -> bool:
+        """Return whether what was read so far is regular text, of which more may follow."""
+        if len(self.stack) <= self.floor or not self.style.is_regular or self.comma or self.doubled_braces:
+            return False
+        if self.string not in (None, self.style.quoting) or (self.want == "member" and self.string is None):
+            return False
+        return self.first == "" or self.style.opened[0] not in self.first
+
+    def regular(self, buf: str, pos: int, stop: int) -> int:
+        """Return the end of regular text: that of all text, or where something irregular is, or something that depends
+        on the following text (`needs_more`).  JSON is left to the caller, other text is translated."""
+        style, stack, want, string, first = self.style, self.stack, self.want, self.string, self.first
+        self.needs_more = False
+        while pos < stop:
+            start, character, match = pos, buf[pos], None
+            if string is not None:
+                pos = string.plain_run.match(buf, pos).end()
+                if pos < stop and buf[pos] == '"':
+                    pos, string, want = pos + len(string.close), None, "colon" if want in ("key", "member") else "comma"
+                elif pos == start:
+                    self.needs_more = style.part_in_string.match(buf, pos) is not None
+                    break
+            elif character in first or want == "colon":
+                break
+            elif character in " \n\r\t":
+                pos += 1
+            elif character in "]}":
+                if not self._closes(character, want, pos + 1 == stop):
+                    break
+                pos, want = pos + 1, "comma"
+            elif want == "comma" or want == "key":
+                match = (style.next_item if stack[-1] == "[" else style.next_member).match(buf, pos)
+                if match is None or (character == ",") != (want == "comma"):
+                    break
+                self.needs_more = match.lastindex != 2
+                if self.needs_more or (stack[-1] == "[" and buf[match.end()] in first):
+                    break
+                pos, want = match.end(), "value"
+            elif character in "[{":
+                self._open(character)
+                pos, want = pos + 1, self.want
+            elif character == style.opened[0] and buf.startswith(style.opened, pos):
+                pos, string = pos + len(style.opened), style.quoting
+            else:
+                match = style.scalar.match(buf, pos)
+                if match is None or match.lastindex is None:
+                    self.needs_more = match is not None and self.breaks.wordless
+                    break
+                pos, want = match.end(), "comma"
+        self.string, self.want = string, want
+        return pos
+
+    def _closes(self, bracket: str, want: str, is_last: bool) -> bool:
+        """Close a list or an object that regular text may close here; return whether it does."""
+        opened = want in ("comma", "item", "key") and len(self.stack) > self.floor + 1 and self.stack[-1]
+        if opened != ("[" if bracket == "]" else "{"):
+            self.needs_more = is_last and self.floor > 0  # the text around it usually ends at once
+            return False
+        self.lists -= self.stack.pop() == "["
+        return True
 
 
 class LookaheadReader(Reader):
@@ -2495,7 +2482,7 @@ COMMAS = (",", ";")
 OBJECT_END = Pattern(r"\s*\}")
 
 
-class CallReader(Reader):
+class CallReader(RegularReader):
     """Reads a call object, and pauses at every key and after every value that has a role in a call."""
 
     def __init__(self, styles: tuple[Style, Style, Style], breaks: Breaks = NO_BREAKS) -> None:
