@@ -41,6 +41,11 @@ COMMENT = Pattern(r"(?://|#)[^\n]*(?:\n|\Z)|/\*.*?\*/")
 KEY = Pattern(r'"([^"\\\x00-\x1f]{0,64})(?:"[ \t\n\r]{0,16}(?:(:[ \t\n\r]*)|\Z)|\Z)')
 # Shorter than KEY, and without control characters: as long as this may match, so may KEY, which waits for more input.
 OPEN_KEY = Pattern(r'"(\w{1,32}) {0,4}:(?= {0,16}(?:["\[{0-9-]|(?:true|false|null)\b))')
+# A key whose quotes are doubled (groups: the key, and its second quotes), or the beginning of one.  Doubled quotes of a
+# value (the group: all but the first), or quotes that may be the beginning of such.
+DOUBLED_KEY = Pattern(r'"{2,3}(?:(\w{1,32})(?:("{1,3}) {0,4}(?=:)|"{0,3} {0,4}\Z)|\Z)')
+DOUBLED_OPENING = Pattern(r'"(?:("{1,2})(?=[^\s,:"\]}][^"\n]{0,200}"\1)|"{0,2}(?:[^\s,:"\]}][^"\n]{0,200}"{0,2})?\Z)')
+ODD_IN_WORDS = frozenset('"[]{}')  # a word with these may contain more than one value
 LONGEST_SEPARATOR = 256  # longer than any separator
 
 
@@ -88,6 +93,7 @@ def json_end(buf: str, pos: int) -> int:
         return 0
 
 
+MAY_BE_DOUBLED = ("", '"')
 IN_STRING = plain_run('"', "json")
 
 
@@ -116,7 +122,7 @@ class Style:
     HAS_WORDS: ClassVar[bool] = False
     # Steps of regular text, here of JSON: without the last of its groups, a match needs more input.
     next_member = Pattern(rf"(?:,{JSON_SPACE}*)?(?:{KEY.pattern}|\Z)")
-    next_item = Pattern(rf",{JSON_SPACE}*(?:()()(?=[^\s,:\]}}])|\Z)")
+    next_item = Pattern(rf',{JSON_SPACE}*(?:()()(?=["\[{{\w-])|\Z)')
     scalar = Pattern(rf"(true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])|[\w.+-]+\Z")
     closing = Pattern('"')
     part_in_string = PART_OF_ESCAPE
@@ -183,6 +189,9 @@ class WordStyle(Style):
             after = rf"{close}{few}(?:(:{JSON_SPACE}*)|\Z)|(?:{part_of_close})?\Z"
             key = rf"{re.escape(self.opened)}({inside})(?:{after})|(?:{part_of_quote})?\Z"
         self.next_member = Pattern(rf"(?:,{JSON_SPACE}*)?(?:{key})")
+        self.next_item = Pattern(
+            rf",{JSON_SPACE}*(?:()()(?=[\[{{\w-]|{re.escape(self.opened)})|(?:{part_of_quote})?\Z)"
+        )
         known = "|".join([*sorted(filter(str.isalnum, words), key=len, reverse=True), NUMBER.pattern])
         self.scalar = Pattern(rf"({known})(?=[,\]}} \n\r\t])|(?:[\w.+-]+|{part_of_quote})\Z")
         follow = self.follow.pattern.replace(r"|\Z)", ")")
@@ -213,6 +222,7 @@ class Reader(Copyable):
         self.out: list[str] = []
         self.comma: list[str] = []  # a comma with the white space after it, until something follows
         self.repair = ""  # the first repair
+        self.is_guessed = False  # a repair had to guess where a value or an object ends
         self.pause = False
         self.needs_more = False  # the rest of regular JSON depends on the following text
         self.wanted = 0  # so many characters are needed before anything is decided
@@ -265,8 +275,8 @@ class Reader(Copyable):
                 self._pop()
                 return pos
         if match.lastindex == 3:
-            if self.stack and text in "/=#：，":
-                other = self._comment_or_equals(buf, pos, final)
+            if self.stack and text in "/=#：，\\":
+                other = self._between_members(buf, pos, final)
                 if other != pos:
                     return other
             return self._word(buf, pos, self.style.word_end.search(buf, end).start(), final)
@@ -278,14 +288,8 @@ class Reader(Copyable):
         if text in self.style.prefixes and rest < LONGEST_SEPARATOR and buf[pos:] in self.style.prefixes and not final:
             return -1
         token = self.style.tokens[text]
-        if text == '"' and self.stack and self.stack[-1] == "{" and self.want in ("key", "member", "comma"):
-            key = KEY.match(buf, pos)
-            if key is not None and key.lastindex != 2 and not final:
-                return -1
-            left_open = OPEN_KEY.match(buf, pos) if key is None or key.lastindex != 2 else None
-            if left_open is not None:
-                self._repaired("missing quotes")
-                return self._put_key(left_open[1], int(left_open.end(1)))
+        if text == '"' and self.stack and (odd := self._irregular_quotes(buf, pos, final)) != pos:
+            return odd
         if self.NEEDS_LOOKAHEAD and not self.stack and token not in '"[{':
             return self._no_value(pos)
         whole = self._whole_json(buf, pos) if token in "[{" and self.want == "value" and rest > 64 else 0
@@ -293,9 +297,39 @@ class Reader(Copyable):
             self._punctuation(token, text)
         return whole or end
 
-    def _comment_or_equals(self, buf: str, pos: int, final: bool) -> int:
-        """Return the end of a comment, or of a text in the place of a colon; `pos` if there is none, -1 if more input
-        is needed."""
+    def _irregular_quotes(self, buf: str, pos: int, final: bool) -> int:
+        """Return the end of a key without its second quote, of one in doubled quotes, or of the doubled quotes that
+        a value begins with; `pos` if there is none of these, -1 if more input is needed."""
+        found = None
+        if self.stack[-1] == "{" and self.want in ("key", "member", "comma"):
+            key = KEY.match(buf, pos)
+            if key is not None and key.lastindex != 2 and not final:
+                return -1
+            left_open = OPEN_KEY.match(buf, pos) if key is None or key.lastindex != 2 else None
+            if left_open is not None:
+                self._repaired("missing quotes")
+                return self._put_key(left_open[1], int(left_open.end(1)))
+            found = DOUBLED_KEY.match(buf, pos) if key is None else None
+            if found is not None and found[2]:
+                self._repaired("doubled quotes")
+                return self._put_key(found[1], int(found.end(2)))
+        elif buf[pos + 1 : pos + 2] in MAY_BE_DOUBLED and self.style.is_json:
+            found = DOUBLED_OPENING.match(buf, pos)
+            if found is not None and found[1]:
+                self._repaired("doubled quotes")
+                self._punctuation('"', '"')
+                self.string = Quoting('"' + found[1], "json")
+                return int(found.end())
+        return pos if found is None or final else -1
+
+    def _between_members(self, buf: str, pos: int, final: bool) -> int:
+        """Return the end of a comment, of escaped white space, or of a text in the place of a colon; `pos` if there is
+        none, -1 if more input is needed."""
+        if buf[pos] == "\\":
+            if buf[pos + 1 : pos + 2] in ("n", "r", "t"):
+                self._repaired("escaped white space")
+                return pos + 2
+            return pos if pos + 1 < len(buf) or final else -1
         if buf[pos] in "=：，":
             meant, arrow = ("comma" if buf[pos] == "，" else "colon"), buf[pos] == "=" and buf[pos + 1 : pos + 2] == ">"
             if self.want != meant:
@@ -376,6 +410,7 @@ class Reader(Copyable):
             self._begin()
             if self.want in ("key", "member"):
                 self._repaired("missing key")
+                self.is_guessed = True
                 self.out.append('"": ')
             if not self.stack:
                 self.style = self.styles[1 if token == "[" else 2]
@@ -387,6 +422,7 @@ class Reader(Copyable):
                 return self._repaired("stray " + token)
             while self.stack[-1] != opened:
                 self._repaired("missing closing bracket")
+                self.is_guessed = True
                 self._pop()
             self._pop()
         elif token == ":" and self.want == "colon":
@@ -450,6 +486,8 @@ class Reader(Copyable):
             text = buf[pos:end].rstrip()
             # The first quote of a value may be missing.
             bare = text.rstrip("\"'") if bare_key or (text[-1:] == '"' and text.count('"') == 1) else text
+            # No comma before a key: the quote after the value before it may be missing.
+            self.is_guessed |= not ODD_IN_WORDS.isdisjoint(bare) or (bare_key and self.want == "comma")
             literal = '"' + escaped(bare) + '"'
         self._begin()
         self.out.append(literal)
@@ -519,7 +557,7 @@ class Reader(Copyable):
 
 
 class RegularReader(Reader):
-    """A reader that reads regular text in steps, which is faster, and can be told when more of it arrives."""
+    """A reader that reads regular text in steps, which is faster, and in chunks."""
 
     KNOWS_REGULAR_TEXT: ClassVar[bool] = True
 
@@ -567,6 +605,9 @@ class RegularReader(Reader):
                 self._open(character)
                 pos, want = pos + 1, self.want
             elif character == style.opened[0] and buf.startswith(style.opened, pos):
+                if style.is_json and buf[pos + 1 : pos + 2] in MAY_BE_DOUBLED:
+                    self.needs_more = pos + 1 == stop
+                    break
                 pos, string = pos + len(style.opened), style.quoting
             else:
                 match = style.scalar.match(buf, pos)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import amount
 from tests.fuzz.formats import formats, named
 from tests.peg.agreement import (
     MISTAKES,
@@ -25,12 +27,12 @@ from tplc.backends.peg.engine import PegEngine
 from tplc.driver import generate, learn_format, open_renderer
 from tplc.verify.artifact import load_module
 
-MUTATIONS = 400
+MUTATIONS = amount(150, sweep=400)
 SLIPS = 40  # of each example
 CUTS = 8  # of each output of an example
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(9)
 @pytest.mark.parametrize("name", [form.name for form in formats()])
 def test_messages_of_the_verification(name: str) -> None:
     tally = messages_agree([named(name)])
@@ -46,9 +48,10 @@ def test_slips(name: str) -> None:
     """Parser and PEG undo the slips of tolerances in the same way."""
     tally = slips_agree([named(name)], SLIPS)
     assert tally.unexplained == []
-    assert tally.same >= 0.97 * tally.outputs
+    assert tally.outputs - tally.same <= math.ceil(0.03 * tally.outputs)
 
 
+@pytest.mark.sweep(1)
 def test_mutations() -> None:
     tally = mutations_agree(formats(), MUTATIONS)
     assert tally.outputs >= MUTATIONS
@@ -57,6 +60,7 @@ def test_mutations() -> None:
     assert tally.same > 0.98 * tally.outputs
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", [form.name for form in formats()])
 def test_outputs_of_the_examples(name: str) -> None:
     form = named(name)
@@ -83,7 +87,7 @@ def test_an_output_that_ends_where_a_name_should_be(name: str, opener: str) -> N
     assert tally.same == tally.outputs
 
 
-EVERY = 10  # of the outputs; `make agreement` has them all
+EVERY = amount(30, sweep=10)  # of the outputs; `make agreement` has them all
 
 
 @cache
@@ -94,6 +98,7 @@ def collected(template: Path) -> tuple[ModuleType, PegEngine]:
     return load_module(generate(ir, "python")), PegEngine(ir)
 
 
+@pytest.mark.sweep(1)
 def test_collected_outputs(shared: Path) -> None:
     """Outputs of real models are compared if their folder exists."""
     lines = (shared / "cases" / "llamacpp.jsonl").read_text(encoding="utf-8").splitlines()[::EVERY]

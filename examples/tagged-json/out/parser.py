@@ -111,8 +111,8 @@ class Pattern:
         return found
 
 
-WORD_SEPARATORS = Pattern(r"[\s_▁-]+")
-IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("｜"): ord("|")}
+WORD_SEPARATORS = Pattern(r"[\s_▁|｜-]+")
+IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("\\"): ord("/")}
 ANY_WORD = "\ufdd1"  # in a core: the language that a fence names, or none.  It is no character of any text.
 LONGEST_LANGUAGE = 16
 LANGUAGE = Pattern(rf"[\w-]{{0,{LONGEST_LANGUAGE}}}")
@@ -253,7 +253,7 @@ class ExpectedText:
 
 
 def squeezed(text: str) -> str:
-    """Return a text in lower case, without white space, `_`, `-` and similar separators, with `|` for `｜`."""
+    """Return a text in lower case, without white space, bars, `_`, `-` and similar separators, with `/` for `\\`."""
     return str(WORD_SEPARATORS.sub("", text)).translate(IN_ANY_CASE)
 
 
@@ -482,6 +482,11 @@ COMMENT = Pattern(r"(?://|#)[^\n]*(?:\n|\Z)|/\*.*?\*/")
 KEY = Pattern(r'"([^"\\\x00-\x1f]{0,64})(?:"[ \t\n\r]{0,16}(?:(:[ \t\n\r]*)|\Z)|\Z)')
 # Shorter than KEY, and without control characters: as long as this may match, so may KEY, which waits for more input.
 OPEN_KEY = Pattern(r'"(\w{1,32}) {0,4}:(?= {0,16}(?:["\[{0-9-]|(?:true|false|null)\b))')
+# A key whose quotes are doubled (groups: the key, and its second quotes), or the beginning of one.  Doubled quotes of a
+# value (the group: all but the first), or quotes that may be the beginning of such.
+DOUBLED_KEY = Pattern(r'"{2,3}(?:(\w{1,32})(?:("{1,3}) {0,4}(?=:)|"{0,3} {0,4}\Z)|\Z)')
+DOUBLED_OPENING = Pattern(r'"(?:("{1,2})(?=[^\s,:"\]}][^"\n]{0,200}"\1)|"{0,2}(?:[^\s,:"\]}][^"\n]{0,200}"{0,2})?\Z)')
+ODD_IN_WORDS = frozenset('"[]{}')  # a word with these may contain more than one value
 LONGEST_SEPARATOR = 256  # longer than any separator
 
 
@@ -524,6 +529,7 @@ def json_end(buf: str, pos: int) -> int:
         return 0
 
 
+MAY_BE_DOUBLED = ("", '"')
 IN_STRING = plain_run('"', "json")
 
 
@@ -551,7 +557,7 @@ class Style:
 
     # Steps of regular text, here of JSON: without the last of its groups, a match needs more input.
     next_member = Pattern(rf"(?:,{JSON_SPACE}*)?(?:{KEY.pattern}|\Z)")
-    next_item = Pattern(rf",{JSON_SPACE}*(?:()()(?=[^\s,:\]}}])|\Z)")
+    next_item = Pattern(rf',{JSON_SPACE}*(?:()()(?=["\[{{\w-])|\Z)')
     scalar = Pattern(rf"(true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])|[\w.+-]+\Z")
     part_in_string = PART_OF_ESCAPE
 
@@ -612,6 +618,7 @@ class Reader(Copyable):
         self.out: list[str] = []
         self.comma: list[str] = []  # a comma with the white space after it, until something follows
         self.repair = ""  # the first repair
+        self.is_guessed = False  # a repair had to guess where a value or an object ends
         self.pause = False
         self.needs_more = False  # the rest of regular JSON depends on the following text
         self.wanted = 0  # so many characters are needed before anything is decided
@@ -663,8 +670,8 @@ class Reader(Copyable):
                 self._pop()
                 return pos
         if match.lastindex == 3:
-            if self.stack and text in "/=#：，":
-                other = self._comment_or_equals(buf, pos, final)
+            if self.stack and text in "/=#：，\\":
+                other = self._between_members(buf, pos, final)
                 if other != pos:
                     return other
             return self._word(buf, pos, self.style.word_end.search(buf, end).start(), final)
@@ -676,14 +683,8 @@ class Reader(Copyable):
         if text in self.style.prefixes and rest < LONGEST_SEPARATOR and buf[pos:] in self.style.prefixes and not final:
             return -1
         token = self.style.tokens[text]
-        if text == '"' and self.stack and self.stack[-1] == "{" and self.want in ("key", "member", "comma"):
-            key = KEY.match(buf, pos)
-            if key is not None and key.lastindex != 2 and not final:
-                return -1
-            left_open = OPEN_KEY.match(buf, pos) if key is None or key.lastindex != 2 else None
-            if left_open is not None:
-                self._repaired("missing quotes")
-                return self._put_key(left_open[1], int(left_open.end(1)))
+        if text == '"' and self.stack and (odd := self._irregular_quotes(buf, pos, final)) != pos:
+            return odd
         if self.NEEDS_LOOKAHEAD and not self.stack and token not in '"[{':
             return self._no_value(pos)
         whole = self._whole_json(buf, pos) if token in "[{" and self.want == "value" and rest > 64 else 0
@@ -691,9 +692,39 @@ class Reader(Copyable):
             self._punctuation(token, text)
         return whole or end
 
-    def _comment_or_equals(self, buf: str, pos: int, final: bool) -> int:
-        """Return the end of a comment, or of a text in the place of a colon; `pos` if there is none, -1 if more input
-        is needed."""
+    def _irregular_quotes(self, buf: str, pos: int, final: bool) -> int:
+        """Return the end of a key without its second quote, of one in doubled quotes, or of the doubled quotes that
+        a value begins with; `pos` if there is none of these, -1 if more input is needed."""
+        found = None
+        if self.stack[-1] == "{" and self.want in ("key", "member", "comma"):
+            key = KEY.match(buf, pos)
+            if key is not None and key.lastindex != 2 and not final:
+                return -1
+            left_open = OPEN_KEY.match(buf, pos) if key is None or key.lastindex != 2 else None
+            if left_open is not None:
+                self._repaired("missing quotes")
+                return self._put_key(left_open[1], int(left_open.end(1)))
+            found = DOUBLED_KEY.match(buf, pos) if key is None else None
+            if found is not None and found[2]:
+                self._repaired("doubled quotes")
+                return self._put_key(found[1], int(found.end(2)))
+        elif buf[pos + 1 : pos + 2] in MAY_BE_DOUBLED and self.style.is_json:
+            found = DOUBLED_OPENING.match(buf, pos)
+            if found is not None and found[1]:
+                self._repaired("doubled quotes")
+                self._punctuation('"', '"')
+                self.string = Quoting('"' + found[1], "json")
+                return int(found.end())
+        return pos if found is None or final else -1
+
+    def _between_members(self, buf: str, pos: int, final: bool) -> int:
+        """Return the end of a comment, of escaped white space, or of a text in the place of a colon; `pos` if there is
+        none, -1 if more input is needed."""
+        if buf[pos] == "\\":
+            if buf[pos + 1 : pos + 2] in ("n", "r", "t"):
+                self._repaired("escaped white space")
+                return pos + 2
+            return pos if pos + 1 < len(buf) or final else -1
         if buf[pos] in "=：，":
             meant, arrow = ("comma" if buf[pos] == "，" else "colon"), buf[pos] == "=" and buf[pos + 1 : pos + 2] == ">"
             if self.want != meant:
@@ -774,6 +805,7 @@ class Reader(Copyable):
             self._begin()
             if self.want in ("key", "member"):
                 self._repaired("missing key")
+                self.is_guessed = True
                 self.out.append('"": ')
             if not self.stack:
                 self.style = self.styles[1 if token == "[" else 2]
@@ -785,6 +817,7 @@ class Reader(Copyable):
                 return self._repaired("stray " + token)
             while self.stack[-1] != opened:
                 self._repaired("missing closing bracket")
+                self.is_guessed = True
                 self._pop()
             self._pop()
         elif token == ":" and self.want == "colon":
@@ -848,6 +881,8 @@ class Reader(Copyable):
             text = buf[pos:end].rstrip()
             # The first quote of a value may be missing.
             bare = text.rstrip("\"'") if bare_key or (text[-1:] == '"' and text.count('"') == 1) else text
+            # No comma before a key: the quote after the value before it may be missing.
+            self.is_guessed |= not ODD_IN_WORDS.isdisjoint(bare) or (bare_key and self.want == "comma")
             literal = '"' + escaped(bare) + '"'
         self._begin()
         self.out.append(literal)
@@ -917,7 +952,7 @@ class Reader(Copyable):
 
 
 class RegularReader(Reader):
-    """A reader that reads regular text in steps, which is faster, and can be told when more of it arrives."""
+    """A reader that reads regular text in steps, which is faster, and in chunks."""
 
     KNOWS_REGULAR_TEXT: ClassVar[bool] = True
 
@@ -963,6 +998,9 @@ class RegularReader(Reader):
                 self._open(character)
                 pos, want = pos + 1, self.want
             elif character == style.opened[0] and buf.startswith(style.opened, pos):
+                if style.is_json and buf[pos + 1 : pos + 2] in MAY_BE_DOUBLED:
+                    self.needs_more = pos + 1 == stop
+                    break
                 pos, string = pos + len(style.opened), style.quoting
             else:
                 match = style.scalar.match(buf, pos)
@@ -1036,13 +1074,18 @@ FIRST_KEY = Pattern(r"""\{\s{0,64}["'](\w{1,64})["']""")
 PART_OF_FIRST_KEY = Pattern(r"""\{\s{0,64}(?:["']\w{0,64})?""")
 FENCE = Pattern(r"```[\w-]*[^\S\n]*\n")
 INFINITY = float("inf")
-BEFORE_CALLS = Pattern(rf"[\s(]*(?:\[\s*(?=\w[{NAME_CHARACTERS}]*\())?")
+BEFORE_CALLS = Pattern(rf"[\s(>]*(?:\[\s*(?=\w[{NAME_CHARACTERS}]*\())?")
 NO_BRACE = Pattern(r"""["']\w+["']\s*:""")
 BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*")
 BEFORE_FIRST_KEY = Pattern(
-    r"""[\s({\[\\"'“”‘«`]*(?:(?i:json)\b:?[\s({\[\\"'“”‘«`]*)?(?:<(?:[\w:-]+\s*[ =]\s*(?:\w+\s*=\s*)?)?["']?)?"""
+    r"""[\s(>{\[\\"'“”‘«`]*(?:(?i:json)\b:?[\s({\[\\"'“”‘«`]*)?(?:<(?:[\w:-]+\s*[ =]\s*(?:\w+\s*=\s*)?)?["']?)?"""
 )
-ANY_KEY = Pattern(r"""(?=[\s(\[`{]|(?i:json))[\s(\[`]*(?:(?i:json)\b:?\s*)?(?:\{[{\s]*|(?<=\s))(?:\\n)?[\\"'“”‘«]+\w""")
+ANY_KEY = Pattern(
+    r"""(?=[\s(>\[`{]|(?i:json))[\s(>\[`]*(?:(?i:json)\b:?\s*)?(?:\{[{\s]*|(?<=\s))(?:\\n)?[\\"'“”‘«]+\w"""
+)
+# What may be around arguments that are an object.
+BEFORE_OBJECT = Pattern(r"[\s(:=*>]*(?:`{1,3}[\w-]*\s*)?(?:(?i:json)\b:?\s*)?(?=\{)")
+AFTER_ARGUMENTS = Pattern(r"[\s)`]*")
 AFTER_OBJECT = Pattern(r"\s*(?:[,;]\s*)?")
 WORD_BEFORE = Pattern(r"\s*(?i:json)\b:?\s*")
 # The name of a tool before its arguments, and a keyword in them.
@@ -1081,6 +1124,23 @@ def calls_in(text: str, tools: Parameters) -> list[tuple[str, str]]:
         if found and None not in found:
             return [call for call in found if call is not None]
     return []
+
+
+def arguments_at(name: str, text: str, pos: int, tools: Parameters) -> tuple[str, int] | None:
+    """Return the arguments of a tool that begin here in another form, and where they end: an object with punctuation
+    or a fence around it, keywords in parentheses, or elements.  None if there are none."""
+    before = BEFORE_OBJECT.match(text, pos)
+    if before is not None:
+        value, end = json_value(text, before.end(), tools)
+        found = arguments_of(name, json.dumps(value), tools)
+    elif text.startswith("(", pos):
+        value, end = _called(name + text[pos:], 0, tools)
+        named = value is not None and value["name"] == name
+        found, end = arguments_of(name, json.dumps(value["arguments"]), tools) if named else None, end + pos - len(name)
+    else:
+        pairs, end = _tagged(text, pos, name, tools)
+        found = json.dumps(pairs, ensure_ascii=False) if pairs else None
+    return None if found is None else (found, int(AFTER_ARGUMENTS.match(text, end).end()))
 
 
 def arguments_of(name: str, text: str, tools: Parameters) -> str | None:
@@ -1204,8 +1264,9 @@ def _tagged_call(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
     name = tool_named(match[3] or match[1], tools) if match is not None else ""
     if match is None or name not in tools:
         return None, pos
-    arguments = _tagged(match[4], name, tools)
-    return {"name": name, "arguments": arguments} if arguments or not match[4].strip() else None, int(match.end())
+    arguments, end = _tagged(match[4], 0, name, tools)
+    whole = end == len(match[4]) or not match[4].strip()
+    return {"name": name, "arguments": arguments} if whole else None, int(match.end())
 
 
 @lru_cache(maxsize=1)
@@ -1249,23 +1310,22 @@ def _called(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
     return None, pos
 
 
-def _tagged(text: str, name: str, tools: Parameters) -> dict[str, Any]:
-    """Return the arguments of a tool in elements such as `<a>1</a>` or `<x name="a">1</x>`; {} if there is anything
-    else."""
-    schema, pos = tools.get(name), 0
+def _tagged(text: str, pos: int, name: str, tools: Parameters) -> tuple[dict[str, Any], int]:
+    """Return the arguments of a tool in elements such as `<a>1</a>` or `<x name="a">1</x>`, and where these end."""
+    schema = tools.get(name)
     keys = keys_of(schema, schema) or set()
     found: dict[str, Any] = {}
     while pos < len(text):
         element = ELEMENT.match(text, pos)
         key = (element[2] or element[1]) if element is not None else ""
         if element is None or key not in keys or key in found:
-            return {}
+            break
         types, value = types_of(member_of(schema, schema, key), schema), element[3].strip()
         found[key] = (
             value if types is None or "string" in types else loaded(value.lower() if value.isalpha() else value)
         )
         pos = element.end()
-    return found
+    return found, pos
 
 
 def _unwrapped(value: Any, tools: Parameters) -> list[Any]:
@@ -1582,6 +1642,7 @@ class Stream(Copyable):
     SPACE: ClassVar[str] = ""  # alternatives of the white space before the content, with SPACE_SEPARATOR between
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     _usual: ExpectedText | None = None  # the usual texts, one of which is awaited
+    _is_searched = False  # for a text like a marker
 
     def __init__(
         self,
@@ -1701,7 +1762,8 @@ class Stream(Copyable):
         return rows
 
     def _row(self) -> dict[str, Any]:
-        message, notes = self.message, [note._asdict() for note in self.diagnostics]
+        message = self.message
+        notes = [note._asdict() for note in self._examined(message)]
         calls = [{"id": call["id"], **call["function"]} for call in message["tool_calls"]]
         text = {"content": message["content"], "reasoning_content": message["reasoning_content"]}
         return {**text, "tool_calls": calls, "incomplete": self.incomplete, "diagnostics": notes}
@@ -1789,7 +1851,7 @@ class Stream(Copyable):
 
     def _feed_after_finish(self, chunk: str) -> list[Delta]:
         """Add text that is fed after `finish` to the trailing text; nothing of it is lost."""
-        if chunk and (not self._diagnostics or self._diagnostics[-1].code != TEXT_AFTER_FINISH):
+        if chunk and (not self.diagnostics or self._diagnostics[-1].code != TEXT_AFTER_FINISH):
             self._note(TEXT_AFTER_FINISH, "text after the output was finished")
         self._out.texts["trailing"].append(chunk)
         return []
@@ -1840,12 +1902,18 @@ class Stream(Copyable):
     @property
     def diagnostics(self) -> list[Any]:
         """What was dropped, repaired or not read so far."""
+        return self._examined()
+
+    def _examined(self, message: Message | None = None) -> list[Any]:
+        """Return the diagnostics, also those found only if somebody asks.  `message`: the message, if it is known."""
         if self._unchecked:
             self._note_misfits()
-        if self.MARKER_LIKE and self._final and not (self._diagnostics or self._out.guarded):
-            found = marker_like(self._out.to_message(), self.MARKER_LIKE)
-            if found:
-                self._note("like_a_marker", found + LIKE_A_MARKER)
+        if self.MARKER_LIKE and self._final and not self._is_searched:
+            self._is_searched = True
+            if not (self._diagnostics or self._out.guarded):
+                found = marker_like(message or self._out.to_message(), self.MARKER_LIKE)
+                if found:
+                    self._note("like_a_marker", found + LIKE_A_MARKER)
         return self._diagnostics
 
     def _note_misfits(self) -> None:
@@ -1888,7 +1956,7 @@ NON_SPACE = Pattern(r"\S|\Z")
 LONGEST_CUT = 1000  # longer than a truncated opener and the white space around it
 OPENER_KINDS = ("call", "line", "whole")
 UNDECIDED_KINDS = ("ordinary", "final_end", "weak_content_end", "respelled")  # what follows shows whether they count
-DECIDED_LATER = ("line", *UNDECIDED_KINDS)  # and those that count at the start of a line
+DECIDED_LATER = ("line", "reasoning_line", *UNDECIDED_KINDS)  # and those that count at the start of a line
 REASONING_KINDS = ("reasoning", "reasoning_end")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
 CUT_KINDS = ("end", "reasoning_end", "content_end")
@@ -1987,8 +2055,8 @@ class TurnStates(Stream):
         self._pos = end
 
     def _counting(self, marks: Scanner, mark: Match | None) -> Match | None:
-        """Return the mark, or the first after it, that counts in its place: `line` at a line's start, `final_end` at
-        the end, `weak_content_end` before the end or before another mark.
+        """Return the mark, or the first after it, that counts in its place: `line` and `reasoning_line` at a line's
+        start, `final_end` at the end, `weak_content_end` before the end or before another mark.
 
         A marker whose later pieces are at a line's start counts as a whole.
         """
@@ -2122,7 +2190,7 @@ class TurnStates(Stream):
             may_continue = at == len(self._buf) or self.IN_REASONING.prefix_of(self._buf, at) != ""
             if after is None and may_continue and not self._final:
                 return None
-            if after is not None and after.kind == "reasoning_end":
+            if after is not None and after.kind.startswith("reasoning_"):
                 return False  # all that the reasoning holds
             self._note(*REASONING_TWICE)
             self._pos, self._space = self._mark.end, self._mark.trail
@@ -2274,6 +2342,10 @@ class Machine(TurnStates):
             self._enter_fast_path("")
         if not reader.out and reader.is_regular():
             self._open_kind, self._json_fast_path = "arguments", type(self)._feed_regular_json
+
+    def _note_repair(self, code: str, what: str, reader: Reader) -> None:
+        self._note(code, what + reader.repair)
+        self._repaired, self.incomplete = True, self.incomplete or reader.is_guessed
 
     def _check_arguments(self) -> None:
         """Examine the arguments of the last call when somebody asks for diagnostics; those of a repaired call at once:
@@ -2479,6 +2551,8 @@ class Machine(TurnStates):
 NO_FLOOR = sys.maxsize
 NO_NAME = frozenset('"{},:“”')  # characters that show that a quote or a bracket is missing
 COMMAS = (",", ";")
+# What no argument object of a template begins with, after its key; or all that has come of it.
+IRREGULAR_ARGUMENTS = Pattern(r"\s*(?::\s*(?:([`(<:=*>])|\Z)|\Z)")
 OBJECT_END = Pattern(r"\s*\}")
 
 
@@ -2601,6 +2675,8 @@ class CallObjects(Machine):
         # call = "{" (key ":" value ",")* "}"
         reader, more = self._reader, True
         while more and isinstance(reader, CallReader) and self._reader is reader:
+            if reader.want == "colon" and self._tools and not self._irregular_arguments(reader):
+                return False
             start = self._pos
             self._pos = reader.read(self._buf, start, self._final)
             more, reader.pause, event, reader.event = reader.pause, False, reader.event, ""
@@ -2617,6 +2693,25 @@ class CallObjects(Machine):
         if reader is not None and not reader.want and self._reader is reader:
             return self._end_object(reader)
         return self._reader is None
+
+    def _irregular_arguments(self, reader: CallReader) -> bool:
+        """Read arguments in another form, up to where they end; return False if more input is needed."""
+        if not self._has_name or self._written or reader._role_here() != "arguments":
+            return True
+        buf, irregular = self._buf, IRREGULAR_ARGUMENTS.match(self._buf, self._pos)
+        if irregular is None or irregular[1] is None:
+            return irregular is None or self._final
+        start, mark = irregular.start(1), self.BREAKS.find(buf, irregular.start(1))
+        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
+            return False
+        text = buf[start : len(buf) if mark is None else mark.start]
+        found = arguments_at(self._out.calls[-1][0], text, 0, self._tools)
+        if found is not None:
+            self._note("arguments_repaired", "arguments: in another form")
+            self._out.emit("arguments", found[0])
+            self._written, self._arguments_before_name, self._repaired = "done", found[0], True
+            self._pos, reader.want = start + found[1], "comma"
+        return True
 
     def _waits_for_key(self, reader: CallReader, event: str) -> bool:
         """Return whether the arguments are not passed on yet, as another object is, or may be, around them."""
@@ -2764,8 +2859,7 @@ class CallObjects(Machine):
             self._out.emit("arguments", inside or self._no_arguments())
             self.incomplete = self.incomplete or (self._unknown and not (self._arguments_next_to_name or inside))
         if reader.repair:
-            self._note("call_repaired", "call: " + reader.repair)
-            self._repaired = True
+            self._note_repair("call_repaired", "call: ", reader)
         self._reader = None
         return self._close_call()
 
@@ -2867,8 +2961,8 @@ class StreamParser(CallObjects):
     AROUND_REASONING = (("<musing>",), ("</musing>",))
     MARKER_LIKE = (
         Pattern(
-            r'(?:[<＜][\s<＜/\\|｜!:]{0,4}(?:(?ai:musing))s?(?!\w)(?:[=:][\w.:-]{1,64})?\s?[^\w\s\"\\]{0,4}|<\s{0,4}(?ai:f'
-            r"n)\s{0,4}>|<\s{0,4}/\s{0,4}(?ai:fn)\s{0,4}>)(?=\w|\n|\Z)"
+            '(?:[<＜][\\s<＜/\\\\|｜!:]{0,7}(?:(?ai:musing))s?(?!\\w)(?:[=:]["\']?[\\w.:-]{1,64}["\']?)?\\s?[^\\w\\s\\"\\\\]{0,4}|<[\\s'
+            r"|｜]{0,4}(?ai:fn)[\s|｜]{0,4}>|<[\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:fn)[\s|｜]{0,4}>)(?=\w|\n|\Z)"
         ),
         Pattern(r"\A[>](?![^\S\n])|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\S\n])[<]\Z"),
         Pattern("(?!)"),
@@ -2880,9 +2974,9 @@ class StreamParser(CallObjects):
         ("respelled", "\x00</musing>", "\n", "\n\n", 6), ("line", "```\ufdd1 <fn> {", "", "", 0),
         find=(
             r"<(?:(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(/musing>)|(fn>\s{0,64}\[\s{0,64}"
-            r"\{)|(fn>\s{0,64}\{)|(~/~>)|(fn>)|(\s{0,4}/\s{0,4}(?ai:musing)\s{0,4}>))|`(``[\w-]{0,16}\s{0,64}<fn>\s{0,"
-            r"64}\{)"
-        ), near=r"<(?=[\t\n\r \-/_f\~▁]|\Z)|`(?=[`]|\Z)", width=156, leads="\n",
+            r"\{)|(fn>\s{0,64}\{)|(~/~>)|(fn>)|([\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:musing)[\s|｜]{0,4}>))|`(``[\w-]{0,1"
+            r"6}\s{0,64}<fn>\s{0,64}\{)"
+        ), near=r"<(?=[\t\n\r \-/\\_f\|\~▁｜]|\Z)|`(?=[`]|\Z)", width=156, leads="\n",
     )
     IN_CONTENT = Scanner(
         ("header", "<~assistant~>", "", "\n", 0), ("call", "<fn> <fn> {", "\n", "", 0),
@@ -2905,9 +2999,9 @@ class StreamParser(CallObjects):
         ("call", "```\ufdd1 <fn> {", "", "", 0),
         find=(
             r"<(?:(~assistant~>)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(fn>\s{0,64}</fn>)|"
-            r"(/musing>)|(musing>)|(fn>\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(~/~>)|(fn>)|(\s{0,4}(?ai:musing)\s{0,4}>"
-            r"))|`(``[\w-]{0,16}\s{0,64}<fn>\s{0,64}\{)"
-        ), near=r"<(?=[\t\n\r \-/M_fm\~▁]|\Z)|`(?=[`]|\Z)", width=156, leads="\n",
+            r"(/musing>)|(musing>)|(fn>\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(~/~>)|(fn>)|([\s|｜]{0,4}(?ai:musing)[\s"
+            r"|｜]{0,4}>))|`(``[\w-]{0,16}\s{0,64}<fn>\s{0,64}\{)"
+        ), near=r"<(?=[\t\n\r \-/M_fm\|\~▁｜]|\Z)|`(?=[`]|\Z)", width=156, leads="\n",
     )
     REASONING_AGAIN = Scanner(("reasoning", "<musing>", "", "\n", 0), find="<(musing>)", near=r"<(?=[m]|\Z)", width=9)
     OPENERS = ("<fn> <fn> {", "<fn> ```\ufdd1 {", "<fn> [ {", "<fn> {", "<fn>")
@@ -2941,7 +3035,7 @@ class StreamParser(CallObjects):
         near=r"<(?=[/f\~]|\Z)|`(?=[`]|\Z)", width=156, first="<`",
     )
     LEFT_OVER = Scanner(("call", "<fn>", "", "\n", 0), find="<(fn>)", near=r"<(?=[f]|\Z)", width=5)
-    GARBLED = (Pattern("<\\s{0,4}/\\s{0,4}(?ai:fn)\\s{0,4}>"), "<", ("fn",))
+    GARBLED = (Pattern("<[\\s|｜]{0,4}[/\\\\][\\s|｜]{0,4}(?ai:fn)[\\s|｜]{0,4}>"), "<", ("fn",))
     USUAL_NEXT = ExpectedText('</fn>\n<fn>\n{"name": "', '<fn>\n{"name": "', '\n<fn>\n{"name": "')
     CALLS_HAVE_CLOSER = True
     AFTER_CALL = Scanner(
@@ -3058,7 +3152,7 @@ class StreamParser(CallObjects):
     def _begin_object(self) -> None:
         super()._begin_object()
         head = self.HEAD.match(self._buf, self._pos)
-        if head is not None and isinstance(self._reader, CallReader):
+        if head is not None and head["name"] and isinstance(self._reader, CallReader):
             self._pos, self._call_id = head.end(), head.groupdict().get("id")
             self._raw.append(head[0])
             self._reader.go_to(self.USUAL_KEYS[0])
