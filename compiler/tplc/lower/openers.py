@@ -71,6 +71,7 @@ def openers_of(
     twice: list[str] = []
     if "repeated_markers" in tolerated.kinds:
         twice = [_repeated(text) + first for text in starts[:1] if is_distinctive(text)]
+        twice += [_repeated(piece) + starts[0].split(piece, 1)[1] + first for piece in _first_piece(starts[0])]
         rests += [_repeated(text) + inside[0] for text in sections[:1] if is_distinctive(text)]
         rests += [section + text for section in sections[:1] for text in twice]
         rests += [ANY_FENCE + text.lstrip() for text in own if FENCE not in text]
@@ -124,8 +125,11 @@ def _punctuated(opener: str) -> list[str]:
 
 
 def _short(section: str, openers: Iterable[str]) -> tuple[str, ...]:
-    """Return the openers without the words, quotes or brackets at their end, and the section's opener alone."""
+    """Return the openers without their last piece, or without the words, quotes or brackets at their end, and the
+    section's opener alone."""
+    openers = tuple(openers)
     stems = [stem for text in openers for stem in (_LAST_WORDS.sub("", text.rstrip()), text.rstrip("\"'[=: \t\n"))]
+    stems += [text[: text.rindex(pieces_of(text)[-1])].rstrip() for text in openers]
     found = [text for text in (section, *stems) if is_distinctive(text) and not could_be_prose(text)]
     return unique(text for text in found if text.rstrip() not in {one.rstrip() for one in openers})
 
@@ -151,6 +155,11 @@ def _without_prefix(openers: Iterable[str]) -> list[str]:
 def _repeated(marker: str) -> str:
     """Return a marker twice, on one line or on two, as models write it."""
     return marker.rstrip() + "\n" + marker.lstrip()
+
+
+def _first_piece(marker: str) -> list[str]:
+    """Return the first piece of a marker that has several, if it is distinctive."""
+    return [piece for piece in pieces_of(marker)[:-1][:1] if is_distinctive(piece) and not could_be_prose(piece)]
 
 
 def distinctive_suffixes(text: str) -> list[str]:

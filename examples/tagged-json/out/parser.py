@@ -2356,8 +2356,10 @@ class Machine(TurnStates):
         kind = self._next(marks, self.USUAL_NEXT)
         # The text after a piece of a closer may be all that the output has of the rest.
         part = kind == "" or (kind in ("close", "closed") and next_char(buf, self._mark.end) < len(buf))
-        least = 1 if self._unclosed and kind == "" else LEAST_CUT
-        if part and self._final and marks.is_truncated(buf, next_char(buf, self._pos), CALL_KINDS, least):
+        least, at = 1 if self._unclosed and kind == "" else LEAST_CUT, next_char(buf, self._pos)
+        # A fence around the calls is closed there, rather than another one opened.
+        part = part and self._final and buf[at:].rstrip() != "```"
+        if part and marks.is_truncated(buf, at, CALL_KINDS, least):
             self._drop_truncated_call()
             return None
         return kind
@@ -2389,12 +2391,13 @@ class Machine(TurnStates):
         raise NotImplementedError
 
     def _left_over_ends(self, start: int) -> list[int]:
-        """Return where a garbled closer ends, and a bracket, a fence or punctuation too many; -1 if more input is
+        """Return where a bracket, a fence or punctuation too many ends, and a garbled closer; -1 if more input is
         needed."""
         if start == len(self._buf):
             return []
         left = LEFT_OVER.match(self._buf, start)
-        ends = [self._garbled_closer(start) if self.GARBLED else 0, 0 if left is None else int(left.end())]
+        # A bracket before a closer comes first: the pattern of garbled closers has optional brackets around the letters.
+        ends = [0 if left is None else int(left.end()), self._garbled_closer(start) if self.GARBLED else 0]
         return [end for end in ends if end != 0]
 
     def _garbled_closer(self, start: int) -> int:

@@ -403,7 +403,7 @@ def _left_bracket(form: FormPatterns) -> str:
         return ""
     after, brackets = form.states["after_call"].find, LEFT_OVER.pattern
     if (garbled := garbled_closers(form.acceptor)) is not None:
-        brackets = rf"(?>{garbled.pattern})|{brackets}"
+        brackets = rf"{brackets}|(?>{garbled.pattern})"
     return rf"\s*+(?!{after})(?:{brackets})(?=\s*+(?:{form.after_left_over()}|\Z))"
 
 
