@@ -17,6 +17,7 @@ from tplc_runtime.pattern import NAME_CHARACTERS
 from tplc_runtime.scanner import ANY_WORD
 
 OBJECT = "{"
+CLOSING = tuple(">])}»")
 ANY_FENCE = f"{FENCE}{ANY_WORD}\n"
 _LAST_WORDS = re.compile(rf"(?<=[^{NAME_CHARACTERS}])[{NAME_CHARACTERS}]+\Z")
 _SYNTAX = frozenset("[]{}(),:\"'=`; \t\n\r")
@@ -129,7 +130,7 @@ def _short(section: str, openers: Iterable[str]) -> tuple[str, ...]:
     section's opener alone."""
     openers = tuple(openers)
     stems = [stem for text in openers for stem in (_LAST_WORDS.sub("", text.rstrip()), text.rstrip("\"'[=: \t\n"))]
-    stems += [text[: text.rindex(pieces_of(text)[-1])].rstrip() for text in openers]
+    stems += [stem for text in openers if (stem := text[: text.rindex(pieces_of(text)[-1])].rstrip())[-1:] in CLOSING]
     found = [text for text in (section, *stems) if is_distinctive(text) and not could_be_prose(text)]
     return unique(text for text in found if text.rstrip() not in {one.rstrip() for one in openers})
 
@@ -158,8 +159,9 @@ def _repeated(marker: str) -> str:
 
 
 def _first_piece(marker: str) -> list[str]:
-    """Return the first piece of a marker that has several, if it is distinctive."""
-    return [piece for piece in pieces_of(marker)[:-1][:1] if is_distinctive(piece) and not could_be_prose(piece)]
+    """Return the first piece of a marker that has several, if it is in brackets of its own."""
+    first = [piece for piece in pieces_of(marker)[:-1][:1] if piece[-1] in CLOSING]
+    return [piece for piece in first if is_distinctive(piece) and not could_be_prose(piece)]
 
 
 def distinctive_suffixes(text: str) -> list[str]:
