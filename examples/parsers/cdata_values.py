@@ -83,60 +83,51 @@ class StreamParser(WrappedValues):
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
     IN_REASONING = Scanner(
-        ("line", '<act name=" <act name="', "\n", "", 0), ("line", '<act <act name="', "\n", "", 0),
-        ("line", '<act name="', "\n", "", 2), ("line", "<act name", "\n", "", 2),
-        ("reasoning_end", "</quiet>", "\n", "\n\n", 0), ("end", "<-/->", "", "\n", 0), ("line", "<act", "\n", "", 2),
-        ("line", '\x00<actname="<actname="', "\n", "", 6), ("line", '\x00<act<actname="', "\n", "", 6),
+        ("line", '<act name=" <act name="', "\n", "", 0), ("line", '<act name="', "\n", "", 2),
+        ("line", "<act name", "\n", "", 2), ("reasoning_end", "</quiet>", "\n", "\n\n", 0),
+        ("end", "<-/->", "", "\n", 0), ("line", '\x00<actname="<actname="', "\n", "", 6),
         ("line", '\x00<actname="', "\n", "", 6), ("line", "\x00<actname", "\n", "", 6),
-        ("respelled", "\x00</quiet>", "\n", "\n\n", 6), ("line", "\x00<act", "\n", "", 6),
-        ("line", '```\ufdd1 <act name="', "", "", 0),
+        ("respelled", "\x00</quiet>", "\n", "\n\n", 6), ("line", '```\ufdd1 <act name="', "", "", 0),
         find=(
-            r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name=")|(a'
-            r'ct\s{1,64}name)|(/quiet>)|(-/->)|(act)|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}"[\s_▁-]{0'
-            r',64}<\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,64}<\s{0,4}(?ai'
-            r':act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|'
-            r"(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name))|(\s{0,4}/\s{0,4}(?ai:quiet)\s{0,4}>)|(\s{0,4}(?ai:act)))|`(``["
-            r'\w-]{0,16}\s{0,64}<act\s{1,64}name=")'
+            r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name=")|(act\s{1,64}name)|(/quiet>)|(-/->)'
+            r'|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}"[\s_▁-]{0,64}<\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai'
+            r':name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁'
+            r'-]{0,64}(?ai:name))|(\s{0,4}/\s{0,4}(?ai:quiet)\s{0,4}>))|`(``[\w-]{0,16}\s{0,64}<act\s{1,64}name=")'
         ), near=r"<(?=[\t\n\r \-/A_a▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n",
     )
     IN_CONTENT = Scanner(
         ("call", '<act name=" <act name="', "\n", "", 0), ("empty", '<act name=" </act>', "", "", 0),
-        ("call", '<act <act name="', "\n", "", 0), ("header", "<-assistant->", "", "\n", 0),
-        ("call", '<act name="', "\n", "", 2), ("call", "<act name", "\n", "", 2),
-        ("stray", "</quiet>", "\n", "\n\n", 0), ("reasoning", "<quiet>", "", "\n", 0), ("end", "<-/->", "", "\n", 0),
-        ("call", "<act", "\n", "", 2), ("call", '\x00<actname="<actname="', "\n", "", 6),
-        ("call", '\x00<act<actname="', "\n", "", 6), ("call", '\x00<actname="', "\n", "", 6),
-        ("call", "\x00<actname", "\n", "", 6), ("call", "\x00<act", "\n", "", 6),
-        ("call", '```\ufdd1 <act name="', "", "", 0),
+        ("header", "<-assistant->", "", "\n", 0), ("call", '<act name="', "\n", "", 2),
+        ("call", "<act name", "\n", "", 2), ("stray", "</quiet>", "\n", "\n\n", 0),
+        ("reasoning", "<quiet>", "", "\n", 0), ("end", "<-/->", "", "\n", 0),
+        ("call", '\x00<actname="<actname="', "\n", "", 6), ("call", '\x00<actname="', "\n", "", 6),
+        ("call", "\x00<actname", "\n", "", 6), ("call", '```\ufdd1 <act name="', "", "", 0),
         find=(
-            r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name="\s{0,64}</act>)|(act\s{0,64}<act\s{1'
-            r',64}name=")|(-assistant->)|(act\s{1,64}name=")|(act\s{1,64}name)|(/quiet>)|(quiet>)|(-/->)|(act)|(\s{0,4'
-            r'}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}"[\s_▁-]{0,64}<\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s'
-            r'{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,64}<\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|'
-            r'(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name))|(\s{'
-            r'0,4}(?ai:act)))|`(``[\w-]{0,16}\s{0,64}<act\s{1,64}name=")'
+            r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name="\s{0,64}</act>)|(-assistant->)|(act'
+            r'\s{1,64}name=")|(act\s{1,64}name)|(/quiet>)|(quiet>)|(-/->)|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0'
+            r',4}=\s{0,4}"[\s_▁-]{0,64}<\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_'
+            r'▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)))|`(``[\w-]{0,16}\s{0,64}<'
+            r'act\s{1,64}name=")'
         ), near=r"<(?=[\t\n\r \-/A_aq▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n",
     )
     BEFORE_CONTENT = Scanner(
         ("call", '<act name=" <act name="', "\n", "", 0), ("empty", '<act name=" </act>', "", "", 0),
-        ("call", '<act <act name="', "\n", "", 0), ("header", "<-assistant->", "", "\n", 0),
-        ("call", '<act name="', "\n", "", 2), ("call", "<act name", "\n", "", 2),
-        ("stray", "</quiet>", "\n", "\n\n", 0), ("reasoning", "<quiet>", "", "\n", 0), ("end", "<-/->", "", "\n", 0),
-        ("call", "<act", "\n", "", 2), ("call", '\x00<actname="<actname="', "\n", "", 6),
-        ("call", '\x00<act<actname="', "\n", "", 6), ("call", '\x00<actname="', "\n", "", 6),
+        ("header", "<-assistant->", "", "\n", 0), ("call", '<act name="', "\n", "", 2),
+        ("call", "<act name", "\n", "", 2), ("stray", "</quiet>", "\n", "\n\n", 0),
+        ("reasoning", "<quiet>", "", "\n", 0), ("end", "<-/->", "", "\n", 0),
+        ("call", '\x00<actname="<actname="', "\n", "", 6), ("call", '\x00<actname="', "\n", "", 6),
         ("call", "\x00<actname", "\n", "", 6), ("reasoning", "\x00<quiet>", "", "\n", 6),
-        ("call", "\x00<act", "\n", "", 6), ("call", '```\ufdd1 <act name="', "", "", 0),
+        ("call", '```\ufdd1 <act name="', "", "", 0),
         find=(
-            r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name="\s{0,64}</act>)|(act\s{0,64}<act\s{1'
-            r',64}name=")|(-assistant->)|(act\s{1,64}name=")|(act\s{1,64}name)|(/quiet>)|(quiet>)|(-/->)|(act)|(\s{0,4'
-            r'}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}"[\s_▁-]{0,64}<\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s'
-            r'{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,64}<\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|'
-            r'(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name))|(\s{'
-            r'0,4}(?ai:quiet)\s{0,4}>)|(\s{0,4}(?ai:act)))|`(``[\w-]{0,16}\s{0,64}<act\s{1,64}name=")'
+            r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name="\s{0,64}</act>)|(-assistant->)|(act'
+            r'\s{1,64}name=")|(act\s{1,64}name)|(/quiet>)|(quiet>)|(-/->)|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0'
+            r',4}=\s{0,4}"[\s_▁-]{0,64}<\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_'
+            r'▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name))|(\s{0,4}(?ai:quiet)\s{0,4'
+            r'}>))|`(``[\w-]{0,16}\s{0,64}<act\s{1,64}name=")'
         ), near=r"<(?=[\t\n\r \-/AQ_aq▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n",
     )
     REASONING_AGAIN = Scanner(("reasoning", "<quiet>", "", "\n", 0), find="<(quiet>)", near=r"<(?=[q]|\Z)", width=8)
-    OPENERS = ('<act name=" <act name="', '<act <act name="', '<act name="')
+    OPENERS = ('<act name=" <act name="', '<act name="')
     # call = name '">' arguments
     HEADER = (
         ("name", SlotEnds(
@@ -148,14 +139,12 @@ class StreamParser(WrappedValues):
     HEADER_TEXTS = Pattern(
         '(?:name="|<act|name|act|">|"|<|=|>|[^\\S\\n]*[\\n:.,/\'"`]|[0-9]+|\\w{1,32}\\s?=(?=\\s?["\']))'
     )
-    SHORT_OPENERS = ("<actname", "<actname", "<act", "<act")
+    SHORT_OPENERS = ("<actname", "<actname")
     BREAKS = Breaks(
-        ("mark", '<act <act name="', "", "", 0), ("mark", "<-assistant->", "", "", 0),
-        ("mark", '<act name="', "", "", 1), ("mark", "</act>", "", "", 0), ("mark", '```\ufdd1 <act name="', "", "", 0),
-        find=(
-            r'<(?:(act\s{0,64}<act\s{1,64}name=")|(-assistant->)|(act\s{1,64}name=")|(/act>))|`(``[\w-]{0,16}\s{0,64}<'
-            r'act\s{1,64}name=")'
-        ), near=r"<(?=[\-/a]|\Z)|`(?=[`]|\Z)", width=161, first="<`",
+        ("mark", "<-assistant->", "", "", 0), ("mark", '<act name="', "", "", 1), ("mark", "</act>", "", "", 0),
+        ("mark", '```\ufdd1 <act name="', "", "", 0),
+        find=r'<(?:(-assistant->)|(act\s{1,64}name=")|(/act>))|`(``[\w-]{0,16}\s{0,64}<act\s{1,64}name=")',
+        near=r"<(?=[\-/a]|\Z)|`(?=[`]|\Z)", width=161, first="<`",
     )
     LEFT_OVER = Scanner(("call", '<act name="', "", "", 0), find=r'<(act\s{1,64}name=")', near=r"<(?=[a]|\Z)", width=76)
     GARBLED = (
@@ -175,20 +164,18 @@ class StreamParser(WrappedValues):
         ), ""),
     )
     BETWEEN = Scanner(
-        ("next", '<act name=" <act name="', "\n", "", 0), ("next", '<act <act name="', "\n", "", 0),
-        ("next", '<act name="', "\n", "", 2), ("pair", '<arg key="', "", "", 0), ("skip", "</arg>", "", "", 0),
-        ("next", "</act>", "", "", 0), ("next", "<-/->", "", "\n", 0),
-        ("next", '\x00<actname="<actname="', "\n", "", 6), ("next", '\x00<act<actname="', "\n", "", 6),
+        ("next", '<act name=" <act name="', "\n", "", 0), ("next", '<act name="', "\n", "", 2),
+        ("pair", '<arg key="', "", "", 0), ("skip", "</arg>", "", "", 0), ("next", "</act>", "", "", 0),
+        ("next", "<-/->", "", "\n", 0), ("next", '\x00<actname="<actname="', "\n", "", 6),
         ("next", '\x00<actname="', "\n", "", 6), ("pair", '\x00<argkey="', "", "", 6),
         ("skip", "\x00</arg>", "", "", 6), ("next", "\x00</act>", "", "", 6),
         ("next", '```\ufdd1 <act name="', "", "", 0),
         find=(
-            r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name=")|(a'
-            r'rg\s{1,64}key=")|(/arg>)|(/act>)|(-/->)|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}"[\s_▁-]{'
-            r'0,64}<\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,64}<\s{0,4}(?a'
-            r'i:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")'
-            r'|(\s{0,4}(?ai:arg)[\s_▁-]{0,64}(?ai:key)\s{0,4}=\s{0,4}")|(\s{0,4}/\s{0,4}(?ai:arg)\s{0,4}>)|(\s{0,4}/\s'
-            r'{0,4}(?ai:act)\s{0,4}>))|`(``[\w-]{0,16}\s{0,64}<act\s{1,64}name=")'
+            r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name=")|(arg\s{1,64}key=")|(/arg>)|(/act>)'
+            r'|(-/->)|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}"[\s_▁-]{0,64}<\s{0,4}(?ai:act)[\s_▁-]{0,'
+            r'64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:ar'
+            r'g)[\s_▁-]{0,64}(?ai:key)\s{0,4}=\s{0,4}")|(\s{0,4}/\s{0,4}(?ai:arg)\s{0,4}>)|(\s{0,4}/\s{0,4}(?ai:act)\s'
+            r'{0,4}>))|`(``[\w-]{0,16}\s{0,64}<act\s{1,64}name=")'
         ), near=r"<(?=[\t\n\r \-/A_a▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n",
     )
     USUAL_PAIR = ExpectedText('<arg key="')
@@ -229,41 +216,34 @@ class StreamParser(WrappedValues):
         "<",
     )
     AFTER_CALL = Scanner(
-        ("call", ', <act name=" <act name="', "", "", 0), ("call", ', <act <act name="', "", "", 0),
-        ("call", ', <act name="', "", "", 2), ("call", '; <act name=" <act name="', "", "", 0),
-        ("call", '; <act <act name="', "", "", 0), ("call", '; <act name="', "", "", 2),
+        ("call", ', <act name=" <act name="', "", "", 0), ("call", ', <act name="', "", "", 2),
+        ("call", '; <act name=" <act name="', "", "", 0), ("call", '; <act name="', "", "", 2),
         ("call", '<act name=" <act name="', "", "", 1), ("empty", '<act name=" </act>', "", "", 0),
-        ("call", '<act <act name="', "", "", 1), ("header", "<-assistant->", "", "\n", 0),
-        ("call", '<act name="', "", "", 2), ("call", "<act name", "\n", "", 2), ("stray", "</quiet>", "\n", "\n\n", 0),
+        ("header", "<-assistant->", "", "\n", 0), ("call", '<act name="', "", "", 2),
+        ("call", "<act name", "\n", "", 2), ("stray", "</quiet>", "\n", "\n\n", 0),
         ("reasoning", "<quiet>", "", "\n", 0), ("closed", "</act>", "", "", 1), ("end", "<-/->", "", "\n", 0),
-        ("call", "<act", "\n", "", 2), ("call", '\x00<actname="<actname="', "", "", 6),
-        ("call", '\x00<act<actname="', "", "", 6), ("call", '\x00<actname="', "", "", 6),
-        ("call", "\x00<actname", "\n", "", 6), ("closed", "\x00</act>", "", "", 6), ("call", "\x00<act", "\n", "", 6),
+        ("call", '\x00<actname="<actname="', "", "", 6), ("call", '\x00<actname="', "", "", 6),
+        ("call", "\x00<actname", "\n", "", 6), ("closed", "\x00</act>", "", "", 6),
         ("call", '```\ufdd1 <act name="', "", "", 0),
         find=(
-            r',(?:(\s{0,64}<act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(\s{0,64}<act\s{0,64}<act\s{1,64}name=")|(\s{'
-            r'0,64}<act\s{1,64}name="))|;(?:(\s{0,64}<act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(\s{0,64}<act\s{0,6'
-            r'4}<act\s{1,64}name=")|(\s{0,64}<act\s{1,64}name="))|<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(a'
-            r'ct\s{1,64}name="\s{0,64}</act>)|(act\s{0,64}<act\s{1,64}name=")|(-assistant->)|(act\s{1,64}name=")|(act'
-            r"\s{1,64}name)|(/quiet>)|(quiet>)|(/act>)|(-/->)|(act)|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s"
-            r'{0,4}"[\s_▁-]{0,64}<\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,'
-            r'64}<\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{'
-            r'0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name))|(\s{0,4}/\s{0,4}(?ai:act)\s{0,4}>)|(\s{0,4}(?ai'
-            r':act)))|`(``[\w-]{0,16}\s{0,64}<act\s{1,64}name=")'
+            r',(?:(\s{0,64}<act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(\s{0,64}<act\s{1,64}name="))|;(?:(\s{0,64}<a'
+            r'ct\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(\s{0,64}<act\s{1,64}name="))|<(?:(act\s{1,64}name="\s{0,64}'
+            r'<act\s{1,64}name=")|(act\s{1,64}name="\s{0,64}</act>)|(-assistant->)|(act\s{1,64}name=")|(act\s{1,64}nam'
+            r'e)|(/quiet>)|(quiet>)|(/act>)|(-/->)|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}"[\s_▁-]{0,6'
+            r'4}<\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0'
+            r',4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name))|(\s{0,4}/\s{0,4}(?ai:act)\s{0,4}>))|`(``[\w-]{0,'
+            r'16}\s{0,64}<act\s{1,64}name=")'
         ), near=r",|;|<(?=[\t\n\r \-/A_aq▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n",
     )
     AFTER_TURN = Scanner(
         ("header", '<-assistant-> <act name=" <act name="', "", "", 0),
-        ("header", '<-assistant-> <act <act name="', "", "", 0),
         ("header", '<-assistant-> ```\ufdd1 <act name="', "", "", 0),
         ("header", '<-assistant-> <act name="', "", "", 2), ("call", '<act name=" <act name="', "\n", "", 1),
-        ("call", '<act <act name="', "\n", "", 1), ("call", '<act name="', "\n", "", 2),
-        ("call", '```\ufdd1 <act name="', "", "", 1),
+        ("call", '<act name="', "\n", "", 2), ("call", '```\ufdd1 <act name="', "", "", 1),
         find=(
-            r'<(?:(-assistant->\s{0,64}<act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(-assistant->\s{0,64}<act\s{0,64}'
-            r'<act\s{1,64}name=")|(-assistant->\s{0,64}```[\w-]{0,16}\s{0,64}<act\s{1,64}name=")|(-assistant->\s{0,64}'
-            r'<act\s{1,64}name=")|(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{0,64}<act\s{1,64}name=")|(act\s'
-            r'{1,64}name="))|`(``[\w-]{0,16}\s{0,64}<act\s{1,64}name=")'
+            r'<(?:(-assistant->\s{0,64}<act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(-assistant->\s{0,64}```[\w-]{0,1'
+            r'6}\s{0,64}<act\s{1,64}name=")|(-assistant->\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name="\s{0,64}<act\s{'
+            r'1,64}name=")|(act\s{1,64}name="))|`(``[\w-]{0,16}\s{0,64}<act\s{1,64}name=")'
         ), near=r"<(?=[\-a]|\Z)|`(?=[`]|\Z)", width=294, leads="\n",
     )
 

@@ -71,47 +71,40 @@ class StreamParser(ElementPairs):
     TEXT_MARKERS = True
     IN_REASONING = Scanner(
         ("line", '^<jobs> ^<job of=" ^<job of="', "", "", 0), ("line", '^<jobs> ^<jobs> ^<job of="', "", "", 0),
-        ("line", '^<jobs> ^<job ^<job of="', "", "", 0), ("line", '^<jobs> ^<job of="', "", "", 2),
-        ("line", "^<jobs> ^<job of", "", "", 2), ("reasoning_end", "^</inner voice>", "", "", 0),
-        ("line", "^<jobs> ^<job", "", "", 2), ("line", '^<job of="', "", "", 1), ("line", "^<job of", "", "", 2),
-        ("line", "^<jobs>", "", "\n", 2), ("end", "^[.]^", "", "\n", 0), ("line", "^<job", "", "", 2),
+        ("line", '^<jobs> ^<job of="', "", "", 2), ("line", "^<jobs> ^<job of", "", "", 2),
+        ("reasoning_end", "^</inner voice>", "", "", 0), ("line", '^<job of="', "", "", 1),
+        ("line", "^<job of", "", "", 2), ("line", "^<jobs>", "", "\n", 2), ("end", "^[.]^", "", "\n", 0),
         ("line", '```\ufdd1 ^<jobs> ^<job of="', "", "", 0), ("line", '```\ufdd1 ^<job of="', "", "", 0),
         find=(
             r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job'
-            r'\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<jobs'
-            r'>\s{0,64}\^<job\s{1,64}of)|(</inner\s{1,64}voice>)|(<jobs>\s{0,64}\^<job)|(<job\s{1,64}of=")|(<job\s{1,6'
-            r'4}of)|(<jobs>)|(\[\.\]\^)|(<job))|`(?:(``[\w-]{0,16}\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``[\w-]'
-            r'{0,16}\s{0,64}\^<job\s{1,64}of="))'
+            r'\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of)|(</inner\s{1,64}voice>'
+            r')|(<job\s{1,64}of=")|(<job\s{1,64}of)|(<jobs>)|(\[\.\]\^))|`(?:(``[\w-]{0,16}\s{0,64}\^<jobs>\s{0,64}\^<'
+            r'job\s{1,64}of=")|(``[\w-]{0,16}\s{0,64}\^<job\s{1,64}of="))'
         ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=286,
     )
     IN_CONTENT = Scanner(
         ("empty", '^<jobs> ^<job of=" ^</job> ^</jobs>', "", "", 0),
         ("call", '^<jobs> ^<job of=" ^<job of="', "", "", 0), ("call", '^<jobs> ^<jobs> ^<job of="', "", "", 0),
-        ("call", '^<jobs> ^<job ^<job of="', "", "", 0), ("empty", "^<jobs> ^</job> ^</jobs>", "", "", 0),
-        ("call", '^<jobs> ^<job of="', "", "", 2), ("empty", '^<job of=" ^</job>', "", "", 1),
-        ("call", "^<jobs> ^<job of", "", "", 2), ("empty", "^<jobs> ^</jobs>", "", "", 0),
-        ("stray", "^</inner voice>", "", "", 0), ("reasoning", "^<inner voice>", "", "", 0),
-        ("call", "^<jobs> ^<job", "", "", 2), ("header", "^[assistant]^", "", "", 0), ("call", '^<job of="', "", "", 2),
-        ("call", "^<job of", "", "", 2), ("call", "^<jobs>", "", "\n", 2), ("call", "^<job", "", "", 2),
+        ("empty", "^<jobs> ^</job> ^</jobs>", "", "", 0), ("call", '^<jobs> ^<job of="', "", "", 2),
+        ("empty", '^<job of=" ^</job>', "", "", 1), ("call", "^<jobs> ^<job of", "", "", 2),
+        ("empty", "^<jobs> ^</jobs>", "", "", 0), ("stray", "^</inner voice>", "", "", 0),
+        ("reasoning", "^<inner voice>", "", "", 0), ("header", "^[assistant]^", "", "", 0),
+        ("call", '^<job of="', "", "", 2), ("call", "^<job of", "", "", 2), ("call", "^<jobs>", "", "\n", 2),
         ("end", "^[.]^", "", "\n", 0), ("call", '```\ufdd1 ^<jobs> ^<job of="', "", "", 0),
         ("call", '```\ufdd1 ^<job of="', "", "", 0),
         find=(
             r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^</job>\s{0,64}\^</jobs>)|(<jobs>\s{0,64}\^<job\s{1,64}of'
-            r'="\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s'
-            r'{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^</job>\s{0,64}\^</jobs>)|(<jobs>\s{0,64}\^<job\s{1,64}of=")|('
-            r'<job\s{1,64}of="\s{0,64}\^</job>)|(<jobs>\s{0,64}\^<job\s{1,64}of)|(<jobs>\s{0,64}\^</jobs>)|(</inner\s{'
-            r'1,64}voice>)|(<inner\s{1,64}voice>)|(<jobs>\s{0,64}\^<job)|(\[assistant\]\^)|(<job\s{1,64}of=")|(<job\s{'
-            r'1,64}of)|(<jobs>)|(<job)|(\[\.\]\^))|`(?:(``[\w-]{0,16}\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``['
-            r'\w-]{0,16}\s{0,64}\^<job\s{1,64}of="))'
+            r'="\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^</job>'
+            r'\s{0,64}\^</jobs>)|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of="\s{0,64}\^</job>)|(<jobs>\s{0,64}'
+            r"\^<job\s{1,64}of)|(<jobs>\s{0,64}\^</jobs>)|(</inner\s{1,64}voice>)|(<inner\s{1,64}voice>)|(\[assistant"
+            r'\]\^)|(<job\s{1,64}of=")|(<job\s{1,64}of)|(<jobs>)|(\[\.\]\^))|`(?:(``[\w-]{0,16}\s{0,64}\^<jobs>\s{0,64'
+            r'}\^<job\s{1,64}of=")|(``[\w-]{0,16}\s{0,64}\^<job\s{1,64}of="))'
         ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=292,
     )
     REASONING_AGAIN = Scanner(
         ("reasoning", "^<inner voice>", "", "", 0), find=r"\^(<inner\s{1,64}voice>)", near=r"\^(?=[<]|\Z)", width=79
     )
-    OPENERS = (
-        '^<jobs> ^<job of=" ^<job of="', '^<jobs> ^<jobs> ^<job of="', '^<jobs> ^<job ^<job of="', '^<jobs> ^<job of="',
-        '^<job of="',
-    )
+    OPENERS = ('^<jobs> ^<job of=" ^<job of="', '^<jobs> ^<jobs> ^<job of="', '^<jobs> ^<job of="', '^<job of="')
     # call = name '">' arguments
     HEADER = (
         ("name", SlotEnds(
@@ -123,16 +116,16 @@ class StreamParser(ElementPairs):
     HEADER_TEXTS = Pattern(
         '(?:\\^<job|of="|job|">|of|"|<|=|>|\\^|[^\\S\\n]*[\\n:.,/\'"`]|[0-9]+|\\w{1,32}\\s?=(?=\\s?["\']))'
     )
-    SHORT_OPENERS = ("^<jobs>", "^<jobs>^<jobof", "^<jobof", "^<jobs>^<job", "^<job")
+    SHORT_OPENERS = ("^<jobs>", "^<jobs>^<jobof", "^<jobof")
     BREAKS = Breaks(
-        ("mark", '^<jobs> ^<jobs> ^<job of="', "", "", 0), ("mark", '^<jobs> ^<job ^<job of="', "", "", 0),
-        ("mark", '^<jobs> ^<job of="', "", "", 1), ("mark", "^[assistant]^", "", "", 0),
-        ("mark", '^<job of="', "", "", 1), ("mark", "^</jobs>", "", "", 0), ("mark", "^</job>", "", "", 0),
-        ("mark", '```\ufdd1 ^<jobs> ^<job of="', "", "", 0), ("mark", '```\ufdd1 ^<job of="', "", "", 0),
+        ("mark", '^<jobs> ^<jobs> ^<job of="', "", "", 0), ("mark", '^<jobs> ^<job of="', "", "", 1),
+        ("mark", "^[assistant]^", "", "", 0), ("mark", '^<job of="', "", "", 1), ("mark", "^</jobs>", "", "", 0),
+        ("mark", "^</job>", "", "", 0), ("mark", '```\ufdd1 ^<jobs> ^<job of="', "", "", 0),
+        ("mark", '```\ufdd1 ^<job of="', "", "", 0),
         find=(
-            r'\^(?:(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{0,64}\^<job\s{1,64}of=")'
-            r'|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^)|(<job\s{1,64}of=")|(</jobs>)|(</job>))|`(?:(``[\w-'
-            r']{0,16}\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``[\w-]{0,16}\s{0,64}\^<job\s{1,64}of="))'
+            r'\^(?:(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(\[assistant'
+            r'\]\^)|(<job\s{1,64}of=")|(</jobs>)|(</job>))|`(?:(``[\w-]{0,16}\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of='
+            r'")|(``[\w-]{0,16}\s{0,64}\^<job\s{1,64}of="))'
         ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=232, first="^`",
     )
     LEFT_OVER = Scanner(
@@ -152,15 +145,15 @@ class StreamParser(ElementPairs):
     )
     BETWEEN = Scanner(
         ("next", '^<jobs> ^<job of=" ^<job of="', "", "", 0), ("next", '^<jobs> ^<jobs> ^<job of="', "", "", 0),
-        ("next", '^<jobs> ^<job ^<job of="', "", "", 0), ("next", '^<jobs> ^<job of="', "", "", 2),
-        ("next", '^<job of="', "", "", 1), ("next", "^</jobs>", "\n", "", 0), ("next", "^</job>", "", "", 0),
-        ("next", "^[.]^", "", "\n", 0), ("broken", "^</", "", "", 2), ("pair", "^<", "", "", 2),
-        ("next", '```\ufdd1 ^<jobs> ^<job of="', "", "", 0), ("next", '```\ufdd1 ^<job of="', "", "", 0),
+        ("next", '^<jobs> ^<job of="', "", "", 2), ("next", '^<job of="', "", "", 1), ("next", "^</jobs>", "\n", "", 0),
+        ("next", "^</job>", "", "", 0), ("next", "^[.]^", "", "\n", 0), ("broken", "^</", "", "", 2),
+        ("pair", "^<", "", "", 2), ("next", '```\ufdd1 ^<jobs> ^<job of="', "", "", 0),
+        ("next", '```\ufdd1 ^<job of="', "", "", 0),
         find=(
             r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job'
-            r'\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job'
-            r'\s{1,64}of=")|(</jobs>)|(</job>)|(\[\.\]\^)|(</)|(<))|`(?:(``[\w-]{0,16}\s{0,64}\^<jobs>\s{0,64}\^<job\s'
-            r'{1,64}of=")|(``[\w-]{0,16}\s{0,64}\^<job\s{1,64}of="))'
+            r'\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of=")|(</jobs>)|(</job>)|(\[\.\]\^)|(</)|('
+            r'<))|`(?:(``[\w-]{0,16}\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``[\w-]{0,16}\s{0,64}\^<job\s{1,64}of'
+            '="))'
         ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=286, leads="\n",
     )
     USUAL_PAIR = ExpectedText("^<")
@@ -184,52 +177,46 @@ class StreamParser(ElementPairs):
         "^",
     )
     AFTER_CALL = Scanner(
-        ("call", ', ^<job of=" ^<job of="', "", "", 0), ("call", ', ^<job ^<job of="', "", "", 0),
-        ("call", ', ^<job of="', "", "", 2), ("call", '; ^<job of=" ^<job of="', "", "", 0),
-        ("call", '; ^<job ^<job of="', "", "", 0), ("call", '; ^<job of="', "", "", 2),
+        ("call", ', ^<job of=" ^<job of="', "", "", 0), ("call", ', ^<job of="', "", "", 2),
+        ("call", '; ^<job of=" ^<job of="', "", "", 0), ("call", '; ^<job of="', "", "", 2),
         ("empty", '^<jobs> ^<job of=" ^</job> ^</jobs>', "", "", 0),
         ("call", '^<jobs> ^<job of=" ^<job of="', "", "", 0), ("call", '^<jobs> ^<jobs> ^<job of="', "", "", 0),
-        ("call", '^<jobs> ^<job ^<job of="', "", "", 0), ("empty", "^<jobs> ^</job> ^</jobs>", "", "", 0),
-        ("call", '^<job of=" ^<job of="', "", "", 1), ("call", '^<jobs> ^<job of="', "", "", 2),
-        ("empty", '^<job of=" ^</job>', "", "", 1), ("call", '^<job ^<job of="', "", "", 1),
+        ("empty", "^<jobs> ^</job> ^</jobs>", "", "", 0), ("call", '^<job of=" ^<job of="', "", "", 1),
+        ("call", '^<jobs> ^<job of="', "", "", 2), ("empty", '^<job of=" ^</job>', "", "", 1),
         ("call", "^<jobs> ^<job of", "", "", 2), ("empty", "^<jobs> ^</jobs>", "", "", 0),
         ("stray", "^</inner voice>", "", "", 0), ("reasoning", "^<inner voice>", "", "", 0),
-        ("call", "^<jobs> ^<job", "", "", 2), ("header", "^[assistant]^", "", "", 0), ("call", '^<job of="', "", "", 2),
-        ("call", "^<job of", "", "", 2), ("closed", "^</jobs>", "\n", "", 1), ("call", "^<jobs>", "", "\n", 2),
-        ("closed", "^</job>", "", "", 1), ("call", "^<job", "", "", 2), ("end", "^[.]^", "", "\n", 0),
-        ("call", '```\ufdd1 ^<jobs> ^<job of="', "", "", 0), ("call", '```\ufdd1 ^<job of="', "", "", 0),
+        ("header", "^[assistant]^", "", "", 0), ("call", '^<job of="', "", "", 2), ("call", "^<job of", "", "", 2),
+        ("closed", "^</jobs>", "\n", "", 1), ("call", "^<jobs>", "", "\n", 2), ("closed", "^</job>", "", "", 1),
+        ("end", "^[.]^", "", "\n", 0), ("call", '```\ufdd1 ^<jobs> ^<job of="', "", "", 0),
+        ("call", '```\ufdd1 ^<job of="', "", "", 0),
         find=(
-            r',(?:(\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(\s{0,64}\^<job\s{0,64}\^<job\s{1,64}of=")|('
-            r'\s{0,64}\^<job\s{1,64}of="))|;(?:(\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(\s{0,64}\^<job'
-            r'\s{0,64}\^<job\s{1,64}of=")|(\s{0,64}\^<job\s{1,64}of="))|\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}'
-            r'\^</job>\s{0,64}\^</jobs>)|(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}'
-            r'\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^</'
-            r'job>\s{0,64}\^</jobs>)|(<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|('
-            r'<job\s{1,64}of="\s{0,64}\^</job>)|(<job\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of)|(<jo'
-            r"bs>\s{0,64}\^</jobs>)|(</inner\s{1,64}voice>)|(<inner\s{1,64}voice>)|(<jobs>\s{0,64}\^<job)|(\[assistant"
-            r'\]\^)|(<job\s{1,64}of=")|(<job\s{1,64}of)|(</jobs>)|(<jobs>)|(</job>)|(<job)|(\[\.\]\^))|`(?:(``[\w-]{0,'
-            r'16}\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``[\w-]{0,16}\s{0,64}\^<job\s{1,64}of="))'
+            r',(?:(\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(\s{0,64}\^<job\s{1,64}of="))|;(?:(\s{0,64}\^'
+            r'<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(\s{0,64}\^<job\s{1,64}of="))|\^(?:(<jobs>\s{0,64}\^<job\s{1'
+            r',64}of="\s{0,64}\^</job>\s{0,64}\^</jobs>)|(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|'
+            r'(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^</job>\s{0,64}\^</jobs>)|(<job\s{1,6'
+            r'4}of="\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of="\s{0,64}\^</job>)|'
+            r"(<jobs>\s{0,64}\^<job\s{1,64}of)|(<jobs>\s{0,64}\^</jobs>)|(</inner\s{1,64}voice>)|(<inner\s{1,64}voice>"
+            r')|(\[assistant\]\^)|(<job\s{1,64}of=")|(<job\s{1,64}of)|(</jobs>)|(<jobs>)|(</job>)|(\[\.\]\^))|`(?:(``['
+            r'\w-]{0,16}\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``[\w-]{0,16}\s{0,64}\^<job\s{1,64}of="))'
         ), near=r",|;|\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=292, leads="\n",
     )
     AFTER_TURN = Scanner(
         ("header", '^[assistant]^ ^<jobs> ^<job of=" ^<job of="', "", "", 0),
         ("header", '^[assistant]^ ^<jobs> ^<jobs> ^<job of="', "", "", 0),
-        ("header", '^[assistant]^ ^<jobs> ^<job ^<job of="', "", "", 0),
         ("header", '^[assistant]^ ```\ufdd1 ^<jobs> ^<job of="', "", "", 0),
         ("header", '^[assistant]^ ^<jobs> ^<job of="', "", "", 2), ("call", '^<jobs> ^<job of=" ^<job of="', "", "", 1),
         ("header", '^[assistant]^ ```\ufdd1 ^<job of="', "", "", 0), ("call", '^<jobs> ^<jobs> ^<job of="', "", "", 1),
-        ("call", '^<jobs> ^<job ^<job of="', "", "", 1), ("header", '^[assistant]^ ^<job of="', "", "", 0),
-        ("call", '^<jobs> ^<job of="', "", "", 2), ("call", '^<job of="', "", "", 1),
-        ("call", '```\ufdd1 ^<jobs> ^<job of="', "", "", 1), ("call", '```\ufdd1 ^<job of="', "", "", 1),
+        ("header", '^[assistant]^ ^<job of="', "", "", 0), ("call", '^<jobs> ^<job of="', "", "", 2),
+        ("call", '^<job of="', "", "", 1), ("call", '```\ufdd1 ^<jobs> ^<job of="', "", "", 1),
+        ("call", '```\ufdd1 ^<job of="', "", "", 1),
         find=(
             r'\^(?:(\[assistant\]\^\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(\[assistant'
-            r'\]\^\s{0,64}\^<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^\s{0,64}\^<jobs>\s{0,64}'
-            r'\^<job\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^\s{0,64}```[\w-]{0,16}\s{0,64}\^<jobs>\s{0,64}\^<job\s'
-            r'{1,64}of=")|(\[assistant\]\^\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of='
-            r'"\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^\s{0,64}```[\w-]{0,16}\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s'
-            r'{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{0,64}\^<job\s{1,64}of=")|(\[assistant'
-            r'\]\^\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of="))|`(?:(``[\w-]{0,16'
-            r'}\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``[\w-]{0,16}\s{0,64}\^<job\s{1,64}of="))'
+            r'\]\^\s{0,64}\^<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^\s{0,64}```[\w-]{0,16}\s'
+            r'{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(<'
+            r'jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^\s{0,64}```[\w-]{0,16}\s{0,64'
+            r'}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^\s{0,64}\^<job\s'
+            r'{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of="))|`(?:(``[\w-]{0,16}\s{0,64}\^<jobs>\s{'
+            r'0,64}\^<job\s{1,64}of=")|(``[\w-]{0,16}\s{0,64}\^<job\s{1,64}of="))'
         ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=364,
     )
 

@@ -85,23 +85,21 @@ class StreamParser(Objects):
     IN_CONTENT = Scanner(
         ("end", "<[.]", "", "", 0), ("call", "[run] {'callable': ' [run] {'callable': '", "", "", 0),
         ("empty", "[run] {'callable': ' } [ran]", "", "", 0), ("call", "[run] [run] {'callable': '", "", "", 0),
-        ("call", "[run] {'callable': '", "", "", 2), ("call", "[run] {'callable':", "", "", 2),
-        ("call", "[run] {'callable", "", "", 2), ("header", "[assistant]>", "", "", 0),
-        ("empty", "[run] } [ran]", "", "", 0), ("call", "\x00[run]{'callable':'[run]{'callable':'", "", "", 6),
+        ("call", "[run] {'callable': '", "", "", 2), ("call", "[run] {'callable", "", "", 2),
+        ("header", "[assistant]>", "", "", 0), ("empty", "[run] } [ran]", "", "", 0),
+        ("call", "\x00[run]{'callable':'[run]{'callable':'", "", "", 6),
         ("call", "\x00[run][run]{'callable':'", "", "", 6), ("call", "\x00[run]{'callable':'", "", "", 6),
-        ("call", "\x00[run]{'callable':", "", "", 6), ("call", "\x00[run]{'callable", "", "", 6),
-        ("call", "```\ufdd1 [run] {'callable': '", "", "", 0),
+        ("call", "\x00[run]{'callable", "", "", 6), ("call", "```\ufdd1 [run] {'callable': '", "", "", 0),
         find=(
             r"<(\[\.\])|\[(?:(run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(run\]"
             r"\s{0,64}\{'callable':\s{0,64}'\s{0,64}\}\s{0,64}\[ran\])|(run\]\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,"
-            r"64}')|(run\]\s{0,64}\{'callable':\s{0,64}')|(run\]\s{0,64}\{'callable':)|(run\]\s{0,64}\{'callable)|(ass"
-            r"istant\]>)|(run\]\s{0,64}\}\s{0,64}\[ran\])|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4}(?ai:calla"
-            r"ble)\s{0,4}'\s{0,4}:[\s_▁-]{0,64}'[\s_▁-]{0,64}\[\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4}(?ai:c"
-            r"allable)\s{0,4}'\s{0,4}:[\s_▁-]{0,64}')|(\s{0,4}(?ai:run)\s{0,4}\][\s_▁-]{0,64}\[\s{0,4}(?ai:run)\s{0,4}"
-            r"\]\s{0,4}\{\s{0,4}'\s{0,4}(?ai:callable)\s{0,4}'\s{0,4}:[\s_▁-]{0,64}')|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4"
-            r"}\{\s{0,4}'\s{0,4}(?ai:callable)\s{0,4}'\s{0,4}:[\s_▁-]{0,64}')|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,"
-            r"4}'\s{0,4}(?ai:callable)\s{0,4}'\s{0,4}:)|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4}(?ai:callabl"
-            r"e)))|`(``[\w-]{0,16}\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')"
+            r"64}')|(run\]\s{0,64}\{'callable':\s{0,64}')|(run\]\s{0,64}\{'callable)|(assistant\]>)|(run\]\s{0,64}\}\s"
+            r"{0,64}\[ran\])|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4}(?ai:callable)\s{0,4}'\s{0,4}:[\s_▁-]{0"
+            r",64}'[\s_▁-]{0,64}\[\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4}(?ai:callable)\s{0,4}'\s{0,4}:[\s_▁"
+            r"-]{0,64}')|(\s{0,4}(?ai:run)\s{0,4}\][\s_▁-]{0,64}\[\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4}(?a"
+            r"i:callable)\s{0,4}'\s{0,4}:[\s_▁-]{0,64}')|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4}(?ai:callab"
+            r"le)\s{0,4}'\s{0,4}:[\s_▁-]{0,64}')|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4}(?ai:callable)))|`("
+            r"``[\w-]{0,16}\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')"
         ), near=r"<(?=[\[]|\Z)|\[(?=[\t\n\r \-R_ar▁]|\Z)|`(?=[`]|\Z)", width=452,
     )
     OPENERS = ("[run] {'callable': ' [run] {'callable': '", "[run] [run] {'callable': '", "[run] {'callable': '")
@@ -120,7 +118,7 @@ class StreamParser(Objects):
         "(?:\\{'callable':|'kwargs':|callable|kwargs|\\[run\\]|run|',|'|,|:|\\[|\\]|\\{|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+|\\w{1,32}\\s?="
         "(?=\\s?[\"']))"
     )
-    SHORT_OPENERS = ("[run]{'callable", "[run]{'callable':")
+    SHORT_OPENERS = ("[run]{'callable",)
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Breaks(
         ("mark", "[run] [run] {'callable': '", "", "", 0), ("mark", "[run] {'callable': '", "", "", 1),
@@ -151,14 +149,13 @@ class StreamParser(Objects):
         ("call", "; [run] [run] {'callable': '", "", "", 0), ("call", "; [run] {'callable': '", "", "", 2),
         ("end", "<[.]", "", "", 0), ("call", "[run] {'callable': ' [run] {'callable': '", "", "", 1),
         ("empty", "[run] {'callable': ' } [ran]", "", "", 0), ("call", "[run] [run] {'callable': '", "", "", 1),
-        ("call", "[run] {'callable': '", "", "", 2), ("call", "[run] {'callable':", "", "", 2),
-        ("call", "[run] {'callable", "", "", 2), ("header", "[assistant]>", "", "", 0),
-        ("empty", "[run] } [ran]", "", "", 0), ("closed", "[ran]", "", "", 1),
+        ("call", "[run] {'callable': '", "", "", 2), ("call", "[run] {'callable", "", "", 2),
+        ("header", "[assistant]>", "", "", 0), ("empty", "[run] } [ran]", "", "", 0), ("closed", "[ran]", "", "", 1),
         ("call", "\x00[run]{'callable':'[run]{'callable':'", "", "", 6),
         ("call", "\x00[run][run]{'callable':'", "", "", 6), ("call", "\x00[run]{'callable':'", "", "", 6),
-        ("call", "\x00[run]{'callable':", "", "", 6), ("call", "\x00[run]{'callable", "", "", 6),
-        ("closed", "\x00[ran]", "", "", 6), ("call", "```\ufdd1 [run] {'callable': '", "", "", 0),
-        ("closed", "} [ran]", "", "", 1), ("close", "}", "", "", 2),
+        ("call", "\x00[run]{'callable", "", "", 6), ("closed", "\x00[ran]", "", "", 6),
+        ("call", "```\ufdd1 [run] {'callable': '", "", "", 0), ("closed", "} [ran]", "", "", 1),
+        ("close", "}", "", "", 2),
         find=(
             r",(?:(\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(\s{0,6"
             r"4}\[run\]\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'))"
@@ -166,15 +163,14 @@ class StreamParser(Objects):
             r"64}\[run\]\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')"
             r")|<(\[\.\])|\[(?:(run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(run"
             r"\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\}\s{0,64}\[ran\])|(run\]\s{0,64}\[run\]\s{0,64}\{'callable':\s{"
-            r"0,64}')|(run\]\s{0,64}\{'callable':\s{0,64}')|(run\]\s{0,64}\{'callable':)|(run\]\s{0,64}\{'callable)|(a"
-            r"ssistant\]>)|(run\]\s{0,64}\}\s{0,64}\[ran\])|(ran\])|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4}"
-            r"(?ai:callable)\s{0,4}'\s{0,4}:[\s_▁-]{0,64}'[\s_▁-]{0,64}\[\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{"
-            r"0,4}(?ai:callable)\s{0,4}'\s{0,4}:[\s_▁-]{0,64}')|(\s{0,4}(?ai:run)\s{0,4}\][\s_▁-]{0,64}\[\s{0,4}(?ai:r"
-            r"un)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4}(?ai:callable)\s{0,4}'\s{0,4}:[\s_▁-]{0,64}')|(\s{0,4}(?ai:run)\s{0,"
-            r"4}\]\s{0,4}\{\s{0,4}'\s{0,4}(?ai:callable)\s{0,4}'\s{0,4}:[\s_▁-]{0,64}')|(\s{0,4}(?ai:run)\s{0,4}\]\s{0"
-            r",4}\{\s{0,4}'\s{0,4}(?ai:callable)\s{0,4}'\s{0,4}:)|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4}(?"
-            r"ai:callable))|(\s{0,4}(?ai:ran)\s{0,4}\]))|`(``[\w-]{0,16}\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')"
-            r"|\}(?:(\s{0,64}\[ran\])|())"
+            r"0,64}')|(run\]\s{0,64}\{'callable':\s{0,64}')|(run\]\s{0,64}\{'callable)|(assistant\]>)|(run\]\s{0,64}\}"
+            r"\s{0,64}\[ran\])|(ran\])|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4}(?ai:callable)\s{0,4}'\s{0,4}"
+            r":[\s_▁-]{0,64}'[\s_▁-]{0,64}\[\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4}(?ai:callable)\s{0,4}'\s{"
+            r"0,4}:[\s_▁-]{0,64}')|(\s{0,4}(?ai:run)\s{0,4}\][\s_▁-]{0,64}\[\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'"
+            r"\s{0,4}(?ai:callable)\s{0,4}'\s{0,4}:[\s_▁-]{0,64}')|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4}("
+            r"?ai:callable)\s{0,4}'\s{0,4}:[\s_▁-]{0,64}')|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4}(?ai:call"
+            r"able))|(\s{0,4}(?ai:ran)\s{0,4}\]))|`(``[\w-]{0,16}\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|\}(?:("
+            r"\s{0,64}\[ran\])|())"
         ), near=r",|;|<(?=[\[]|\Z)|\[(?=[\t\n\r \-R_ar▁]|\Z)|`(?=[`]|\Z)|\}", width=452,
     )
     AFTER_TURN = Scanner(

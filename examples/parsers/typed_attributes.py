@@ -73,42 +73,37 @@ class StreamParser(RawPairs):
     IN_REASONING = Scanner(
         ("line", '```\ufdd1 ⟨steps⟩ ⟨step name="', "", "", 0), ("line", '```\ufdd1 ⟨step name="', "", "", 0),
         ("line", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", 0),
-        ("line", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("line", '⟨steps⟩ ⟨step ⟨step name="', "\n\n", "", 0),
-        ("line", '⟨steps⟩ ⟨step name="', "\n\n", "", 2), ("line", "⟨steps⟩ ⟨step name", "\n\n", "", 2),
-        ("line", "⟨steps⟩ ⟨step", "\n\n", "", 2), ("line", '⟨step name="', "", "", 1),
+        ("line", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("line", '⟨steps⟩ ⟨step name="', "\n\n", "", 2),
+        ("line", "⟨steps⟩ ⟨step name", "\n\n", "", 2), ("line", '⟨step name="', "", "", 1),
         ("line", "⟨step name", "", "", 2), ("reasoning_end", "⟨/ponder⟩", "", "", 0),
-        ("line", "⟨steps⟩", "\n\n", "\n", 2), ("line", "⟨step", "", "", 2), ("end", "⟪stop⟫", "", "", 0),
+        ("line", "⟨steps⟩", "\n\n", "\n", 2), ("end", "⟪stop⟫", "", "", 0),
         find=(
             r'`(?:(``[\w-]{0,16}\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``[\w-]{0,16}\s{0,64}⟨step\s{1,64}name=")'
             r')|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨step'
-            r'\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name=")|(st'
-            r'eps⟩\s{0,64}⟨step\s{1,64}name)|(steps⟩\s{0,64}⟨step)|(step\s{1,64}name=")|(step\s{1,64}name)|(/ponder⟩)|'
-            "(steps⟩)|(step))|⟪(stop⟫)"
+            r'\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name)|(step\s{1,64}name='
+            r'")|(step\s{1,64}name)|(/ponder⟩)|(steps⟩))|⟪(stop⟫)'
         ), near=r"`(?=[`]|\Z)|⟨(?=[/s]|\Z)|⟪(?=[s]|\Z)", width=290, leads="\n\n",
     )
     IN_CONTENT = Scanner(
         ("call", '```\ufdd1 ⟨steps⟩ ⟨step name="', "", "", 0), ("call", '```\ufdd1 ⟨step name="', "", "", 0),
         ("empty", '⟨steps⟩ ⟨step name=" ⟨/step⟩ ⟨/steps⟩', "", "", 0),
         ("call", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", 0),
-        ("call", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("call", '⟨steps⟩ ⟨step ⟨step name="', "\n\n", "", 0),
-        ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", 2), ("empty", '⟨step name=" ⟨/step⟩', "", "", 1),
-        ("call", "⟨steps⟩ ⟨step name", "\n\n", "", 2), ("empty", "⟨steps⟩ ⟨/steps⟩", "", "", 0),
-        ("call", "⟨steps⟩ ⟨step", "\n\n", "", 2), ("call", '⟨step name="', "", "", 2),
+        ("call", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", 2),
+        ("empty", '⟨step name=" ⟨/step⟩', "", "", 1), ("call", "⟨steps⟩ ⟨step name", "\n\n", "", 2),
+        ("empty", "⟨steps⟩ ⟨/steps⟩", "", "", 0), ("call", '⟨step name="', "", "", 2),
         ("call", "⟨step name", "", "", 2), ("stray", "⟨/ponder⟩", "", "", 0), ("reasoning", "⟨ponder⟩", "", "", 0),
-        ("call", "⟨steps⟩", "\n\n", "\n", 2), ("call", "⟨step", "", "", 2), ("end", "⟪stop⟫", "", "", 0),
+        ("call", "⟨steps⟩", "\n\n", "\n", 2), ("end", "⟪stop⟫", "", "", 0),
         find=(
             r'`(?:(``[\w-]{0,16}\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``[\w-]{0,16}\s{0,64}⟨step\s{1,64}name=")'
             r')|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨/step⟩\s{0,64}⟨/steps⟩)|(steps⟩\s{0,64}⟨step\s{1,64}nam'
             r'e="\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step'
-            r'\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name="\s{0,64}⟨/step⟩)|(st'
-            r'eps⟩\s{0,64}⟨step\s{1,64}name)|(steps⟩\s{0,64}⟨/steps⟩)|(steps⟩\s{0,64}⟨step)|(step\s{1,64}name=")|(step'
-            r"\s{1,64}name)|(/ponder⟩)|(ponder⟩)|(steps⟩)|(step))|⟪(stop⟫)"
+            r'\s{1,64}name=")|(step\s{1,64}name="\s{0,64}⟨/step⟩)|(steps⟩\s{0,64}⟨step\s{1,64}name)|(steps⟩\s{0,64}⟨/s'
+            r'teps⟩)|(step\s{1,64}name=")|(step\s{1,64}name)|(/ponder⟩)|(ponder⟩)|(steps⟩))|⟪(stop⟫)'
         ), near=r"`(?=[`]|\Z)|⟨(?=[/ps]|\Z)|⟪(?=[s]|\Z)", width=294, leads="\n\n",
     )
     REASONING_AGAIN = Scanner(("reasoning", "⟨ponder⟩", "", "", 0), find="⟨(ponder⟩)", near=r"⟨(?=[p]|\Z)", width=9)
     OPENERS = (
-        '⟨steps⟩ ⟨step name=" ⟨step name="', '⟨steps⟩ ⟨steps⟩ ⟨step name="', '⟨steps⟩ ⟨step ⟨step name="',
-        '⟨steps⟩ ⟨step name="', '⟨step name="',
+        '⟨steps⟩ ⟨step name=" ⟨step name="', '⟨steps⟩ ⟨steps⟩ ⟨step name="', '⟨steps⟩ ⟨step name="', '⟨step name="',
     )
     # call = name '"⟩' arguments
     HEADER = (
@@ -121,16 +116,16 @@ class StreamParser(RawPairs):
     HEADER_TEXTS = Pattern(
         '(?:name="|⟨step|name|step|"⟩|"|=|⟨|⟩|[^\\S\\n]*[\\n:.,/\'"`]|[0-9]+|\\w{1,32}\\s?=(?=\\s?["\']))'
     )
-    SHORT_OPENERS = ("⟨steps⟩", "⟨steps⟩⟨stepname", "⟨stepname", "⟨steps⟩⟨step", "⟨step")
+    SHORT_OPENERS = ("⟨steps⟩", "⟨steps⟩⟨stepname", "⟨stepname")
     BREAKS = Breaks(
         ("mark", '```\ufdd1 ⟨steps⟩ ⟨step name="', "", "", 0), ("mark", '```\ufdd1 ⟨step name="', "", "", 0),
-        ("mark", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "", "", 0), ("mark", '⟨steps⟩ ⟨step ⟨step name="', "", "", 0),
-        ("mark", '⟨steps⟩ ⟨step name="', "", "", 1), ("mark", '⟨step name="', "", "", 1),
-        ("mark", "⟨/steps⟩", "", "", 0), ("mark", "⟨/step⟩", "", "", 0), ("mark", "⟪stop⟫", "", "", 0),
+        ("mark", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "", "", 0), ("mark", '⟨steps⟩ ⟨step name="', "", "", 1),
+        ("mark", '⟨step name="', "", "", 1), ("mark", "⟨/steps⟩", "", "", 0), ("mark", "⟨/step⟩", "", "", 0),
+        ("mark", "⟪stop⟫", "", "", 0),
         find=(
             r'`(?:(``[\w-]{0,16}\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``[\w-]{0,16}\s{0,64}⟨step\s{1,64}name=")'
-            r')|⟨(?:(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{0,64}⟨step\s{1,64}name="'
-            r')|(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name=")|(/steps⟩)|(/step⟩))|⟪(stop⟫)'
+            r')|⟨(?:(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,6'
+            '4}name=")|(/steps⟩)|(/step⟩))|⟪(stop⟫)'
         ), near=r"`(?=[`]|\Z)|⟨(?=[/s]|\Z)|⟪(?=[s]|\Z)", width=234, first="`⟨⟪",
     )
     LEFT_OVER = Scanner(
@@ -155,15 +150,14 @@ class StreamParser(RawPairs):
     BETWEEN = Scanner(
         ("next", '```\ufdd1 ⟨steps⟩ ⟨step name="', "", "", 0), ("next", '```\ufdd1 ⟨step name="', "", "", 0),
         ("next", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", 0),
-        ("next", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("next", '⟨steps⟩ ⟨step ⟨step name="', "\n\n", "", 0),
-        ("next", '⟨steps⟩ ⟨step name="', "\n\n", "", 2), ("next", '⟨step name="', "", "", 1),
-        ("pair", '⟨arg name="', "", "", 0), ("next", "⟨/steps⟩", "\n", "", 0), ("next", "⟨/step⟩", "", "", 0),
-        ("skip", "⟨/arg⟩", "", "", 0), ("next", "⟪stop⟫", "", "", 0),
+        ("next", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("next", '⟨steps⟩ ⟨step name="', "\n\n", "", 2),
+        ("next", '⟨step name="', "", "", 1), ("pair", '⟨arg name="', "", "", 0), ("next", "⟨/steps⟩", "\n", "", 0),
+        ("next", "⟨/step⟩", "", "", 0), ("skip", "⟨/arg⟩", "", "", 0), ("next", "⟪stop⟫", "", "", 0),
         find=(
             r'`(?:(``[\w-]{0,16}\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``[\w-]{0,16}\s{0,64}⟨step\s{1,64}name=")'
             r')|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨step'
-            r'\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name=")|(st'
-            r'ep\s{1,64}name=")|(arg\s{1,64}name=")|(/steps⟩)|(/step⟩)|(/arg⟩))|⟪(stop⟫)'
+            r'\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name=")|(arg\s{1,64}name=")|(/steps⟩)|('
+            "/step⟩)|(/arg⟩))|⟪(stop⟫)"
         ), near=r"`(?=[`]|\Z)|⟨(?=[/as]|\Z)|⟪(?=[s]|\Z)", width=290, leads="\n\n",
     )
     USUAL_PAIR = ExpectedText('⟨arg name="')
@@ -209,43 +203,37 @@ class StreamParser(RawPairs):
         "⟨",
     )
     AFTER_CALL = Scanner(
-        ("call", ', ⟨step name=" ⟨step name="', "", "", 0), ("call", ', ⟨step ⟨step name="', "", "", 0),
-        ("call", ', ⟨step name="', "", "", 2), ("call", '; ⟨step name=" ⟨step name="', "", "", 0),
-        ("call", '; ⟨step ⟨step name="', "", "", 0), ("call", '; ⟨step name="', "", "", 2),
+        ("call", ', ⟨step name=" ⟨step name="', "", "", 0), ("call", ', ⟨step name="', "", "", 2),
+        ("call", '; ⟨step name=" ⟨step name="', "", "", 0), ("call", '; ⟨step name="', "", "", 2),
         ("call", '```\ufdd1 ⟨steps⟩ ⟨step name="', "", "", 0), ("call", '```\ufdd1 ⟨step name="', "", "", 0),
         ("empty", '⟨steps⟩ ⟨step name=" ⟨/step⟩ ⟨/steps⟩', "", "", 0),
         ("call", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", 0),
-        ("call", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("call", '⟨steps⟩ ⟨step ⟨step name="', "\n\n", "", 0),
-        ("call", '⟨step name=" ⟨step name="', "", "", 1), ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", 2),
-        ("empty", '⟨step name=" ⟨/step⟩', "", "", 1), ("call", '⟨step ⟨step name="', "", "", 1),
+        ("call", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("call", '⟨step name=" ⟨step name="', "", "", 1),
+        ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", 2), ("empty", '⟨step name=" ⟨/step⟩', "", "", 1),
         ("call", "⟨steps⟩ ⟨step name", "\n\n", "", 2), ("empty", "⟨steps⟩ ⟨/steps⟩", "", "", 0),
-        ("call", "⟨steps⟩ ⟨step", "\n\n", "", 2), ("call", '⟨step name="', "", "", 2),
-        ("call", "⟨step name", "", "", 2), ("stray", "⟨/ponder⟩", "", "", 0), ("closed", "⟨/steps⟩", "\n", "", 1),
-        ("reasoning", "⟨ponder⟩", "", "", 0), ("call", "⟨steps⟩", "\n\n", "\n", 2), ("closed", "⟨/step⟩", "", "", 1),
-        ("call", "⟨step", "", "", 2), ("end", "⟪stop⟫", "", "", 0),
+        ("call", '⟨step name="', "", "", 2), ("call", "⟨step name", "", "", 2), ("stray", "⟨/ponder⟩", "", "", 0),
+        ("closed", "⟨/steps⟩", "\n", "", 1), ("reasoning", "⟨ponder⟩", "", "", 0), ("call", "⟨steps⟩", "\n\n", "\n", 2),
+        ("closed", "⟨/step⟩", "", "", 1), ("end", "⟪stop⟫", "", "", 0),
         find=(
-            r',(?:(\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(\s{0,64}⟨step\s{0,64}⟨step\s{1,64}name=")|'
-            r'(\s{0,64}⟨step\s{1,64}name="))|;(?:(\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(\s{0,64}⟨st'
-            r'ep\s{0,64}⟨step\s{1,64}name=")|(\s{0,64}⟨step\s{1,64}name="))|`(?:(``[\w-]{0,16}\s{0,64}⟨steps⟩\s{0,64}⟨'
-            r'step\s{1,64}name=")|(``[\w-]{0,16}\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name="\s'
-            r'{0,64}⟨/step⟩\s{0,64}⟨/steps⟩)|(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{'
-            r'0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}n'
-            r'ame="\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name="\s{0,64}⟨/step⟩'
-            r')|(step\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name)|(steps⟩\s{0,64}⟨/steps⟩)|(steps⟩\s'
-            r'{0,64}⟨step)|(step\s{1,64}name=")|(step\s{1,64}name)|(/ponder⟩)|(/steps⟩)|(ponder⟩)|(steps⟩)|(/step⟩)|(s'
-            "tep))|⟪(stop⟫)"
+            r',(?:(\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(\s{0,64}⟨step\s{1,64}name="))|;(?:(\s{0,64'
+            r'}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(\s{0,64}⟨step\s{1,64}name="))|`(?:(``[\w-]{0,16}\s{0,6'
+            r'4}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``[\w-]{0,16}\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨st'
+            r'ep\s{1,64}name="\s{0,64}⟨/step⟩\s{0,64}⟨/steps⟩)|(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}'
+            r'name=")|(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name="\s{0,64}⟨step\s{1,64}name='
+            r'")|(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name="\s{0,64}⟨/step⟩)|(steps⟩\s{0,64}⟨step\s{1,64}n'
+            r'ame)|(steps⟩\s{0,64}⟨/steps⟩)|(step\s{1,64}name=")|(step\s{1,64}name)|(/ponder⟩)|(/steps⟩)|(ponder⟩)|(st'
+            "eps⟩)|(/step⟩))|⟪(stop⟫)"
         ), near=r",|;|`(?=[`]|\Z)|⟨(?=[/ps]|\Z)|⟪(?=[s]|\Z)", width=294, leads="\n\n",
     )
     AFTER_TURN = Scanner(
         ("call", '```\ufdd1 ⟨steps⟩ ⟨step name="', "", "", 0), ("call", '```\ufdd1 ⟨step name="', "", "", 0),
         ("call", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", 0),
-        ("call", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("call", '⟨steps⟩ ⟨step ⟨step name="', "\n\n", "", 0),
-        ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", 2), ("call", '⟨step name="', "", "", 1),
+        ("call", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", 2),
+        ("call", '⟨step name="', "", "", 1),
         find=(
             r'`(?:(``[\w-]{0,16}\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``[\w-]{0,16}\s{0,64}⟨step\s{1,64}name=")'
             r')|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨step'
-            r'\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name=")|(st'
-            r'ep\s{1,64}name="))'
+            r'\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name="))'
         ), near=r"`(?=[`]|\Z)|⟨(?=[s]|\Z)", width=290, leads="\n\n",
     )
 

@@ -133,7 +133,7 @@ class Repairs(Machine):
         if start == len(self._buf):
             return []
         left = LEFT_OVER.match(self._buf, start)
-        # A bracket before a closer comes first: the pattern of garbled closers has optional brackets around the letters.
+        # A bracket before a closer comes first: a garbled closer may begin with brackets as well.
         ends = [0 if left is None else int(left.end()), self._garbled_closer(start) if self.GARBLED else 0]
         return [end for end in ends if end != 0]
 

@@ -82,7 +82,7 @@ def openers_of(
     elif "other_forms" in tolerated.kinds and first.strip() == OBJECT:
         inside = unique([*inside, *(other for text in inside[:1] for other in _punctuated(text))])
         rests += [other for text in own for other in _punctuated(text)]
-    short = _short(sections[0], own) if "other_forms" in tolerated.kinds and first.strip() != OBJECT else ()
+    short = _short(sections[0], own, whole) if "other_forms" in tolerated.kinds and first.strip() != OBJECT else ()
     # A header that ends in a marker of its own can't be ordinary text, even if it begins like it.
     marked = is_distinctive(name_end) and not could_be_prose(name_end)
     # An ordinary text that comes twice is ordinary as well.
@@ -125,13 +125,14 @@ def _punctuated(opener: str) -> list[str]:
     return [f"{stem}\n{between}" for between in (OBJECT, "[" + OBJECT, ANY_FENCE + OBJECT, "")]
 
 
-def _short(section: str, openers: Iterable[str]) -> tuple[str, ...]:
+def _short(section: str, openers: Iterable[str], whole: Iterable[str]) -> tuple[str, ...]:
     """Return the openers without their last piece, or without the words, quotes or brackets at their end, and the
-    section's opener alone."""
+    section's opener alone; of `whole`, the openers in all variants, only those without words at their end."""
     openers = tuple(openers)
+    others = [_LAST_WORDS.sub("", text.rstrip()) for text in whole if _LAST_WORDS.search(text.rstrip())]
     stems = [stem for text in openers for stem in (_LAST_WORDS.sub("", text.rstrip()), text.rstrip("\"'[=: \t\n"))]
     stems += [stem for text in openers if (stem := text[: text.rindex(pieces_of(text)[-1])].rstrip())[-1:] in CLOSING]
-    found = [text for text in (section, *stems) if is_distinctive(text) and not could_be_prose(text)]
+    found = [text for text in (section, *stems, *others) if is_distinctive(text) and not could_be_prose(text)]
     return unique(text for text in found if text.rstrip() not in {one.rstrip() for one in openers})
 
 
