@@ -345,8 +345,8 @@ class _Interpreter:
         while found is not None and found.kind in ("line", "final_end", "weak_content_end", "respelled", UNCLOSED):
             if found.kind in ("respelled", UNCLOSED):
                 if not self._is_closed(state, found.end):
-                    kind = "reasoning_end" if found.kind == "respelled" else UNCLOSED
-                    return Found(found.lexeme, kind, found.start, found.end)
+                    counted = "reasoning_end" if found.kind == "respelled" else UNCLOSED
+                    return Found(found.lexeme, counted, found.start, found.end)
             elif found.kind == "line":
                 at_line_start, seen = _ends_at_line_start(self.text[seen : found.start], at_line_start), found.start
                 # One of which a later piece is at a line's start counts as a whole.
