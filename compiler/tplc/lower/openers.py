@@ -71,8 +71,7 @@ def openers_of(
     own = [text for text in own if not is_ordinary(text)]
     twice: list[str] = []
     if "repeated_markers" in tolerated.kinds:
-        twice = [_repeated(text) + first for text in starts[:1] if is_distinctive(text)]
-        twice += [_repeated(piece) + starts[0].split(piece, 1)[1] + first for piece in _first_piece(starts[0])]
+        twice = _twice(starts[0], first)
         rests += [_repeated(text) + inside[0] for text in sections[:1] if is_distinctive(text)]
         rests += [section + text for section in sections[:1] for text in twice]
         rests += [ANY_FENCE + text.lstrip() for text in own if FENCE not in text]
@@ -159,10 +158,12 @@ def _repeated(marker: str) -> str:
     return marker.rstrip() + "\n" + marker.lstrip()
 
 
-def _first_piece(marker: str) -> list[str]:
-    """Return the first piece of a marker that has several, if it is in brackets of its own."""
-    first = [piece for piece in pieces_of(marker)[:-1][:1] if piece[-1] in CLOSING]
-    return [piece for piece in first if is_distinctive(piece) and not could_be_prose(piece)]
+def _twice(start: str, first: str) -> list[str]:
+    """Return the opener of a call that comes twice, and one of which the first piece does, if that is in brackets."""
+    pieces = [piece for piece in pieces_of(start)[:-1][:1] if piece[-1] in CLOSING and not could_be_prose(piece)]
+    found = [_repeated(start)] * is_distinctive(start)
+    found += [_repeated(piece) + start.split(piece, 1)[1] for piece in pieces if is_distinctive(piece)]
+    return [text + first for text in found]
 
 
 def distinctive_suffixes(text: str) -> list[str]:

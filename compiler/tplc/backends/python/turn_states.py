@@ -216,7 +216,8 @@ def _does(state: TurnState, kind: str, found: Transition | Branch) -> Iterator[s
         return
     if kind == UNCLOSED and transition.note:
         yield 'self._opener, self._state = "", type(self)._content'
-        yield f"return self._drop_noted({noted(transition.note)}) if self._reasoning_on else self._keep_as_text(text)"
+        yield from ("if not self._reasoning_on:", "    return self._keep_as_text(text)")
+        yield f"return self._drop_noted({noted(transition.note)})"
         return
     if transition.note and state.text is not None:
         drop = "drop_after_text" if transition.only_after_text else "drop_noted"
