@@ -48,7 +48,7 @@ $(READY): pyproject.toml
 test: $(READY)  ## all tests (ARGS="-k word" to choose)
 	$(PYTEST) -n $(WORKERS) --dist worksteal $(ARGS)
 
-sweeps: $(READY)  ## all cases of the tests of which `make test` runs one in three to twelve
+sweeps: $(READY)  ## all cases of the tests of which `make test` runs a part
 	$(PYTEST) -n $(WORKERS) --dist worksteal --sweep -m sweep $(ARGS)
 
 random-order: $(READY)  ## the tests in random order, for those that depend on others before them (ARGS=tests/hostile)

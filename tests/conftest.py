@@ -23,6 +23,7 @@ import typer.main
 from tplc import bounds
 
 ROOT = Path(__file__).resolve().parent.parent
+_SWEEP = "TPLC_SWEEP"
 MOST_RESIDENT = 250  # megabytes
 SHARED = Path(os.environ.get("TPLC_SHARED", ROOT.parent / "shared"))
 
@@ -30,6 +31,17 @@ SHARED = Path(os.environ.get("TPLC_SHARED", ROOT.parent / "shared"))
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update", action="store_true", help="rewrite expected files from the present results")
     parser.addoption("--sweep", action="store_true", help="run all cases of the tests marked as sweeps")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--sweep"):
+        # Modules ask for it when they are imported, and what they import as `tests.conftest` is another module.
+        os.environ[_SWEEP] = "1"
+
+
+def amount(usual: int, *, sweep: int) -> int:
+    """Return how many cases a test that makes its cases itself tries.  It is marked `sweep(1)`: it runs both ways."""
+    return sweep if os.environ.get(_SWEEP) else usual
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

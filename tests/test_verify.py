@@ -264,7 +264,7 @@ def test_the_question_is_found_with_the_text_before_it() -> None:
         (
             "{% for m in messages %}{% if m.role == 'assistant' and ' ' in m.content %}"
             "{{ raise_exception('not this one') }}{% endif %}{{ m.role ~ ': ' ~ m.content }}{% endfor %}",
-            "only 1 of 28 messages show what was in them; the template refuses content: not this one",
+            "only 1 of 30 messages show what was in them; the template refuses content: not this one",
             "silent.jinja: one message came back, and it does not verify the format",
         ),
     ],
@@ -387,7 +387,7 @@ def compiled_example(name: str) -> tuple[Example, TemplateIR]:
     return example, driver.compile_template(example.source, name=name, special_tokens=example.special_tokens)
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_a_wrong_marker_never_passes(name: str) -> None:
     example, ir = compiled_example(name)

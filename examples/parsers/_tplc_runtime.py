@@ -1884,6 +1884,7 @@ class Stream(Copyable):
     CALLS: ClassVar[bool] = False  # the format has calls
     PLACE_DECIDES: ClassVar[bool] = False  # whether some markers count depends on their place:
     HAS_LINE_MARKERS: ClassVar[bool] = False  # some count only at a line's start,
+    HAS_LINE_CLOSERS: ClassVar[bool] = False  # such as closers of reasoning,
     HAS_FINAL_MARKERS: ClassVar[bool] = False  # and some at the output's end, or before another marker,
     HAS_RESPELLED_ENDS: ClassVar[bool] = False  # and respelled closers of reasoning, if nothing else closes it
     WHOLE_CALL: ClassVar[Any] = None  # an ordinary text opens a call only where a whole call follows
@@ -2225,7 +2226,8 @@ LONGEST_CUT = 1000  # longer than a truncated opener and the white space around 
 OPENER_KINDS = ("call", "line", "whole")
 UNDECIDED_KINDS = ("ordinary", "final_end", "weak_content_end", "respelled")  # what follows shows whether they count
 UNCLOSED_KINDS = ("respelled", "unclosed")  # they count in reasoning that nothing else closes
-DECIDED_LATER = ("line", "unclosed", *UNDECIDED_KINDS)  # and those that count at the start of a line
+# And those that count at the start of a line, or in reasoning that nothing else closes.
+DECIDED_LATER = ("line", "reasoning_line", "unclosed", *UNDECIDED_KINDS)
 MOST_ENDS = 4  # so many ends of the turn in a row are one
 REASONING_KINDS = ("reasoning", "reasoning_end")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
@@ -2241,6 +2243,13 @@ TEXT_AFTER_TURN = ("text_after_turn", "text after the end of the turn")
 def next_char(buf: str, pos: int) -> int:
     """Return the position of the next character that is not white space."""
     return int(NON_SPACE.search(buf, pos).start())
+
+
+def begins_line(buf: str, pos: int) -> bool:
+    """Return whether only white space is before `pos` on its line, which does not begin the text."""
+    while buf[pos - 1 : pos].isspace() and buf[pos - 1] != "\n":
+        pos -= 1
+    return buf[pos - 1 : pos] == "\n"
 
 
 class TurnStates(Stream):
@@ -2340,8 +2349,8 @@ class TurnStates(Stream):
         self._pos = end
 
     def _counting(self, marks: Scanner, mark: Match | None) -> Match | None:
-        """Return the mark, or the first after it, that counts in its place: `line` at a line's start, `final_end` at
-        the end, `weak_content_end` before the end or before another mark.
+        """Return the mark, or the first after it, that counts in its place: `line` and `reasoning_line` at a line's
+        start, `final_end` at the end, `weak_content_end` before the end or before another mark.
 
         A marker whose later pieces are at a line's start counts as a whole.
         """
@@ -2351,6 +2360,10 @@ class TurnStates(Stream):
                 counting = self._without_closer(marks, mark)
                 if counting is not None:
                     return counting
+            elif self.HAS_LINE_CLOSERS and mark.kind == "reasoning_line":
+                line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
+                if line_start:
+                    return mark.of_kind("reasoning_end")
             elif self.HAS_FINAL_MARKERS and mark.kind != "line" and mark.kind != "ordinary":
                 counting = self._at_end(marks, mark)
                 if counting is not None:
@@ -2393,6 +2406,8 @@ class TurnStates(Stream):
         found = mark.of_kind("reasoning_end") if mark.kind == "respelled" else mark
         end = marks.find(buf, mark.end)
         while end is not None and end.kind not in ("reasoning_end", "end"):
+            if self.HAS_LINE_CLOSERS and end.kind == "reasoning_line" and begins_line(buf, end.start):
+                break
             end = marks.find(buf, end.start + 1)
         if end is not None and end.ambiguous and undecided is not None and marks.prefix_of(buf, end.start):
             return undecided
@@ -2523,7 +2538,7 @@ class TurnStates(Stream):
             may_continue = at == len(self._buf) or self.IN_REASONING.prefix_of(self._buf, at) != ""
             if after is None and may_continue and not self._final:
                 return None
-            if after is not None and after.kind == "reasoning_end":
+            if after is not None and after.kind.startswith("reasoning_"):
                 return False  # all that the reasoning holds
             self._note(*REASONING_TWICE)
             self._pos, self._space = self._mark.end, self._mark.trail

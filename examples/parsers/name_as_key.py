@@ -84,19 +84,19 @@ class StreamParser(CallObjects):
     AT_START = Scanner(
         ("header", "%answer%", "", "\n", 0), ("final_end", "%%", "", "\n", 0), ("call", "(use [ (use [ {", "", "", 0),
         ("empty", "(use [ ] use)", "", "", 0), ("reasoning", "(scratch ", "", " ", 2), ("call", "(use [ {", "", "", 1),
-        ("call", "```\ufdd1 (use [ {", "", "", 0), ("reasoning_end", "scratch)", " ", "\n", 0),
+        ("call", "```\ufdd1 (use [ {", "", "", 0), ("reasoning_end", "scratch) ", " ", "\n", 2),
         find=(
             r"%(?:(answer%)|(%))|\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\]\s{0,64"
-            r"}use\))|(scratch(?!\w))|(use\s{0,64}\[\s{0,64}\{))|`(``[\w-]{0,16}\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|s(c"
-            r"ratch\))"
+            r"}use\))|(scratch(?!\w))|(use\s{0,64}\[\s{0,64}\{))|`(``[\w-]{0,16}\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|s(?"
+            r":(cratch\)(?=\n|\Z)))"
         ), near=r"%(?=[%a]|\Z)|\((?=[su]|\Z)|`(?=[`]|\Z)|s(?=[c]|\Z)", width=271, leads=" ",
     )
     IN_REASONING = Scanner(
         ("final_end", "%%", "", "\n", 0), ("line", "(use [ (use [ {", "", "", 0), ("line", "(use [ {", "", "", 1),
-        ("line", "```\ufdd1 (use [ {", "", "", 0), ("reasoning_end", "scratch)", " ", "\n", 0),
+        ("line", "```\ufdd1 (use [ {", "", "", 0), ("reasoning_end", "scratch) ", " ", "\n", 2),
         find=(
             r"%(%)|\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\{))|`(``[\w-]{0,16}\s{"
-            r"0,64}\(use\s{0,64}\[\s{0,64}\{)|s(cratch\))"
+            r"0,64}\(use\s{0,64}\[\s{0,64}\{)|s(?:(cratch\)(?=\n|\Z)))"
         ), near=r"%(?=[%]|\Z)|\((?=[u]|\Z)|`(?=[`]|\Z)|s(?=[c]|\Z)", width=271, leads=" ",
     )
     IN_CONTENT = Scanner(

@@ -82,6 +82,7 @@ class StreamParser(Objects):
     AROUND_REASONING = (("(~musing",), ("~)",))
     PLACE_DECIDES = True
     HAS_LINE_MARKERS = True
+    HAS_LINE_CLOSERS = True
     HAS_FINAL_MARKERS = True
     HAS_REASONING = True
     DROPS_TRUNCATED_MARKERS = True
@@ -95,7 +96,7 @@ class StreamParser(Objects):
     )
     IN_REASONING = Scanner(
         ("line", "(!ask: (!ask:", "", "", 0), ("line", "(!ask:", "", "", 2), ("final_end", "|)", "", "\n", 0),
-        ("reasoning_end", "~)", "\n", "", 0), find=r"\((?:(!ask:\s{0,64}\(!ask:)|(!ask:))|\|(\))|~(\))",
+        ("reasoning_line", "~)", "\n", "", 0), find=r"\((?:(!ask:\s{0,64}\(!ask:)|(!ask:))|\|(\))|~(\))",
         near=r"\((?=[!]|\Z)|\|(?=[)]|\Z)|~(?=[)]|\Z)", width=78, leads="\n",
     )
     IN_CONTENT = Scanner(

@@ -241,7 +241,9 @@ class StreamParser(CanonicalOrderCalls):
             return self._try_call(text) if self._calls_on else self._keep_call()
         if kind == "unclosed":
             self._opener, self._state = "", type(self)._content
-            return self._drop_noted("reasoning_not_closed", "content begins before the reasoning is closed") if self._reasoning_on else self._keep_as_text(text)
+            if not self._reasoning_on:
+                return self._keep_as_text(text)
+            return self._drop_noted("reasoning_not_closed", "content begins before the reasoning is closed")
         return kind != ""
 
     def _content(self) -> bool:

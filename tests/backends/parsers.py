@@ -8,9 +8,9 @@ from functools import cache
 from types import ModuleType
 from typing import Any
 
-from tests.example_case import load_examples
+from tests.example_case import EXAMPLES, load_examples
 from tplc.backends.python import generate
-from tplc.driver import learn_format, open_renderer
+from tplc.driver import learn_format, load_ir, open_renderer
 from tplc.ir.nodes import TemplateIR
 
 NAMES = [example.name for example in load_examples()]
@@ -22,6 +22,12 @@ def ir_of(name: str) -> TemplateIR:
     special = example.special_tokens
     with open_renderer(example.source, name=name, special_tokens=special) as renderer:
         return learn_format(renderer, name=name, source_text=example.source, special_tokens=special)
+
+
+@cache
+def committed_ir(name: str) -> TemplateIR:
+    """Return the committed format, which has tolerances and a verification."""
+    return load_ir((EXAMPLES / name / "out" / "ir.json").read_text(encoding="utf-8"))
 
 
 @cache

@@ -8,6 +8,7 @@ from tests.backends.cuts import Cuts, tally_of
 from tests.fuzz.formats import Format, formats, named
 
 
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize("form", formats(), ids=lambda form: form.name)
 def test_a_cut_call_is_incomplete(form: Format) -> None:
     assert tally_of(form).wrong == []

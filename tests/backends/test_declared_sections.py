@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.backends.parsers import NAMES, ir_of, parser_for, streamed
+from tests.backends.parsers import NAMES, committed_ir, ir_of, parser_for, streamed
 from tests.gbnf.engine import accepts, needs_engine
 from tests.gbnf.formats import calls_message, written
 from tests.gbnf.tools import tool
@@ -38,7 +38,7 @@ def has_bare_calls(ir: TemplateIR) -> bool:
     return ir.tools.format != "none" and not around and opener in written(ir, ONE) and opener != ""
 
 
-CASES = [(name, kind) for name in NAMES if has_bare_calls(ir_of(name)) for kind in AROUND]
+CASES = [(name, kind) for name in NAMES if has_bare_calls(committed_ir(name)) for kind in AROUND]
 
 
 @cache
@@ -74,6 +74,7 @@ def read(ir: TemplateIR, text: str, tools: Any = None) -> dict[str, Any]:
     return message
 
 
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize(("name", "kind"), CASES)
 def test_declared_markers_are_read(name: str, kind: str) -> None:
     for text in outputs(name):
@@ -81,6 +82,7 @@ def test_declared_markers_are_read(name: str, kind: str) -> None:
             assert read(declared(name, kind), opened(name, kind, text), tools) == read(ir_of(name), text, tools)
 
 
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize(("name", "kind"), CASES)
 def test_nothing_else_is_read_otherwise(name: str, kind: str) -> None:
     texts = [*outputs(name), "wishes[0] is 1, wishes[1] is 2.\nwishes[2]", "Take <~set~> for all.\n</~set~>", "x]"]

@@ -96,6 +96,7 @@ def test_escaped_texts_come_back(kind: str, part: str) -> None:
                 assert streamed(parser, _chunks(output, size), tools=TOOLS) == found
 
 
+@pytest.mark.sweep(17)
 @pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("kind", FILTERS)
 def test_half_an_escape_is_text_however_it_is_cut(kind: str, part: str) -> None:

@@ -163,6 +163,7 @@ def test_variants_of_what_ends_a_key() -> None:
     assert read(changed, text.replace("<a>", "<a~>")) == read(ir, text)
 
 
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize("name", sorted(path.parent.parent.name for path in EXAMPLES.glob("*/out/ir.json")))
 def test_a_turn_that_continues_after_an_end(name: str) -> None:
     """The parser spells the headers of further messages by their parts; they are those of the acceptor."""

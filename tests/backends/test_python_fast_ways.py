@@ -86,6 +86,7 @@ def odd(text: str) -> list[str]:
     return [text[:at] + char + text[at + 1 :] for at in range(3, len(text), 3) for char in ("~", " ", '"')]
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("name", FORMATS)
 def test_what_usually_comes_between_calls(name: str) -> None:
     parser, text = parser_of(name), some_calls(name)
@@ -123,6 +124,7 @@ def test_nothing_is_held_back_that_is_known(name: str) -> None:
 MOST_DELAYED = 32  # characters, where only what follows a quote shows whether it ends a string
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", [name for name in NAMES if ir_of(name).tools.format != "none"])
 def test_a_call_is_complete_soon_after_its_end(name: str) -> None:
     """A client that runs a call before the answer is finished gets all of its arguments."""

@@ -66,7 +66,7 @@ def infected(ir: TemplateIR, text: str) -> TemplateIR:
     )
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(9)
 @pytest.mark.parametrize("text", HOSTILE, ids=ascii)
 @pytest.mark.parametrize("name", ["tagged-json", "parameter-tags", "sectioned-ids"])
 def test_hostile_strings_stay_strings(name: str, text: str) -> None:

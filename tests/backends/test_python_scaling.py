@@ -57,7 +57,7 @@ def _call(arguments: dict[str, Any]) -> dict[str, Any]:
     return {"id": "abcdefghi", "type": "function", "function": {"name": "write", "arguments": arguments}}
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(9)
 @pytest.mark.parametrize("chunk", [1, 4, 64, 0])
 @pytest.mark.parametrize("kind", ["content", "reasoning", "string", "objects", "calls"])
 @pytest.mark.parametrize("name", ["tagged-json", "parameter-tags", "string-delimiters", "nested-elements"])

@@ -46,7 +46,7 @@ def pieces(name: str) -> list[str]:
     return sorted({text for text in (*texts, *halves) if text}) + common
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("name", NAMES)
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
@@ -61,6 +61,7 @@ def test_any_chunking_is_the_same(name: str, data: st.DataObject) -> None:
     assert streamed(module, list(text), tools=tools) == whole
 
 
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize("name", NAMES)
 @settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 @given(text=st.text(max_size=60))
@@ -189,6 +190,7 @@ def messages_of(name: str, text: str) -> list[dict[str, Any]]:
     return messages
 
 
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize("name", NAMES)
 def test_chunks_of_code(name: str) -> None:
     """Chunks may end in white space, in an escape or in the beginning of a marker, at every place of a text."""
@@ -209,6 +211,7 @@ def test_chunks_of_code(name: str) -> None:
                 assert reported(parser) == reported(whole)
 
 
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize("name", NAMES)
 def test_every_moment_of_code(name: str) -> None:
     """At any moment, the deltas so far are a prefix of the message, and a copy continues like the original."""

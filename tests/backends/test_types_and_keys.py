@@ -80,6 +80,7 @@ def test_texts_around_a_value_win_over_the_schema(wrapper: str, text: str, schem
     assert json.loads(arguments_of(TYPED["texts around values"], output, {"a": {"type": schema}})) == {"a": value}
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("key", KEYS)
 @pytest.mark.parametrize("kind", KEYED)
 def test_keys_of_the_schema_are_keys(kind: str, key: str) -> None:

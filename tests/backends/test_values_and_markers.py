@@ -30,7 +30,7 @@ EXCEPTIONS = {
 }
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("value", VALUES, ids=str)
 @pytest.mark.parametrize("name", NOTATIONS)
 def test_values_end_before_markers(name: str, value: Any) -> None:

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from tests.batch.test_parse_many import row_of
-from tests.fuzz.formats import formats
+from tests.conftest import amount
+from tests.fuzz.formats import formats, named
 from tests.fuzz.outputs import Writer
 from tests.fuzz.test_attacks import attacks
 from tplc.batch.columns import FLAT, Columns
@@ -19,8 +20,7 @@ pa = pytest.importorskip("pyarrow")
 
 from tplc.batch.rows import RowParser  # noqa: E402 - it needs pyarrow
 
-PARSERS = {form.name: form.source for form in formats()}
-EACH = 20
+EACH = amount(5, sweep=20)
 CALL = '<fn>\n{"name": "look", "arguments": {"at": 5}}\n</fn>'
 
 
@@ -35,9 +35,10 @@ def corpus() -> list[tuple[str, str]]:
     return found
 
 
+@pytest.mark.sweep(1)
 def test_the_fuzz_corpus_in_a_column() -> None:
     rows = corpus()
-    read = RowParser(PARSERS, Columns("text", parser="model"))
+    read = RowParser({form.name: form.source for form in formats()}, Columns("text", parser="model"))
     table = read(pa.table({"model": [name for name, _ in rows], "text": [text for _, text in rows]}))
     modules = {form.name: form.parser for form in formats()}
     expected = [row_of(modules[name], text) for name, text in rows]
@@ -107,7 +108,7 @@ TEXTS = [
 @pytest.mark.parametrize("struct", [False, True])
 def test_hostile_tools_and_calls_in_a_column(struct: bool) -> None:
     cases = [(text, tools) for text in TEXTS for _, tools in TOOLS]
-    source = PARSERS["tagged-json"]
+    source = named("tagged-json").source
     read = RowParser({"": source}, Columns("text", tools="tools", struct=struct))
     table = read(pa.table({"text": [text for text, _ in cases], "tools": [tools for _, tools in cases]}))
     summary = Summary.of(read)
@@ -119,7 +120,7 @@ def test_hostile_tools_and_calls_in_a_column(struct: bool) -> None:
 
 @pytest.mark.parametrize(("name", "tools"), TOOLS, ids=[name for name, _ in TOOLS])
 def test_calls_that_cannot_be_checked_are_reported(name: str, tools: str | None) -> None:
-    read = RowParser({"": PARSERS["tagged-json"]}, Columns("text", tools="tools"))
+    read = RowParser({"": named("tagged-json").source}, Columns("text", tools="tools"))
     table = read(pa.table({"text": [CALL], "tools": pa.array([tools], pa.string())}))
     summary = Summary.of(read)
     summary.add(table)
@@ -129,7 +130,9 @@ def test_calls_that_cannot_be_checked_are_reported(name: str, tools: str | None)
 
 def test_arguments_that_are_not_as_the_schema_says() -> None:
     read = RowParser(
-        {"": PARSERS["tagged-json"]}, Columns("text"), tools=json.loads(tool(properties={"at": {"type": "string"}}))
+        {"": named("tagged-json").source},
+        Columns("text"),
+        tools=json.loads(tool(properties={"at": {"type": "string"}})),
     )
     summary = Summary.of(read)
     summary.add(read(pa.table({"text": [CALL, CALL.replace("5", '"Oslo"'), CALL.replace("look", "peek")]})))

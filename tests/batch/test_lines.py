@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.batch.test_parse_many import row_of
-from tests.batch.test_rows import ONE, PARSERS
+from tests.batch.test_rows import one, parsers
 from tplc.batch.columns import FLAT, Columns
 from tplc.errors import SourceError, UsageError
 from tplc.verify.artifact import load_module
@@ -43,8 +43,8 @@ def write(path: Path, *rows: object) -> Path:
     return path
 
 
-def run(rows: Path, out: Path, columns: Columns = TEXT, parsers: dict[str, str] = ONE, **more: Any) -> Any:
-    read = RowParser(parsers, columns, **more)
+def run(rows: Path, out: Path, columns: Columns = TEXT, **more: Any) -> Any:
+    read = RowParser(more.pop("parsers", one()), columns, **more)
     return plan(read, Engine("pyarrow", batch=2), str(rows), str(out), force=False, resume=False).run()
 
 
@@ -245,7 +245,7 @@ def test_a_file_that_holds_no_lines_of_json(tmp_path: Path) -> None:
 
 
 def test_tools_may_be_json_or_its_text(tmp_path: Path) -> None:
-    module = load_module(PARSERS["tagged-json"])
+    module = load_module(parsers()["tagged-json"])
     expected = row_of(module, CALL.replace("look", "peek"), tools=TOOLS)
     for values in ([TOOLS, None, TOOLS], [json.dumps(TOOLS), None, TOOLS]):
         rows = [{"text": CALL.replace("look", "peek"), "tools": tools} for tools in values]

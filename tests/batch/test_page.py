@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.batch.test_rows import ONE, PARSERS, outputs
+from tests.batch.test_rows import one, outputs, parsers
 from tests.cli.conftest import Run, run  # noqa: F401 - a fixture
 from tests.conftest import ROOT
 from tplc.batch.columns import Columns
@@ -49,7 +49,7 @@ def figures(html: str) -> list[str]:
 
 def test_rates_by_tool_diagnostic_and_length() -> None:
     texts = ["Hi.", None, CALL, CALL.replace("look", "peek"), CALL.replace("5", '"Oslo"'), CALL[:-9], "x" * 200]
-    found = sections(page_of(RowParser(ONE, Columns("text"), tools=TOOLS), text=texts))
+    found = sections(page_of(RowParser(one(), Columns("text"), tools=TOOLS), text=texts))
     assert found["Totals"] == [
         ["figure", "count", "share"],
         ["rows", "7", ""],
@@ -80,17 +80,17 @@ def test_rates_by_tool_diagnostic_and_length() -> None:
 
 def test_rates_by_model_of_rows_of_several() -> None:
     rows = outputs(400)
-    read = RowParser(PARSERS, Columns("text", parser="model"))
+    read = RowParser(parsers(), Columns("text", parser="model"))
     html = page_of(read, model=[*(name for name, _ in rows), None], text=[*(text for _, text in rows), "Hi."])
     found = sections(html)["By model"]
-    assert [row[0] for row in found[1:]] == ["(none)", *sorted(PARSERS)]
+    assert [row[0] for row in found[1:]] == ["(none)", *sorted(parsers())]
     assert sum(int(row[1].replace(",", "")) for row in found[1:]) == 401
     assert len(figures(html)) == 40
 
 
 def test_the_parts_of_a_row_are_coloured() -> None:
     text = f"<musing>\nHm & so\n</musing>\n\nI <look>.\n{CALL}"
-    html = page_of(RowParser(ONE, Columns("text")), text=[text])
+    html = page_of(RowParser(one(), Columns("text")), text=[text])
     [shown] = re.findall(r"<figure>.*?<pre>(.*?)</pre>", html, re.DOTALL)
     assert unescape(re.sub(r"<[^>]*>", "", shown)).replace("↵\n", "\n") == text
     parts = re.findall(r'<span class="(\w+)">(.*?)</span>', shown.replace('<i class="end">↵</i>', ""), re.DOTALL)
@@ -109,14 +109,14 @@ def test_the_parts_of_a_row_are_coloured() -> None:
 
 def test_rows_to_look_at_are_few_and_have_their_place() -> None:
     texts: list[str | None] = [None, *[CALL[:-9]] * 5, "Hi.", "y" * 5000, *["Ho."] * 5]
-    found = figures(page_of(RowParser(ONE, Columns("text")), text=texts))
+    found = figures(page_of(RowParser(one(), Columns("text")), text=texts))
     captions = [re.sub(r"<[^>]*>", "", figure.split("</figcaption>")[0]) for figure in found]
     assert captions == [
         "ends_in_call row 2 of parsed.parquet",
         "ends_in_call row 3 of parsed.parquet",
         "nothing is odd row 7 of parsed.parquet",
     ]
-    long = figures(page_of(RowParser(ONE, Columns("text")), text=["y" * 5000]))
+    long = figures(page_of(RowParser(one(), Columns("text")), text=["y" * 5000]))
     assert long[0].count("y" * 3000) == 1 and "y" * 3001 not in long[0] and "… and more" in long[0]
 
 
@@ -191,12 +191,12 @@ def test_the_page_is_html_outputs_are_quoted_and_nothing_is_loaded() -> None:
     call = json.dumps({"name": evil, "arguments": {evil: evil}})
     texts = [evil, f"<fn>\n{call}\n</fn>", f"<fn>\n{call}", None, "", f"<musing>{evil}</musing>{evil}"]
     name = evil.replace("\x00", "")  # of a file
-    read = RowParser({name: ONE[""]}, Columns("text", parser="m"), tools=TOOLS)
+    read = RowParser({name: one()[""]}, Columns("text", parser="m"), tools=TOOLS)
     html = page_of(read, m=[*[name] * 5, evil], text=texts)
     assert Valid(html).seen["figure"] > 2
     assert "\x1b" not in html and "\u202e" not in html
     assert "<script" not in html and "<img" not in html
-    Valid(page_of(RowParser(ONE, Columns("text")), text=["Hi."]))
+    Valid(page_of(RowParser(one(), Columns("text")), text=["Hi."]))
 
 
 def page_at(folder: Path) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import random
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +27,16 @@ from tplc.batch.run import plan  # noqa: E402
 from tplc.batch.summary import Summary  # noqa: E402
 
 EXAMPLES = {example.name: example for example in load_examples()}
-PARSERS = {name: standalone_parser(name) for name in EXAMPLES}
-ONE = {"": PARSERS["tagged-json"]}
+
+
+@cache
+def parsers() -> dict[str, str]:
+    return {name: standalone_parser(name) for name in EXAMPLES}
+
+
+@cache
+def one() -> dict[str, str]:
+    return {"": standalone_parser("tagged-json")}
 
 
 def outputs(count: int, seed: int = 0) -> list[tuple[str, str | None]]:
@@ -44,7 +53,7 @@ def outputs(count: int, seed: int = 0) -> list[tuple[str, str | None]]:
 
 
 def plain(rows: list[tuple[str, str | None]]) -> list[dict[str, Any] | None]:
-    modules = {name: load_module(PARSERS[name]) for name in {name for name, _ in rows}}
+    modules = {name: load_module(parsers()[name]) for name in {name for name, _ in rows}}
     return [None if text is None else row_of(modules[name], text) for name, text in rows]
 
 
@@ -56,7 +65,7 @@ def flat(row: dict[str, Any] | None) -> dict[str, Any]:
 def test_any_batches_equal_the_loop(size: int) -> None:
     rows = outputs(300)
     table = pa.table({"model": [name for name, _ in rows], "text": [text for _, text in rows], "n": range(300)})
-    read = RowParser(PARSERS, Columns("text", parser="model"))
+    read = RowParser(parsers(), Columns("text", parser="model"))
     pieces = [read(table.slice(start, size)) for start in range(0, 300, size)]
     found = pa.concat_tables(pieces)
     assert found.column_names == ["model", "text", "n", *FLAT]
@@ -67,14 +76,14 @@ def test_any_batches_equal_the_loop(size: int) -> None:
 
 def test_one_struct_is_null_where_the_output_is() -> None:
     table = pa.table({"text": ["Hi.", None]})
-    found = RowParser(ONE, Columns("text", struct=True))(table)
-    assert found["message"].to_pylist() == [row_of(load_module(ONE[""]), "Hi."), None]
+    found = RowParser(one(), Columns("text", struct=True))(table)
+    assert found["message"].to_pylist() == [row_of(load_module(one()[""]), "Hi."), None]
 
 
 @pytest.mark.parametrize("texts", [[], [None, None], ["no call"]])
 def test_types_do_not_hang_on_what_comes_first(texts: list[str | None]) -> None:
-    calls = RowParser(ONE, Columns("text"))(pa.table({"text": [EXAMPLES["tagged-json"].outputs[0].text]}))
-    assert RowParser(ONE, Columns("text"))(pa.table({"text": pa.array(texts, pa.string())})).schema == calls.schema
+    calls = RowParser(one(), Columns("text"))(pa.table({"text": [EXAMPLES["tagged-json"].outputs[0].text]}))
+    assert RowParser(one(), Columns("text"))(pa.table({"text": pa.array(texts, pa.string())})).schema == calls.schema
 
 
 def no_parser(text: str) -> dict[str, object]:
@@ -83,13 +92,13 @@ def no_parser(text: str) -> dict[str, object]:
 
 def test_a_row_of_five_megabytes() -> None:
     text = '<fn>\n{"name": "look", "arguments": {"at": "' + "x" * 5_000_000 + '"}}\n</fn>'
-    [row] = RowParser(ONE, Columns("text"))(pa.table({"text": [text]})).to_pylist()
+    [row] = RowParser(one(), Columns("text"))(pa.table({"text": [text]})).to_pylist()
     assert json.loads(row["tool_calls"][0]["arguments"]) == {"at": "x" * 5_000_000}
 
 
 def test_a_row_of_an_unknown_parser_keeps_its_text() -> None:
     table = pa.table({"text": ["Hi.", "Ho.", None], "model": ["nobody", None, "nobody"]})
-    found = RowParser(PARSERS, Columns("text", parser="model"))(table).select(["content", "diagnostics"]).to_pylist()
+    found = RowParser(parsers(), Columns("text", parser="model"))(table).select(["content", "diagnostics"]).to_pylist()
     assert found == [
         {"content": "Hi.", "diagnostics": [no_parser("no parser is called nobody")]},
         {"content": "Ho.", "diagnostics": [no_parser("the row names no parser")]},
@@ -98,12 +107,12 @@ def test_a_row_of_an_unknown_parser_keeps_its_text() -> None:
 
 
 def test_it_is_sent_to_workers_and_says_what_made_the_rows() -> None:
-    read = RowParser(ONE, Columns("text"))
+    read = RowParser(one(), Columns("text"))
     table = pa.table({"text": ["Hi."]})
     expected = read(table)
     assert pickle.loads(pickle.dumps(read))(table) == expected
     metadata = expected.schema.metadata
-    assert metadata[b"tplc.template_sha256"].decode() == load_module(ONE[""]).TEMPLATE_SHA256
+    assert metadata[b"tplc.template_sha256"].decode() == load_module(one()[""]).TEMPLATE_SHA256
 
 
 def test_token_ids_are_decoded_whole_with_their_markers() -> None:
@@ -111,7 +120,7 @@ def test_token_ids_are_decoded_whole_with_their_markers() -> None:
     tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel({"<fn>": 0, "Hi": 1}, unk_token="Hi"))
     tokenizer.add_special_tokens(["<fn>"])
     table = pa.table({"ids": pa.array([[1, 0, 1], None], pa.list_(pa.int64()))})
-    read = RowParser(ONE, Columns("ids"), tokenizer=tokenizer.to_str())
+    read = RowParser(one(), Columns("ids"), tokenizer=tokenizer.to_str())
     assert read(table)["content"].to_pylist() == ["Hi <fn> Hi", None]
 
 
@@ -128,7 +137,7 @@ WRONG = [
 @pytest.mark.parametrize(("columns", "named", "problem"), WRONG)
 def test_wrong_columns(columns: dict[str, Any], named: Columns, problem: str) -> None:
     with pytest.raises(UsageError) as caught:
-        RowParser(ONE, named)(pa.table(columns))
+        RowParser(one(), named)(pa.table(columns))
     assert str(caught.value).replace("list<item:", "list<element:").startswith(problem)
 
 
@@ -157,7 +166,7 @@ def rows(tmp_path: Path) -> Path:
 
 def test_a_folder_file_by_file(rows: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    read, engine = RowParser(ONE, Columns("text")), Engine("pyarrow", batch=10)
+    read, engine = RowParser(one(), Columns("text")), Engine("pyarrow", batch=10)
     job = plan(read, engine, str(rows), str(out), force=False, resume=False)
     summary = job.run()
     assert sorted(path.relative_to(out).as_posix() for path in out.rglob("*.*")) == [
@@ -178,7 +187,7 @@ def _texts(rows: Path) -> list[str | None]:
 
 
 def test_a_second_run_does_the_rest(rows: Path, tmp_path: Path) -> None:
-    out, read = tmp_path / "out", RowParser(ONE, Columns("text"))
+    out, read = tmp_path / "out", RowParser(one(), Columns("text"))
     plan(read, Engine("pyarrow"), str(rows), str(out), force=False, resume=False).run()
     whole = (out / "b.parquet").read_bytes()
     (out / "a.parquet").unlink()
@@ -198,7 +207,7 @@ def test_a_second_run_does_the_rest(rows: Path, tmp_path: Path) -> None:
 
 def test_addresses_are_looked_at_like_paths(rows: Path, tmp_path: Path) -> None:
     """An address of a file system that pyarrow supports, such as an object store, is checked like a path."""
-    place, out, read = f"file://{rows}", f"file://{tmp_path}/more/out", RowParser(ONE, Columns("text"))
+    place, out, read = f"file://{rows}", f"file://{tmp_path}/more/out", RowParser(one(), Columns("text"))
     plan(read, Engine("pyarrow"), place, out, force=False, resume=False).run()
     (tmp_path / "more" / "out" / "b.parquet").write_bytes(b"not touched")
     (tmp_path / "more" / "out" / "a.parquet").unlink()
@@ -230,7 +239,7 @@ def test_halves_that_killed_runs_left_are_swept(rows: Path, tmp_path: Path) -> N
     out.mkdir()
     for name in (".a.parquet.0123abcd.half", ".other.parquet.0123abcd.half", ".a.parquet.half"):
         (out / name).write_bytes(b"PAR1")
-    plan(RowParser(ONE, Columns("text")), Engine("pyarrow"), str(rows), str(out), force=False, resume=True).run()
+    plan(RowParser(one(), Columns("text")), Engine("pyarrow"), str(rows), str(out), force=False, resume=True).run()
     names = sorted(path.name for path in out.iterdir())
     assert names == [".a.parquet.half", ".other.parquet.0123abcd.half", "a.parquet", "b.parquet", "more"]
 
@@ -247,7 +256,7 @@ def test_pieces_make_up_the_file(size: int, tmp_path: Path) -> None:
 
 def test_a_summary_of_parts_is_that_of_all() -> None:
     rows = outputs(300)
-    read = RowParser(PARSERS, Columns("text", parser="model", struct=True))
+    read = RowParser(parsers(), Columns("text", parser="model", struct=True))
     table = read(pa.table({"model": [name for name, _ in rows], "text": [text for _, text in rows]}))
     whole, parts = Summary.of(read), Summary.of(read)
     whole.add(table)

@@ -67,6 +67,7 @@ def test_time_is_not_quadratic(hostile: Hostile) -> None:
         gc.enable()
 
 
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize("hostile", CLASSES, ids=TITLES)
 def test_memory_grows_with_the_length(hostile: Hostile) -> None:
     assert peak_bytes(hostile, SMALL, 64) <= MOST_BYTES * SMALL

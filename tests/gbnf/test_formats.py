@@ -55,6 +55,7 @@ def test_the_list_above_is_all_formats_with_calls() -> None:
     assert tuple(formats()) == WITH_CALLS
 
 
+@pytest.mark.sweep(7)
 @pytest.mark.parametrize("name", WITH_CALLS)
 @pytest.mark.parametrize("choice", ["auto", "required", "get_weather"])
 def test_portable(name: str, choice: str) -> None:
@@ -63,6 +64,7 @@ def test_portable(name: str, choice: str) -> None:
     assert [entry for entry in made.not_expressed if entry.effect == "looser"] == []
 
 
+@pytest.mark.sweep(4)
 @needs_engine
 @pytest.mark.parametrize("name", WITH_CALLS)
 def test_rendered_calls_are_accepted(name: str) -> None:
@@ -78,6 +80,7 @@ def test_rendered_calls_are_accepted(name: str) -> None:
         assert accepts(eager.text, text), text
 
 
+@pytest.mark.sweep(4)
 @needs_engine
 @pytest.mark.parametrize("name", WITH_CALLS)
 def test_parallel_calls_are_accepted_where_they_are_allowed(name: str) -> None:
@@ -89,6 +92,7 @@ def test_parallel_calls_are_accepted_where_they_are_allowed(name: str) -> None:
     assert not accepts(grammar(ir, tools=ALL, tool_choice="required", parallel_tool_calls=False).text, text), text
 
 
+@pytest.mark.sweep(4)
 @needs_engine
 @pytest.mark.parametrize("name", WITH_CALLS)
 def test_a_named_tool_is_the_only_one(name: str) -> None:
@@ -98,6 +102,7 @@ def test_a_named_tool_is_the_only_one(name: str) -> None:
     assert not accepts(named, written(ir, MESSAGES[0]))
 
 
+@pytest.mark.sweep(4)
 @needs_engine
 @pytest.mark.parametrize("name", WITH_CALLS)
 def test_wrong_arguments_are_refused(name: str) -> None:
@@ -107,7 +112,7 @@ def test_wrong_arguments_are_refused(name: str) -> None:
         assert not accepts(eager, written(ir, wrong)), wrong
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(9)
 @pytest.mark.parametrize("name", WITH_CALLS)
 @pytest.mark.parametrize("choice", ["auto", "required"])
 def test_matched_pair(name: str, choice: str) -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.conftest import ROOT
+from tests.conftest import ROOT, amount
 from tests.gbnf.engine import accepts, needs_engine, refused
 from tests.gbnf.formats import calls_message, formats, written
 from tests.gbnf.tools import tool
@@ -154,8 +154,9 @@ def _mutations(value: Any) -> list[Any]:
     return [*found, {**value, "extra": 1}, *({k: v for k, v in value.items() if k != name} for name in value), *changed]
 
 
+@pytest.mark.sweep(1)
 @needs_engine
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=amount(30, sweep=60), deadline=None, suppress_health_check=list(HealthCheck))
 @given(_schemas())
 def test_random_schemas_in_json(pair: tuple[Any, Any]) -> None:
     schema, value = pair
@@ -170,9 +171,10 @@ def test_random_schemas_in_json(pair: tuple[Any, Any]) -> None:
         assert not accepts(found.text, json.dumps(wrong, ensure_ascii=False)), (schema, wrong)
 
 
+@pytest.mark.sweep(1)
 @needs_engine
 @pytest.mark.parametrize("name", OTHERS)
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=amount(8, sweep=15), deadline=None, suppress_health_check=list(HealthCheck))
 @given(_schemas())
 def test_random_schemas_in_other_dialects(name: str, pair: tuple[Any, Any]) -> None:
     """Grammar and parser together: a mutated value is refused, or comes back from the parser as a valid one."""
@@ -230,8 +232,9 @@ def _anything() -> st.SearchStrategy[Any]:
     )
 
 
+@pytest.mark.sweep(1)
 @needs_engine
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=amount(75, sweep=150), deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     st.dictionaries(st.sampled_from(KEYWORDS), _anything(), max_size=5), st.sampled_from(sorted(SMALL)), st.booleans()
 )

@@ -78,6 +78,7 @@ def test_formats_whose_calls_open_with_a_token() -> None:
     assert tuple(name for name in WITH_CALLS if of_tokens(name)) == BY_TOKEN
 
 
+@pytest.mark.sweep(4)
 @needs_llama
 @pytest.mark.parametrize("name", WITH_CALLS)
 def test_the_engine_takes_rendered_calls(name: str) -> None:

@@ -85,6 +85,7 @@ def test_there_are_fifty() -> None:
     assert len(PROSE) == len(set(PROSE)) == 50
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", WITH_CALLS)
 def test_not_on_prose(name: str) -> None:
     ir = formats()[name].ir
@@ -93,6 +94,7 @@ def test_not_on_prose(name: str) -> None:
     assert fired == [], found
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", WITH_CALLS)
 def test_on_every_call(name: str) -> None:
     ir = formats()[name].ir
@@ -102,6 +104,7 @@ def test_on_every_call(name: str) -> None:
         assert fires_at(found, text) is not None, (found, text)
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", WITH_CALLS)
 def test_on_calls_after_reasoning_and_content(name: str) -> None:
     ir = formats()[name].ir

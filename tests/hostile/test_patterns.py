@@ -21,6 +21,7 @@ import pytest
 import regex
 
 import tplc_runtime
+from tests.conftest import amount
 from tests.example_case import EXAMPLES, load_examples, standalone_parser
 from tests.fuzz.formats import formats
 from tests.hostile.growth import Slow, slowest
@@ -32,9 +33,9 @@ from tplc.verify.artifact import load_module
 from tplc_runtime.raw import nested_json
 
 SHARES = 4  # the patterns are shared out to as many tests
-# `make patterns` tries all patterns; `make test` each third of parsers, each tenth of grammars and response templates.
+# `make patterns` tries all; `make test` one in six of parsers, one in twenty of grammars and response templates.
 ALL = bool(os.environ.get("TPLC_ALL_PATTERNS"))
-EVERY, EVERY_OF_PARSERS = (1, 1) if ALL else (10, 3)
+EVERY, EVERY_OF_PARSERS = (1, 1) if ALL else (amount(20, sweep=10), amount(6, sweep=3))
 
 
 @cache
@@ -105,6 +106,7 @@ def measured() -> list[tuple[Use, str]]:
     return [(Use(it, method), seen[it]) for it in sorted(methods) for method in sorted(hardest(methods[it]))]
 
 
+@pytest.mark.sweep(1)
 @pytest.mark.parametrize("share", range(SHARES))
 def test_no_pattern_is_slow(share: int) -> None:
     chosen = measured()[share * EVERY_OF_PARSERS :: SHARES * EVERY_OF_PARSERS]
@@ -119,12 +121,14 @@ def test_every_pattern_is_measured_the_hardest_way() -> None:
     assert {use.pattern for use, _ in measured()} == {use.pattern for use, _ in uses()}
 
 
+@pytest.mark.sweep(1)
 def test_no_pattern_of_a_grammar_is_slow() -> None:
     given = sorted(grammar_patterns().items())
     assert len(given) > 300
     assert [f"{where}: {it} on {found}" for it, where in given[::EVERY] if (found := slowed(it, "match"))] == []
 
 
+@pytest.mark.sweep(1)
 def test_no_pattern_of_a_response_template_is_slow() -> None:
     """Only patterns that look back over a whole section are exempt."""
     given = sorted((it, where) for it, where in template_patterns().items() if ").)*)" not in it)

@@ -43,7 +43,7 @@ def said(reading: Interpretation) -> tuple[Any, ...]:
     return reading.message, reading.incomplete, reading.trailing, reading.diagnostics
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("name", NAMES)
 def test_the_parser_reads_as_the_interpreter(name: str) -> None:
     form = named(name)
@@ -97,6 +97,7 @@ def with_arguments(message: dict[str, Any]) -> dict[str, Any]:
     return {**message, "tool_calls": calls}
 
 
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize("name", NAMES)
 def test_calls_are_read_as_the_interpreter_reads_them(name: str) -> None:
     form = named(name)

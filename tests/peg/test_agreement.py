@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import amount
 from tests.fuzz.formats import formats, named
 from tests.peg.agreement import (
     MISTAKES,
@@ -25,12 +26,12 @@ from tplc.backends.peg.engine import PegEngine
 from tplc.driver import generate, learn_format, open_renderer
 from tplc.verify.artifact import load_module
 
-MUTATIONS = 400
+MUTATIONS = amount(150, sweep=400)
 SLIPS = 40  # of each example
 CUTS = 8  # of each output of an example
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(9)
 @pytest.mark.parametrize("name", [form.name for form in formats()])
 def test_messages_of_the_verification(name: str) -> None:
     tally = messages_agree([named(name)])
@@ -49,6 +50,7 @@ def test_slips(name: str) -> None:
     assert tally.same >= 0.97 * tally.outputs
 
 
+@pytest.mark.sweep(1)
 def test_mutations() -> None:
     tally = mutations_agree(formats(), MUTATIONS)
     assert tally.outputs >= MUTATIONS
@@ -57,6 +59,7 @@ def test_mutations() -> None:
     assert tally.same > 0.98 * tally.outputs
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", [form.name for form in formats()])
 def test_outputs_of_the_examples(name: str) -> None:
     form = named(name)
@@ -83,7 +86,7 @@ def test_an_output_that_ends_where_a_name_should_be(name: str, opener: str) -> N
     assert tally.same == tally.outputs
 
 
-EVERY = 10  # of the outputs; `make agreement` has them all
+EVERY = amount(30, sweep=10)  # of the outputs; `make agreement` has them all
 
 
 @cache
@@ -94,6 +97,7 @@ def collected(template: Path) -> tuple[ModuleType, PegEngine]:
     return load_module(generate(ir, "python")), PegEngine(ir)
 
 
+@pytest.mark.sweep(1)
 def test_collected_outputs(shared: Path) -> None:
     """Outputs of real models are compared if their folder exists."""
     lines = (shared / "cases" / "llamacpp.jsonl").read_text(encoding="utf-8").splitlines()[::EVERY]

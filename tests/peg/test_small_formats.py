@@ -102,7 +102,7 @@ def form(name: str) -> Format:
     return Format(name, ir, (), [])
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(9)
 @pytest.mark.parametrize("name", SOURCES)
 def test_what_the_template_renders(name: str) -> None:
     with open_renderer(SOURCES[name], name=name) as renderer:
@@ -111,7 +111,7 @@ def test_what_the_template_renders(name: str) -> None:
     assert verified.verified
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(9)
 @pytest.mark.parametrize("name", SOURCES)
 def test_messages_agree(name: str) -> None:
     tally = messages_agree([form(name)])

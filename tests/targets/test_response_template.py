@@ -30,7 +30,7 @@ NESTED = "lists and objects as nested elements"
 VERIFIED: list[tuple[str, Profile, int, int, list[str]]] = [
     ("tagged-json", "transformers", 214, 216, ["closing text in an argument"]),
     ("tagged-json", "servers", 214, 216, ["closing text in an argument"]),
-    ("json-array", "transformers", 109, 110, ["closing text in an argument"]),
+    ("json-array", "transformers", 112, 113, ["closing text in an argument"]),
     ("sectioned-ids", "transformers", 93, 94, ["closing text in an argument"]),
     ("sectioned-ids", "servers", 93, 94, ["closing text in an argument", "call ids"]),
     (

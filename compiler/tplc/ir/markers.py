@@ -6,6 +6,7 @@ could_be_prose("Done.")  →  True        could_be_prose("<done>")  →  False
 ends_in_text(" ==\n")  →  True          ends_in_text("<:>")  →  False
 only_words(" to ")  →  True              only_words("to[")  →  False
 is_ordinary("tools.")  →  True           is_ordinary("<|tool|>")  →  False
+is_word_at_line("\nDone.")  →  True    is_word_at_line("Done.")  →  False
 is_bracketed("<|,|>")  →  True             is_bracketed("<->")  →  False
 is_distinctive("</call>")  →  True       is_distinctive('"name": ')  →  False
 pieces_of("</a>\n</b><c>")  →  ["</a>", "</b>", "<c>"]
@@ -64,6 +65,12 @@ def ends_in_text(marker: str) -> bool:
     repeated."""
     core = marker.strip()
     return is_word(marker) or (only_punctuation(core) and (len(core) <= 2 or len(set(core)) == 1))
+
+
+def is_word_at_line(marker: str) -> bool:
+    """Return whether people also write a marker that the template writes at the start of a line: it counts only
+    there."""
+    return "\n" in marker[: len(marker) - len(marker.lstrip())] and ends_in_text(marker)
 
 
 def _occurs_in_prose(char: str) -> bool:

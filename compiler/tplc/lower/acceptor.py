@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from tplc.ir.markers import ends_in_text, is_distinctive, parts_of, pieces_of
+from tplc.ir.markers import ends_in_text, is_distinctive, is_word_at_line, parts_of, pieces_of
 from tplc.ir.nodes import Layout, SlotKind
 from tplc.ir.spellings import Spelling
 
@@ -444,6 +444,14 @@ class Acceptor:
         ends = [text.strip() for slot in self.calls.header for text in slot.suffixes] if self.calls else []
         opens = [one.text.strip() for one in (*self.reasoning_starts, *self.content_starts)]
         return not set(ends).isdisjoint(opens)
+
+    @property
+    def reasoning_ends_anywhere(self) -> tuple[str, ...]:
+        return tuple(text for text in self.reasoning_ends if not is_word_at_line(text))
+
+    @property
+    def reasoning_ends_at_lines(self) -> tuple[str, ...]:
+        return tuple(text for text in self.reasoning_ends if is_word_at_line(text))
 
     @property
     def weak_content_ends(self) -> tuple[str, ...]:

@@ -43,6 +43,9 @@ from tplc_runtime.turn import (
     TEXT_AFTER_TURN,
 )
 
+# The kinds that count at some places only, by the kind that they are there.
+COUNTED_AS = {"end": "final_end", "content_end": "weak_content_end", "reasoning_end": "reasoning_line"}
+
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -178,9 +181,7 @@ class _Interpreter:
 
     def _follow(self, state: TurnState, found: Found) -> StateName:
         lookup = dict(self.states["before_content"].on if "before_content" in self.states else ()) | dict(state.on)
-        transition = self._taken(
-            lookup.get(found.kind) or lookup[{"end": "final_end", "content_end": "weak_content_end"}[found.kind]]
-        )
+        transition = self._taken(lookup.get(found.kind) or lookup[COUNTED_AS[found.kind]])
         if self._is_name_end(found):
             self._keep(found, state.text or "content")
             return state.name
@@ -316,7 +317,7 @@ class _Interpreter:
             return False
         again = self._at(lexemes_of([("reasoning", self.acceptor.repeated_reasoning)]), self._next_char(self.pos))
         after = None if again is None else self._at(state.lexemes, self._next_char(again.end))
-        if again is None or (after is not None and after.kind == "reasoning_end"):
+        if again is None or (after is not None and after.kind in ("reasoning_end", "reasoning_line")):
             return False
         self._note(*REASONING_TWICE)
         self.pos, self.space = again.end, again.lexeme.trail
@@ -336,21 +337,25 @@ class _Interpreter:
         """Return whether a closer as the template writes it comes before the end of the turn."""
         found = self._matches(state, pos)
         while found is not None and found.kind not in ("reasoning_end", "end"):
+            if found.kind == "reasoning_line" and _ends_at_line_start(self.text[pos : found.start], before=False):
+                return True
             found = self._matches(state, found.start + 1)
         return found is not None and found.kind == "reasoning_end"
 
     def _find(self, state: TurnState) -> Found | None:
         """Return the first lexeme that counts at its place."""
         found, at_line_start, seen, outer = self._matches(state, self.pos), self.at_line_start, self.pos, None
-        while found is not None and found.kind in ("line", "final_end", "weak_content_end", "respelled", UNCLOSED):
+        while found is not None and found.kind in (*COUNTED_AS.values(), "line", "respelled", UNCLOSED):
             if found.kind in ("respelled", UNCLOSED):
                 if not self._is_closed(state, found.end):
                     counted = "reasoning_end" if found.kind == "respelled" else UNCLOSED
                     return Found(found.lexeme, counted, found.start, found.end)
-            elif found.kind == "line":
+            elif found.kind in ("line", "reasoning_line"):
                 at_line_start, seen = _ends_at_line_start(self.text[seen : found.start], at_line_start), found.start
+                if found.kind == "reasoning_line" and at_line_start:
+                    return Found(found.lexeme, "reasoning_end", found.start, found.end)
                 # One of which a later piece is at a line's start counts as a whole.
-                if at_line_start:
+                if at_line_start and found.kind == "line":
                     return outer if outer is not None and found.start < outer.end else found
                 outer = found if outer is None or found.start >= outer.end else outer
             elif (kind := self._kind_at_end(state, found)) is not None:

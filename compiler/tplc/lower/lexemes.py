@@ -15,7 +15,7 @@ import string
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from tplc.ir.markers import only_punctuation
+from tplc.ir.markers import could_be_prose, only_punctuation
 from tplc.ir.printed import quoted
 from tplc.lower.acceptor import SAME_SLOT
 from tplc_runtime.scanner import (
@@ -68,11 +68,13 @@ class Lexeme:
 
     @property
     def ends_line(self) -> bool:
-        """Return whether the marker counts only before the line end that the template writes after it: it is
-        punctuation that ends reasoning, which text holds as well."""
-        return (
-            self.kind == "reasoning_end" and "\n" in self.trail and only_punctuation(self.core) and len(self.core) < 3
-        )
+        """Return whether the marker counts only before the line end that the template writes after it: it ends
+        reasoning, and consists of punctuation that text holds as well, or of words inside a line."""
+        if "\n" not in self.trail or self.kind not in ("reasoning_end", "reasoning_line"):
+            return False
+        if only_punctuation(self.core):
+            return len(self.core) < 3
+        return self.kind == "reasoning_end" and could_be_prose(self.core)
 
     @property
     def find(self) -> str:

@@ -104,7 +104,7 @@ def states(acceptor: Acceptor) -> tuple[TurnState, ...]:
         closers = texts_at(acceptor.ignorable_closers, "turn start")
         found.append(("start", (("reasoning_end", closers), *opens, *content)))
     if is_unopened(acceptor):
-        found.append(("pending", (("reasoning_end", acceptor.reasoning_ends), *known, *content)))
+        found.append(("pending", (*_closers(acceptor), *known, *content)))
     elif acceptor.reasoning_ends:
         found.append(("reasoning", _ends_of_reasoning(acceptor)))
     found.append(("content", (*known, *content)))
@@ -213,7 +213,7 @@ def transition_of(state: StateName, kind: str) -> Transition | Branch:
         keep = Transition(("keep",), "pending" if state == "pending" else "reasoning")
         dropped = Transition(("drop",), "pending" if state == "pending" else "reasoning")
         return Branch("parse_reasoning", dropped, keep)
-    if kind == "reasoning_end":
+    if kind in ("reasoning_end", "reasoning_line"):
         released: tuple[Action, ...] = ("pending is reasoning",) if state == "pending" else ()
         return Branch("parse_reasoning", Transition((*released, "drop"), "content"), keep)
     if kind in ("end", "final_end"):
@@ -272,13 +272,7 @@ def _ends_of_reasoning(acceptor: Acceptor) -> Kinds:
     kind = "call" if calls is not None and calls.in_reasoning == "anywhere" else "line"
     ends, last = (_after(acceptor.after_reasoning, texts) for texts in (acceptor.ends, acceptor.last_ends))
     unclosed = _openers_in_reasoning(acceptor)
-    return (
-        ("reasoning_end", acceptor.reasoning_ends),
-        ("end", ends),
-        ("final_end", last),
-        (kind, openers),
-        (UNCLOSED, unclosed),
-    )
+    return (*_closers(acceptor), ("end", ends), ("final_end", last), (kind, openers), (UNCLOSED, unclosed))
 
 
 def _openers_in_reasoning(acceptor: Acceptor) -> tuple[str, ...]:
@@ -287,6 +281,12 @@ def _openers_in_reasoning(acceptor: Acceptor) -> tuple[str, ...]:
         return ()
     texts = [one.text for one in acceptor.content_starts if is_distinctive(one.text) and not could_be_prose(one.text)]
     return tuple(head.rstrip() + text for head in ("", *acceptor.headers) for text in texts)
+
+
+def _closers(acceptor: Acceptor) -> Kinds:
+    """Return the closers of reasoning, and those that count at the start of a line only."""
+    at_lines = acceptor.reasoning_ends_at_lines
+    return (("reasoning_end", acceptor.reasoning_ends_anywhere), *([("reasoning_line", at_lines)] if at_lines else []))
 
 
 def _after(space: str, markers: Sequence[str]) -> tuple[str, ...]:

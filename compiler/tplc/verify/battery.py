@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from tplc.ir.markers import could_be_prose, is_distinctive, pieces_of
+from tplc.ir.markers import could_be_prose, is_distinctive, is_ordinary, is_word, pieces_of
 from tplc.ir.nodes import Json, PairArguments, Reasoning, Slot, TemplateIR, Text
 from tplc.messages import Call
 
@@ -142,6 +142,7 @@ def battery(ir: TemplateIR) -> Iterator[Case]:
         yield Case(f"content: {title}", content=text)
     for title, text in _reasoning_markers(ir.reasoning):
         yield Case(f"content: {title}", content=text)
+    yield from _quoted_words(ir)
     for slot in ("content", "reasoning"):
         text = _escapes(ir, slot)
         if text:
@@ -192,6 +193,20 @@ def _reasoning_markers(reasoning: Reasoning) -> Iterator[tuple[str, str]]:
     for marker in dict.fromkeys((start, end)):
         if marker:
             yield f"the marker {marker!r} in it", f"x {marker} 2"
+
+
+def _quoted_words(ir: TemplateIR) -> Iterator[Case]:
+    """Yield reasoning and content that quote a marker inside a line, if the marker is what people also write."""
+    call = next((item.text for item in ir.tools.call if isinstance(item, Text)), "")
+    openers = [text for text in (ir.tools.section_start, call) if is_ordinary(text)]
+    texts = [ir.reasoning.start, ir.reasoning.end, ir.content.start, ir.content.end, *openers]
+    texts += [*(form.text for form in ir.forms), *ir.turn.ends, ir.turn.header]
+    for marker in dict.fromkeys(line.strip() for text in texts for line in text.splitlines()):
+        if is_word(marker):
+            quoted, title = f"I could write {marker} here", f"the words {marker!r} in a line"
+            yield Case(f"content: {title}", content=quoted)
+            yield Case(f"reasoning: {title}", reasoning=quoted, content=CONTENT)
+            yield Case(f"content before a call: {title}", content=quoted, calls=(_call("find"),))
 
 
 def after_results() -> Iterator[Case]:

@@ -1859,7 +1859,8 @@ LONGEST_CUT = 1000  # longer than a truncated opener and the white space around 
 OPENER_KINDS = ("call", "line", "whole")
 UNDECIDED_KINDS = ("ordinary", "final_end", "weak_content_end", "respelled")  # what follows shows whether they count
 UNCLOSED_KINDS = ("respelled", "unclosed")  # they count in reasoning that nothing else closes
-DECIDED_LATER = ("line", "unclosed", *UNDECIDED_KINDS)  # and those that count at the start of a line
+# And those that count at the start of a line, or in reasoning that nothing else closes.
+DECIDED_LATER = ("line", "reasoning_line", "unclosed", *UNDECIDED_KINDS)
 REASONING_KINDS = ("reasoning", "reasoning_end")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
 CUT_KINDS = ("end", "reasoning_end", "content_end")
@@ -1959,8 +1960,8 @@ class TurnStates(Stream):
         self._pos = end
 
     def _counting(self, marks: Scanner, mark: Match | None) -> Match | None:
-        """Return the mark, or the first after it, that counts in its place: `line` at a line's start, `final_end` at
-        the end, `weak_content_end` before the end or before another mark.
+        """Return the mark, or the first after it, that counts in its place: `line` and `reasoning_line` at a line's
+        start, `final_end` at the end, `weak_content_end` before the end or before another mark.
 
         A marker whose later pieces are at a line's start counts as a whole.
         """
@@ -2085,7 +2086,7 @@ class TurnStates(Stream):
             may_continue = at == len(self._buf) or self.IN_REASONING.prefix_of(self._buf, at) != ""
             if after is None and may_continue and not self._final:
                 return None
-            if after is not None and after.kind == "reasoning_end":
+            if after is not None and after.kind.startswith("reasoning_"):
                 return False  # all that the reasoning holds
             self._note(*REASONING_TWICE)
             self._pos, self._space = self._mark.end, self._mark.trail

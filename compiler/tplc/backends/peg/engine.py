@@ -19,6 +19,7 @@ from parsimonious.grammar import Grammar
 
 from tplc.backends.peg import generate
 from tplc.backends.peg.known_tools import known_tools
+from tplc.backends.peg.printed_grammar import PrintedGrammar
 from tplc.backends.peg.special import Parsed, guarded, unguarded_result
 from tplc.backends.peg.styles import spelled_of, styles_of
 from tplc.errors import TplcError
@@ -252,7 +253,10 @@ def grammar_for(
 def _grammar(ir: TemplateIR, tools: str, json_schema: str, parse_tool_calls: bool) -> Grammar:
     schema, offered = json.loads(json_schema), json.loads(tools)
     text = generate(ir, tools=offered, json_schema=schema, parse_tool_calls=parse_tool_calls)
-    return Grammar(text, **externals(ir, offered))
+    grammar = PrintedGrammar(text, **externals(ir, offered))
+    if offered is None:
+        grammar.compile_all()  # the one that is written: a pattern that no output needs must be right too
+    return grammar
 
 
 def readers_for(ir: TemplateIR, tools: ToolList | None) -> Readers:

@@ -107,13 +107,15 @@ class FormPatterns:
         only: Callable[[Lexeme], bool] | None = None,
         lead: bool = True,
         trail: bool = True,
+        at_lines: bool = False,
     ) -> str:
         """Return the pattern of the lexemes of some kinds that count in a state."""
         calls = self.calls
         # What opens a call that is an object, or whose id begins with a word, opens nothing without that.
         first = calls.object_open if calls.fields and not calls.shape.slots else calls.shape.id_prefix
         first = first if kinds[0] in (*OPENS, "ordinary") else ""
-        return of_kinds(self.states.get(state, NO_LEXEMES), kinds, first=first, only=only, lead=lead, trail=trail)
+        lexemes = self.states.get(state, NO_LEXEMES)
+        return of_kinds(lexemes, kinds, first=first, only=only, lead=lead, trail=trail, at_lines=at_lines)
 
     # What the format has
 
@@ -216,8 +218,14 @@ class FormPatterns:
     @property
     def rest_of_reasoning(self) -> str:
         """Return reasoning up to the end of the turn, without the template's own closer."""
-        closes, ends = (self.of(self.reasoning_state, kind) for kind in ("reasoning_end", "end"))
-        return rf"(?:(?!{either([closes, ends])}).)*+" + group(either([ends, r"\Z"]))
+        ends = self.of(self.reasoning_state, "end")
+        return rf"(?:(?!{either([*self.closers, ends])}).)*+" + group(either([ends, r"\Z"]))
+
+    @property
+    def closers(self) -> list[str]:
+        """Return the closers of reasoning, in the template's spelling."""
+        state = self.reasoning_state
+        return [self.of(state, "reasoning_end"), self.of(state, "reasoning_line", at_lines=True)]
 
     @property
     def call_unparsed(self) -> str:
@@ -298,7 +306,8 @@ def _of_the_turn(form: FormPatterns) -> dict[str, str]:
         "reasoning_open": either([opened, form.of("before_content", "reasoning")]),
         "reasoning_open_anywhere": opened,
         "reasoning_open_first": before_content("reasoning"),
-        "reasoning_close": either([form.of(form.reasoning_state, "reasoning_end"), _respelled_closers(form)]),
+        "reasoning_close": either([*form.closers, _respelled_closers(form)]),
+        "reasoning_close_at_once": _spaced(form.of(form.reasoning_state, "reasoning_line")),
         "reasoning_for_closer": _spaced(form.of("start", "reasoning_end")),
         "reasoning_again": _spaced(of_kinds(lexemes_of([("", acceptor.repeated_reasoning)]), ("",))),
         "content_space": some_prefix_of(acceptor.content_spaces),

@@ -36,6 +36,7 @@ from tplc_runtime.scanner import squeezed
 
 # White space that may follow a marker does not matter to who looks ahead.
 QUOTE = re.compile(r"""\\.|["]""", re.DOTALL)
+LINE_BEFORE = r"(?<=(?:\A|\n)[^\S\n]*)"  # only white space is before this on its line
 OPTIONAL_END = re.compile(r"(?:\\n\?|\\n\{0,[0-9]+\})\Z")
 
 
@@ -81,12 +82,14 @@ def of_kinds(
     only: Callable[[Lexeme], bool] | None = None,
     lead: bool = True,
     trail: bool = True,
+    at_lines: bool = False,
 ) -> str:
     """Return the pattern of the lexemes of these kinds, excluding places where a lexeme of another kind has
     precedence.
 
     `first`: what comes next in any case; a lexeme that ends with it leaves it.  `only`: which of the lexemes.
-    `lead`, `trail`: with the white space that the template writes before them, and after them.
+    `lead`, `trail`: with the white space that the template writes before them, and after them.  `at_lines`: only at
+    the start of a line, which may be indented.
     """
     chosen = [one for one in found.all if one.kind in kinds and (only is None or only(one))]
     patterns = []
@@ -94,6 +97,7 @@ def of_kinds(
         before = found.all[: found.all.index(one)]
         others = [other.find for other in before if other not in chosen and _may_be(other, one)]
         guard = f"(?!{either(others)})" if others else ""
+        guard += f"(?={exact(one.core[0])}){LINE_BEFORE}" * at_lines
         patterns.append(some_suffix(one.lead) * lead + guard + _without(one, first) + some_prefix(one.trail) * trail)
     return group(either(patterns))
 

@@ -137,6 +137,7 @@ def reasoning_section(mode: ReasoningMode, form: FormPatterns) -> Section:
     elif form.parsed is not None and form.call_unparsed:
         guards, ends = [leaf(form.call_unparsed)], [f"&{leaf(form.call_unparsed)}"]
         at_once = [f"{opened} &{leaf(rf'{SPACE}(?:{form.parsed.call_cores})')}"]
+    at_once += [f"{opened} {name}" for name in form.named("reasoning_close_at_once")]
     guards = ["reasoning_space", "reasoning_close", "turn_end", *guards, "cut_marker_for_reasoning"]
     ends = ["reasoning_close", "&turn_end", *ends, "cut_marker_for_reasoning cut", "cut"]
     text = [*(f"!{guard}" for guard in guards), leaf(up_to(_stops_of_reasoning(form)))]
@@ -146,7 +147,7 @@ def reasoning_section(mode: ReasoningMode, form: FormPatterns) -> Section:
             rule("reasoning", *at_once, f"{opened} reasoning_text* reasoning_space? ({' / '.join(ends)})"),
             *form.leaves("reasoning_again", "reasoning_open"),
             rule("reasoning_text", " ".join(text)),
-            *form.leaves("reasoning_close", "cut_marker_for_reasoning"),
+            *form.leaves("reasoning_close", "reasoning_close_at_once", "cut_marker_for_reasoning"),
             _space_after_reasoning(form, rules[0].name if rules else ""),
             *rules,
         ),
@@ -207,10 +208,14 @@ def _thinking_aloud(form: FormPatterns) -> Section:
     return Section(
         "Reasoning: all text before its closing marker.",
         (
-            rule("thinking_aloud", "(talk_aloud / reasoning_text / !reasoning_close stray_closer)* reasoning_close"),
+            rule(
+                "thinking_aloud",
+                *form.named("reasoning_close_at_once"),
+                "(talk_aloud / reasoning_text / !reasoning_close stray_closer)* reasoning_close",
+            ),
             rule("talk_aloud", *talk),
             rule("reasoning_text", " ".join([*(f"!{guard}" for guard in guards), leaf(up_to(stops))])),
-            *form.leaves("reasoning_close"),
+            *form.leaves("reasoning_close", "reasoning_close_at_once"),
             rule("reasoning_text_for_closer", *closer),
             rule("reasoning_text_for_opener", leaf("|".join(form.kept_starts))),
             # The beginning of what ends reasoning: up to it, the text is content.

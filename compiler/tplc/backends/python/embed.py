@@ -17,11 +17,20 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from itertools import pairwise
 
-from tplc.backends.python.fold import flags_in, fold
-from tplc.backends.python.merge import PARSER, ClassMember, class_of, groups, members_of_parser, with_bases
+from tplc.backends.python.definitions import (
+    Definition,
+    Fragment,
+    Import,
+    attributes_in,
+    flags,
+    is_off,
+    names_in,
+    tree,
+)
+from tplc.backends.python.definitions import definitions as definitions_of
+from tplc.backends.python.merge import PARSER, ClassMember, class_of, groups, members_of_parser, parser_in, with_bases
 from tplc.backends.python.nodes import defined_names, walk
 
 FILES = (
@@ -59,40 +68,7 @@ FILES = (
 )
 # Of the runtime that several parsers share, not of a parser that contains its own.
 _SHARED_ONLY = "version"
-_OFF = frozenset(["False", "None", "()", "{}", "''"])
 _PUBLIC = frozenset(["feed", "finish", "message", "copy", "trailing", "response", "read"])
-
-Import = tuple[str, str]  # module and name; the name is "" for `import module`
-
-
-@dataclass(frozen=True, slots=True)
-class Fragment:
-    """Lines of a definition: a member of a class, or what is around the members.  `inherited`: the methods that it
-    takes from a base, of that base ("" for the next)."""
-
-    member: str
-    lines: tuple[str, ...]
-    names: frozenset[str]
-    attributes: frozenset[str]
-    inherited: frozenset[tuple[str, str]] = frozenset()
-    signature: tuple[str, ...] = ()  # of a method, without what it does
-    names_of_signature: frozenset[str] = frozenset()
-
-    @property
-    def stub(self) -> tuple[str, ...]:
-        """Return the method with its signature only, for a base whose method is always overridden."""
-        return (*self.signature, "        raise NotImplementedError")
-
-
-@dataclass(frozen=True, slots=True)
-class Definition:
-    names: tuple[str, ...]
-    bases: tuple[str, ...]
-    flags: frozenset[str]  # of a class, those that are true or hold something
-    parts: tuple[Fragment, ...]
-    imports: tuple[tuple[str, Import], ...]
-    type_imports: tuple[tuple[str, Import], ...]
-    only_types: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +84,9 @@ class Embedded:
 def embed(code: Sequence[str], bases: Sequence[str] = (), used: Collection[str] = ()) -> Embedded:
     """Return the definitions that `code`, the lines of the parser itself, needs.  Each of `bases` is a subclass of the
     next, if there are several.  `used`: names and members of the runtime that other code in the file uses."""
-    walked = [*walk(ast.parse("\n".join(code)))]
-    names, attributes = _names(walked).union(bases, used), _attributes(walked).union(used)
+    own = ast.parse("\n".join(code))
+    walked = [*walk(own)]
+    names, attributes = names_in(walked).union(bases, used), attributes_in(walked).union(used)
     known = _flags_of_parser(bases, walked)
     definitions, kept, stubs = _needed_for(names, attributes, known, bases)
     chosen = [definition for definition in definitions if definition.names[0] in kept]
@@ -125,7 +102,8 @@ def embed(code: Sequence[str], bases: Sequence[str] = (), used: Collection[str] 
         text = re.sub(r'\A(class .*:\n    """(?:(?!""")(?:.|\n))*"""\n)(?=    )', r"\1\n", text)
         texts[name] = text + "\n    pass" * text.endswith("):")  # all members were left out
     if bases:
-        code = _with_joined_classes(code, texts, chosen, kept, stubs, _Family.of(definitions, bases))
+        family = _Family.of(definitions, bases)
+        code = _with_joined_classes(code, parser_in(own), texts, chosen, kept, stubs, family)
     shown = [(definition, texts[name]) for definition in chosen if (name := definition.names[0]) in texts]
     return Embedded(
         imports=_needed((pair for definition in chosen for pair in definition.imports), mentioned),
@@ -141,6 +119,7 @@ def embed(code: Sequence[str], bases: Sequence[str] = (), used: Collection[str] 
 
 def _with_joined_classes(
     code: Sequence[str],
+    parser: ast.ClassDef,
     texts: dict[str, str],
     chosen: Sequence[Definition],
     kept: Mapping[str, set[Fragment]],
@@ -160,11 +139,11 @@ def _with_joined_classes(
                 for part in parts
             ]
     refers = _references(chosen, kept, family)
-    found = [*groups(((name, members[name]) for name in line), members_of_parser(code), refers)]
+    found = [*groups(((name, members[name]) for name in line), members_of_parser(code, parser), refers)]
     names = [PARSER, *(max(group.names, key=lambda name: len(members[name])) for group in found[1:]), ""]
     for group, (name, base) in zip(found, pairwise(names), strict=True):
         if name == PARSER:
-            code = with_bases(code, group, base)
+            code = with_bases(code, parser, group, base)
         elif len(group.names) > 1:
             texts[group.names[0]] = class_of(group, name, base)  # where all that it needs is defined
         else:
@@ -195,10 +174,10 @@ def _needed_for(
     is."""
     always = frozenset(flag for flag, on in known.items() if on)
     # Flags of other classes are off until a class that is embedded sets them.
-    off = frozenset(flag for file in FILES for flag in _flags(file) if known.get(flag, False) is False)
+    off = frozenset(flag for file in FILES for flag in flags(file) if known.get(flag, False) is False)
     off |= frozenset(flag for flag, on in known.items() if on is False)
     while True:
-        definitions = [definition for file in FILES for definition in _definitions(file, off, always)]
+        definitions = [definition for file in FILES for definition in definitions_of(file, off, always)]
         kept, stubs = _reachable(definitions, names, attributes, _Family.of(definitions, bases))
         chosen = (definition for definition in definitions if definition.names[0] in kept)
         on = frozenset(flag for definition in chosen for flag in definition.flags if flag not in known)
@@ -209,7 +188,7 @@ def _needed_for(
 
 @cache
 def _classes() -> dict[str, ast.ClassDef]:
-    return {node.name: node for file in FILES for node in _tree(file).body if isinstance(node, ast.ClassDef)}
+    return {node.name: node for file in FILES for node in tree(file).body if isinstance(node, ast.ClassDef)}
 
 
 def _flags_of_parser(bases: Sequence[str], walked: Iterable[ast.AST]) -> dict[str, bool | None]:
@@ -230,13 +209,15 @@ def _flags_of_parser(bases: Sequence[str], walked: Iterable[ast.AST]) -> dict[st
 def _value_of(item: ast.stmt) -> bool | None:
     """Return whether the value that an attribute is given is true, or false and empty; None if it is neither."""
     value = item.value if isinstance(item, ast.Assign | ast.AnnAssign) else None
-    text = "" if value is None else ast.unparse(value)
-    return True if text == "True" else False if text in _OFF else None
+    if value is None:
+        return None
+    is_true = isinstance(value, ast.Constant) and value.value is True
+    return True if is_true else False if is_off(value) else None
 
 
 def share() -> Embedded:
     """Return all of the runtime, for the file that parsers share."""
-    definitions = [definition for file in (*FILES, _SHARED_ONLY) for definition in _definitions(file)]
+    definitions = [definition for file in (*FILES, _SHARED_ONLY) for definition in definitions_of(file)]
     texts = ["\n".join(line for part in definition.parts for line in part.lines) for definition in definitions]
     written = list(zip(definitions, texts, strict=True))
     return Embedded(
@@ -252,10 +233,10 @@ def imports_of(code: Iterable[str]) -> tuple[dict[str, tuple[str, ...]], dict[st
 
     Returns the names by file of the runtime, those that are types alone, and the imports of other modules.
     """
-    names = {*_names(walk(ast.parse("\n".join(code))))}
+    names = {*names_in(walk(ast.parse("\n".join(code))))}
     taken: dict[str, tuple[str, ...]] = {}
     types: dict[str, tuple[str, ...]] = {}
-    definitions = {file: _definitions(file) for file in (*FILES, _SHARED_ONLY)}
+    definitions = {file: definitions_of(file) for file in (*FILES, _SHARED_ONLY)}
     for file, there in definitions.items():
         for found, only_types in ((taken, False), (types, True)):
             wanted = {name for one in there if one.only_types == only_types for name in one.names if name in names}
@@ -313,6 +294,7 @@ def _reachable(
     """Return the reachable parts of definitions, by their first names: names lead to definitions, attributes to
     members. Also return the methods, by class, of which only the signature is needed."""
     kept: dict[str, set[Fragment]] = {}
+    followed = set[Fragment]()
     used, members = {*names, "Message", "Delta", "ToolCall", "Function"}, {*attributes, *_PUBLIC}
     (replaced, stubs), size = family.replaced(), (-1, -1, -1, -1)
     while size != (size := (len(used), len(members), len(replaced), len(stubs))):
@@ -322,6 +304,8 @@ def _reachable(
                 continue
             parts = kept.setdefault(name, set())
             for part in definition.parts:
+                if part in followed:
+                    continue
                 usable = not part.member or part.member in members or part.member.startswith("__")
                 if not usable or (name, part.member) in replaced:
                     continue
@@ -329,6 +313,7 @@ def _reachable(
                 if (name, part.member) in stubs and part.signature:
                     used |= part.names_of_signature
                     continue
+                followed.add(part)
                 stubs.discard((name, part.member))
                 used |= part.names
                 members |= part.attributes
@@ -359,147 +344,3 @@ def _joined(texts: list[str]) -> str:
         joined += ("\n\n\n" if block or previous else "\n") * bool(joined) + text
         previous = block
     return joined
-
-
-@cache
-def _source(file: str) -> str:
-    return (resources.files("tplc_runtime") / f"{file}.py").read_text(encoding="utf-8")
-
-
-@cache
-def _flags(file: str) -> frozenset[str]:
-    """Return the attributes of classes that are false or empty by default."""
-    return frozenset(flag for node in _tree(file).body for flag in _flags_of(node, on=False))
-
-
-def _flags_of(node: ast.stmt, *, on: bool) -> Iterator[str]:
-    for item in node.body if isinstance(node, ast.ClassDef) else ():
-        if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name) and item.value is not None:
-            if item.target.id.isupper() and (ast.unparse(item.value) not in _OFF) == on:
-                yield item.target.id
-
-
-@cache
-def _tree(file: str) -> ast.Module:
-    return ast.parse(_source(file))
-
-
-@cache
-def _flags_asked(file: str) -> frozenset[str]:
-    return flags_in(_tree(file))
-
-
-def _definitions(
-    file: str, off: frozenset[str] = frozenset(), on: frozenset[str] = frozenset()
-) -> tuple[Definition, ...]:
-    asked = _flags_asked(file)
-    return _folded_definitions(file, off & asked, on & asked)
-
-
-@cache
-def _folded_definitions(file: str, off: frozenset[str], on: frozenset[str]) -> tuple[Definition, ...]:
-    known = {**dict.fromkeys(on, True), **dict.fromkeys(off, False)}
-    return _definitions_in(fold(_source(file), known.get, _tree(file)) if known else _source(file))
-
-
-@cache  # formats that differ in flags have most files alike
-def _definitions_in(source: str) -> tuple[Definition, ...]:
-    tree = ast.parse(source)
-    lines = source.splitlines()
-    guarded = [item for node in tree.body if isinstance(node, ast.If) for item in node.body]
-    imports, type_imports = tuple(_imports(tree.body)), tuple(_imports(guarded))
-    found = []
-    for node in [*guarded, *tree.body]:
-        names = defined_names(node)
-        if names and names != ("TYPE_CHECKING",):
-            parts = tuple(_parts(node, lines))
-            bases = tuple(base.id for base in getattr(node, "bases", ()) if isinstance(base, ast.Name))
-            flags = frozenset(_flags_of(node, on=True))
-            found.append(Definition(names, bases, flags, parts, imports, type_imports, node in guarded))
-    return tuple(found)
-
-
-def _imports(body: list[ast.stmt]) -> Iterator[tuple[str, Import]]:
-    for node in body:
-        if isinstance(node, ast.Import):
-            yield from ((alias.name, (alias.name, "")) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and not node.level and node.module and node.module != "__future__":
-            yield from ((alias.name, (node.module, alias.name)) for alias in node.names)
-
-
-def _parts(node: ast.stmt, lines: list[str]) -> Iterator[Fragment]:
-    """Yield the definition's lines, a part for each member and for what is between."""
-    start, stop = _first_line(node, lines), node.end_lineno or node.lineno
-    if not isinstance(node, ast.ClassDef):
-        yield _part("", lines[start:stop], [node], node.col_offset)
-        return
-    between: list[ast.AST] = [*node.bases]
-    for item in node.body:
-        members = () if isinstance(item, ast.ClassDef) else defined_names(item)
-        if members:
-            first = _first_line(item, lines)
-            while first > start and not lines[first - 1].strip():
-                first -= 1
-            if first > start:
-                yield _part("", lines[start:first], between, node.col_offset)
-            start, between = item.end_lineno or item.lineno, []
-            yield _part(members[0], lines[first:start], [item], node.col_offset)
-        else:
-            between.append(item)
-    if start < stop:
-        yield _part("", lines[start:stop], between, node.col_offset)
-
-
-def _part(member: str, lines: list[str], nodes: list[ast.AST], indent: int) -> Fragment:
-    walked = [item for node in nodes for item in walk(node)]
-    own = member or any(isinstance(node, ast.FunctionDef) for node in nodes)
-    inherited = [(_base(item.value), item.attr) for item in walked if isinstance(item, ast.Attribute)]
-    method = nodes[0] if member and len(nodes) == 1 and isinstance(nodes[0], ast.FunctionDef) else None
-    own_lines = tuple(line[indent:] for line in lines)
-    if method is None:
-        signature: tuple[str, ...] = ()
-        of_signature: frozenset[str] = frozenset()
-    else:
-        above = own_lines[: len(lines) - (method.end_lineno or 0) + method.body[0].lineno - 1]
-        signature = tuple(line for line in above if not line.lstrip().startswith("#"))
-        annotated = [method.args, *([method.returns] if method.returns else []), *method.decorator_list]
-        of_signature = _names([item for node in annotated for item in walk(node)])
-    return Fragment(
-        member,
-        own_lines,
-        _names(walked) - (_local(walked) if own else frozenset()),
-        _attributes(walked),
-        frozenset((base, name) for base, name in inherited if base is not None),
-        signature,
-        of_signature,
-    )
-
-
-def _names(walked: Iterable[ast.AST]) -> frozenset[str]:
-    return frozenset(item.id for item in walked if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Load))
-
-
-def _local(walked: Sequence[ast.AST]) -> frozenset[str]:
-    """Return the names that a function or a class defines locally."""
-    stored = (item.id for item in walked if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store))
-    return frozenset(stored).union(item.arg for item in walked if isinstance(item, ast.arg))
-
-
-def _attributes(walked: Iterable[ast.AST]) -> frozenset[str]:
-    return frozenset(item.attr for item in walked if isinstance(item, ast.Attribute))
-
-
-def _base(value: ast.expr) -> str | None:
-    """Return the class of the member: "" for super(), None for a member of an object."""
-    if isinstance(value, ast.Name):
-        return value.id
-    is_super = isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "super"
-    return "" if is_super else None
-
-
-def _first_line(node: ast.stmt, lines: list[str]) -> int:
-    decorators = node.decorator_list if isinstance(node, ast.ClassDef | ast.FunctionDef) else []
-    start = min([node.lineno, *(item.lineno for item in decorators)]) - 1
-    while start and lines[start - 1].lstrip().startswith("#"):
-        start -= 1
-    return start

@@ -9,9 +9,8 @@ Statements, conditions and `X if … else Y` are folded; everything else stays a
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 from tplc.backends.python.literals import WIDTH
 from tplc.backends.python.nodes import walk
@@ -20,28 +19,35 @@ _GONE = "\0"
 _LOOSE = (ast.IfExp, ast.NamedExpr, ast.Lambda)  # these need brackets inside of a condition
 
 
-def fold(source: str, known: Callable[[str], bool | None], tree: ast.Module | None = None) -> str:
+def fold(source: str, known: Callable[[str], bool | None]) -> str:
     """Return the source without what flags decide.  `known`: the value of an attribute by its name, None if unknown."""
-    folder = _Folder(source.splitlines(), known)
-    for node in conditions(tree or ast.parse(source)):
+    lines = source.splitlines()
+    return "\n".join(fold_lines(lines, 0, len(lines), conditions(ast.parse(source)), known))
+
+
+def fold_lines(
+    lines: list[str], start: int, stop: int, found: Iterable[ast.If | ast.expr], known: Callable[[str], bool | None]
+) -> list[str]:
+    """Return some lines of a source without what flags decide.  `found`: the conditions in these lines."""
+    folder = _Folder(lines, known)
+    for node in found:
         if isinstance(node, ast.If):
             folder.fold_if(node)
         else:
             folder.fold_expression(node)
-    return folder.folded()
+    return folder.folded(start, stop)
 
 
-@lru_cache(maxsize=64)  # a source is folded for each set of flags
-def conditions(tree: ast.Module) -> tuple[ast.If | ast.expr, ...]:
-    """Return what can depend on a flag: statements, conditions and `X if … else Y` that contain an attribute, each
+def conditions(tree: ast.AST) -> Iterator[ast.If | ast.expr]:
+    """Yield what can depend on a flag: statements, conditions and `X if … else Y` that contain an attribute, each
     before those inside it."""
     kinds = (ast.If, ast.BoolOp, ast.IfExp, ast.UnaryOp)
-    return tuple(node for node in walk(tree) if isinstance(node, kinds) and any(_attributes(node)))
+    return (node for node in walk(tree) if isinstance(node, kinds) and any(_attributes(node)))
 
 
-def flags_in(tree: ast.Module) -> frozenset[str]:
+def flags_in(found: Iterable[ast.If | ast.expr]) -> frozenset[str]:
     """Return the attributes that conditions ask for."""
-    return frozenset(name for node in conditions(tree) for name in _attributes(node))
+    return frozenset(name for node in found for name in _attributes(node))
 
 
 def _attributes(node: ast.If | ast.expr) -> Iterator[str]:
@@ -74,7 +80,7 @@ class _Folder:
     dedented: list[tuple[int, int]] = field(default_factory=list)  # lines that are one level higher
     gone: list[tuple[int, int]] = field(default_factory=list)
 
-    def folded(self) -> str:
+    def folded(self, first: int, last: int) -> list[str]:
         lines = self.lines[:]
         for line, start, end, text in sorted(self.edits, reverse=True):
             lines[line] = lines[line][:start] + text + lines[line][end:]
@@ -82,7 +88,7 @@ class _Folder:
             lines[start:end] = [line.removeprefix("    ") for line in lines[start:end]]
         for start, end in self.gone:
             lines[start:end] = [_GONE] * (end - start)
-        return "\n".join(line for line in lines if line != _GONE)
+        return [line for line in lines[first:last] if line != _GONE]
 
     def fold_if(self, node: ast.If) -> None:
         """Fold a statement with all of its `elif` and `else`."""

@@ -64,9 +64,8 @@ def groups(
     yield group
 
 
-def members_of_parser(code: Sequence[str]) -> list[ClassMember]:
+def members_of_parser(code: Sequence[str], parser: ast.ClassDef) -> list[ClassMember]:
     """Return the members of the parser itself, with all lines of the class."""
-    parser = _parser_in(code)
     found, start = [], parser.lineno
     for item in parser.body:
         stop = item.end_lineno or item.lineno
@@ -77,9 +76,8 @@ def members_of_parser(code: Sequence[str]) -> list[ClassMember]:
     return found
 
 
-def with_bases(code: Sequence[str], group: Joined, base: str) -> list[str]:
+def with_bases(code: Sequence[str], parser: ast.ClassDef, group: Joined, base: str) -> list[str]:
     """Return the lines of the parser with the members of the bases that joined it."""
-    parser = _parser_in(code)
     own = {name for item in parser.body for name in defined_names(item)}
     members = [member for member in group.members if member.name not in own]
     first = next(item for item in parser.body if isinstance(item, ast.FunctionDef)).lineno - 2
@@ -103,6 +101,5 @@ def _by_kind(members: Iterable[ClassMember]) -> tuple[list[str], list[str]]:
     return attributes, [line for member in members if member.is_method for line in member.lines]
 
 
-def _parser_in(code: Sequence[str]) -> ast.ClassDef:
-    tree = ast.parse("\n".join(code))
+def parser_in(tree: ast.Module) -> ast.ClassDef:
     return next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == PARSER)

@@ -115,7 +115,7 @@ def _blocks(text: str) -> Iterator[str]:
 
 @lru_cache(maxsize=2048)
 def _look(text: str) -> _Looked:
-    tree = _parsed(text)
+    tree, above = _parsed(text)
     nodes = list(walk(tree))
     imported = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     command = {id(node) for function in _commands(tree) for node in walk(function)}
@@ -137,16 +137,20 @@ def _look(text: str) -> _Looked:
             by_name += _attributes(node)
         elif isinstance(node, ast.Call):
             found += _by_name(node)
-    return _Looked(frozenset(imported), tuple(found), tuple(by_name))
+    return _Looked(
+        frozenset(imported),
+        tuple((line - above, what) for line, what in found),
+        tuple((line - above, what, module) for line, what, module in by_name),
+    )
 
 
-def _parsed(text: str) -> ast.Module:
-    """Return the tree of a piece; lines count as in the piece."""
+def _parsed(text: str) -> tuple[ast.Module, int]:
+    """Return the tree of a piece, and how many lines were put above it."""
     if text.startswith(" "):
-        return ast.increment_lineno(ast.parse("class _:\n" + text), -1)
+        return ast.parse("class _:\n" + text), 1
     if _OPEN_CLASS.search(text):  # its first method is the next piece
         text = text.rstrip() + " pass\n"
-    return ast.parse(text)
+    return ast.parse(text), 0
 
 
 def _commands(tree: ast.Module) -> Iterator[ast.FunctionDef]:

@@ -156,13 +156,14 @@ def _of_the_turn(facts: Acceptor, of_state: Mapping[StateName, TurnState]) -> li
     lines += ["    REASONING = False"] * (not (facts.reasoning_starts or facts.reasoning_ends))
     lines += _escapes(facts)
     lines += _marker_like(facts)
-    at_lines = _counts_at_lines(facts)
+    at_lines = _counts_at_lines(facts) or bool(facts.reasoning_ends_at_lines)
     unclosed = "reasoning" in of_state and UNCLOSED in dict(of_state["reasoning"].kinds)
     respelled_ends = unclosed or (bool(has_respelled_ends(facts)) and (at_ends or not is_unopened(facts)))
     return lines + _flags(
         {
             "PLACE_DECIDES": at_ends or respelled_ends or at_lines,
             "HAS_LINE_MARKERS": at_lines,
+            "HAS_LINE_CLOSERS": bool(facts.reasoning_ends_at_lines),
             "HAS_FINAL_MARKERS": at_ends,
             "HAS_RESPELLED_ENDS": respelled_ends,
             "HAS_REASONING": bool(facts.reasoning_starts),

@@ -49,8 +49,13 @@ SCANNERS: Mapping[StateName, str] = {
     "after_call": "AFTER_CALL",
     "over": "AFTER_TURN",
 }
-# What a marker is where it is that counts at the output's end, or before other markers, only.
-COUNTED_AS = {"final_end": "end", "weak_content_end": "content_end", "ordinary": "whole"}
+# What a marker is that counts only at the output's end, before other markers, or at the start of a line.
+COUNTED_AS = {
+    "final_end": "end",
+    "weak_content_end": "content_end",
+    "ordinary": "whole",
+    "reasoning_line": "reasoning_end",
+}
 MAY_BE_TEXT = ("stray", "empty", "reasoning", "reasoning_end")
 
 
@@ -211,7 +216,7 @@ def _does(state: TurnState, kind: str, found: Transition | Branch) -> Iterator[s
     if kind == "reasoning":
         yield "return self._open_reasoning()"
         return
-    if kind == "reasoning_end" and state.name == "reasoning":
+    if kind in ("reasoning_end", "reasoning_line") and state.name == "reasoning":
         yield "return self._close_reasoning()"
         return
     if kind == UNCLOSED and transition.note:

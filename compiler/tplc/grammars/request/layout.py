@@ -19,6 +19,7 @@ from tplc.grammars.request.openers import CallMarkers, first_of_turn, mark
 from tplc.grammars.request.slotted import lit
 from tplc.grammars.request.variants import MarkerVariants
 from tplc.grammars.schema.strings import Free, raw_ending_in
+from tplc.ir.markers import could_be_prose, is_word_at_line
 from tplc.ir.nodes import Layout, Slot, TemplateIR, Text
 from tplc.ir.word_slots import before_slot
 from tplc.lower import Marker, lower
@@ -181,7 +182,8 @@ class TurnRules:
         if not end or self._too_late():
             return None
         starts = [first_of_turn(self._ir, text) for text in self._variants.reasoning_starts or (self._reasoning.text,)]
-        forbidden = tuple(before_slot(start.strip()) for start in starts if start.strip())
+        # An opener that people also write is text in reasoning.
+        forbidden = tuple(before_slot(start.strip()) for start in starts if not could_be_prose(start) and start.strip())
         text = self._ending_in("reasoning", self._reasoning_ends(), forbidden)
         whole = seq(alt(*(lit(_opening(start)) for start in starts)), text)
         closes = any(prompt.head.strip() == end for prompt in self._ir.turn.prompts)
@@ -243,7 +245,9 @@ class TurnRules:
         return tuple(end.strip() for end in self._variants.content_ends) or (self._content_end,)
 
     def _reasoning_ends(self) -> tuple[str, ...]:
-        return tuple(end.strip() for end in self._variants.reasoning_ends) or (self._reasoning_end,)
+        """Return the ends of reasoning, those that count at the start of a line only with the line end before them."""
+        ends = self._variants.reasoning_ends or (next(iter(lower(self._ir).reasoning_ends), ""),)
+        return tuple("\n" * is_word_at_line(end) + end.strip() for end in ends)
 
     def _ending_in(self, hint: str, ends: tuple[str, ...], forbidden: tuple[str, ...]) -> Expr:
         """Return text up to the first of the ends, and that end."""

@@ -1,0 +1,239 @@
+"""Split the runtime's files into definitions, and classes into their members, as flags fold them.
+
+    definitions("machine", off={"CALLS"})  →  Definition(("Machine",), ("Slots",), …, parts=(Fragment(…), …))
+
+Each file is parsed once.  A member whose conditions ask for a flag is folded and parsed again for each set of flags.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import resources
+
+from tplc.backends.python.fold import conditions, flags_in, fold_lines
+from tplc.backends.python.nodes import defined_names, walk
+
+Import = tuple[str, str]  # module and name; the name is "" for `import module`
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fragment:
+    """Lines of a definition: a member of a class, or what is around the members.  `inherited`: the methods that it
+    takes from a base, of that base ("" for the next)."""
+
+    member: str
+    lines: tuple[str, ...]
+    names: frozenset[str]
+    attributes: frozenset[str]
+    inherited: frozenset[tuple[str, str]] = frozenset()
+    signature: tuple[str, ...] = ()  # of a method, without what it does
+    names_of_signature: frozenset[str] = frozenset()
+
+    @property
+    def stub(self) -> tuple[str, ...]:
+        """Return the method with its signature only, for a base whose method is always overridden."""
+        return (*self.signature, "        raise NotImplementedError")
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    names: tuple[str, ...]
+    bases: tuple[str, ...]
+    flags: frozenset[str]  # of a class, those that are true or hold something
+    parts: tuple[Fragment, ...]
+    imports: tuple[tuple[str, Import], ...]
+    type_imports: tuple[tuple[str, Import], ...]
+    only_types: bool
+
+
+@cache
+def flags(file: str) -> frozenset[str]:
+    """Return the attributes of classes that are false or empty by default."""
+    return frozenset(flag for node in tree(file).body for flag in _flags_of(node, on=False))
+
+
+def _flags_of(node: ast.stmt, *, on: bool) -> Iterator[str]:
+    for item in node.body if isinstance(node, ast.ClassDef) else ():
+        if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name) and item.value is not None:
+            if item.target.id.isupper() and is_off(item.value) != on:
+                yield item.target.id
+
+
+def is_off(value: ast.expr) -> bool:
+    """Return whether a value is written as false, None, or empty."""
+    if isinstance(value, ast.Constant):
+        return value.value is False or value.value is None or value.value == ""
+    return (isinstance(value, ast.Tuple) and not value.elts) or (isinstance(value, ast.Dict) and not value.keys)
+
+
+@cache
+def tree(file: str) -> ast.Module:
+    return ast.parse(_source(file))
+
+
+@cache
+def _source(file: str) -> str:
+    return (resources.files("tplc_runtime") / f"{file}.py").read_text(encoding="utf-8")
+
+
+@cache
+def _lines(file: str) -> list[str]:
+    return _source(file).splitlines()
+
+
+def definitions(
+    file: str, off: frozenset[str] = frozenset(), on: frozenset[str] = frozenset()
+) -> tuple[Definition, ...]:
+    """Return the definitions of a file of the runtime.  `off` and `on`: attributes that are false, and true."""
+    asked = frozenset[str]().union(*(piece.asked for _, pieces in _split(file) for piece in pieces))
+    return _folded_definitions(file, off & asked, on & asked)
+
+
+@cache
+def _folded_definitions(file: str, off: frozenset[str], on: frozenset[str]) -> tuple[Definition, ...]:
+    return tuple(
+        replace(definition, parts=tuple(_folded(piece, off & piece.asked, on & piece.asked) for piece in pieces))
+        for definition, pieces in _split(file)
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Piece:
+    """A fragment as the runtime has it, and its place in the file.  `asked`: the attributes that its conditions ask
+    for."""
+
+    fragment: Fragment
+    file: str
+    start: int
+    stop: int
+    indent: int
+    conditions: tuple[ast.If | ast.expr, ...] = ()
+    asked: frozenset[str] = frozenset()
+
+
+@cache  # formats that differ in flags have most members alike
+def _folded(piece: _Piece, off: frozenset[str], on: frozenset[str]) -> Fragment:
+    if not off and not on:
+        return piece.fragment
+    known = {**dict.fromkeys(on, True), **dict.fromkeys(off, False)}
+    lines = fold_lines(_lines(piece.file), piece.start, piece.stop, piece.conditions, known.get)
+    member = piece.fragment.member
+    above = ["class _:"] if member or piece.indent else []
+    parsed = ast.parse("\n".join([*above, *lines])).body[0]
+    node = parsed.body[0] if above and isinstance(parsed, ast.ClassDef) else parsed
+    return _part(member, lines, [node], piece.indent)
+
+
+@cache
+def _split(file: str) -> tuple[tuple[Definition, tuple[_Piece, ...]], ...]:
+    """Return the definitions of a file as the runtime has them, with their pieces."""
+    body = tree(file).body
+    guarded = [item for node in body if isinstance(node, ast.If) for item in node.body]
+    imports, type_imports = tuple(_imports(body)), tuple(_imports(guarded))
+    found = []
+    for node in [*guarded, *body]:
+        names = defined_names(node)
+        if names and names != ("TYPE_CHECKING",):
+            bases = tuple(base.id for base in getattr(node, "bases", ()) if isinstance(base, ast.Name))
+            on = frozenset(_flags_of(node, on=True))
+            definition = Definition(names, bases, on, (), imports, type_imports, node in guarded)
+            found.append((definition, tuple(_pieces(node, file))))
+    return tuple(found)
+
+
+def _imports(body: list[ast.stmt]) -> Iterator[tuple[str, Import]]:
+    for node in body:
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, (alias.name, "")) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level and node.module and node.module != "__future__":
+            yield from ((alias.name, (node.module, alias.name)) for alias in node.names)
+
+
+def _pieces(node: ast.stmt, file: str) -> Iterator[_Piece]:
+    """Yield the definition's lines, a piece for each member and for what is between."""
+    lines = _lines(file)
+    start, stop = _first_line(node, lines), node.end_lineno or node.lineno
+    if not isinstance(node, ast.ClassDef):
+        yield _piece("", file, start, stop, node, node.col_offset)
+        return
+    between: list[ast.AST] = [*node.bases]
+    for item in node.body:
+        members = () if isinstance(item, ast.ClassDef) else defined_names(item)
+        if members:
+            first = _first_line(item, lines)
+            while first > start and not lines[first - 1].strip():
+                first -= 1
+            if first > start:
+                part = _part("", lines[start:first], between, node.col_offset)
+                yield _Piece(part, file, start, first, node.col_offset)
+            start, between = item.end_lineno or item.lineno, []
+            yield _piece(members[0], file, first, start, item, node.col_offset)
+        else:
+            between.append(item)
+    if start < stop:
+        yield _Piece(_part("", lines[start:stop], between, node.col_offset), file, start, stop, node.col_offset)
+
+
+def _piece(member: str, file: str, start: int, stop: int, node: ast.stmt, indent: int) -> _Piece:
+    """Return the piece of one statement; other lines of a class have no conditions."""
+    part = _part(member, _lines(file)[start:stop], [node], indent)
+    found = tuple(conditions(node))
+    return _Piece(part, file, start, stop, indent, found, flags_in(found))
+
+
+def _part(member: str, lines: list[str], nodes: list[ast.AST], indent: int) -> Fragment:
+    walked = [item for node in nodes for item in walk(node)]
+    own = member or any(isinstance(node, ast.FunctionDef) for node in nodes)
+    inherited = [(_base(item.value), item.attr) for item in walked if isinstance(item, ast.Attribute)]
+    method = nodes[0] if member and len(nodes) == 1 and isinstance(nodes[0], ast.FunctionDef) else None
+    own_lines = tuple(line[indent:] for line in lines)
+    if method is None:
+        signature: tuple[str, ...] = ()
+        of_signature: frozenset[str] = frozenset()
+    else:
+        above = own_lines[: len(lines) - (method.end_lineno or 0) + method.body[0].lineno - 1]
+        signature = tuple(line for line in above if not line.lstrip().startswith("#"))
+        annotated = [method.args, *([method.returns] if method.returns else []), *method.decorator_list]
+        of_signature = names_in([item for node in annotated for item in walk(node)])
+    return Fragment(
+        member,
+        own_lines,
+        names_in(walked) - (_local_names(walked) if own else frozenset()),
+        attributes_in(walked),
+        frozenset((base, name) for base, name in inherited if base is not None),
+        signature,
+        of_signature,
+    )
+
+
+def names_in(walked: Iterable[ast.AST]) -> frozenset[str]:
+    return frozenset(item.id for item in walked if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Load))
+
+
+def _local_names(walked: Sequence[ast.AST]) -> frozenset[str]:
+    """Return the names that a function or a class defines locally."""
+    stored = (item.id for item in walked if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store))
+    return frozenset(stored).union(item.arg for item in walked if isinstance(item, ast.arg))
+
+
+def attributes_in(walked: Iterable[ast.AST]) -> frozenset[str]:
+    return frozenset(item.attr for item in walked if isinstance(item, ast.Attribute))
+
+
+def _base(value: ast.expr) -> str | None:
+    """Return the class of the member: "" for super(), None for a member of an object."""
+    if isinstance(value, ast.Name):
+        return value.id
+    is_super = isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "super"
+    return "" if is_super else None
+
+
+def _first_line(node: ast.stmt, lines: list[str]) -> int:
+    decorators = node.decorator_list if isinstance(node, ast.ClassDef | ast.FunctionDef) else []
+    start = min([node.lineno, *(item.lineno for item in decorators)]) - 1
+    while start and lines[start - 1].lstrip().startswith("#"):
+        start -= 1
+    return start
