@@ -231,9 +231,9 @@ class _Trip:
         if found == want:
             self.counts["equal"] += 1
             return
-        other = {"role": "assistant", "content": found[0], "tool_calls": message.get("tool_calls", [])}
+        other = {"role": "assistant", "content": got["content"] or "", "tool_calls": message.get("tool_calls", [])}
         if found[1] and self.key:
-            other[self.key] = found[1]
+            other[self.key] = got["reasoning_content"]
         calls = [_call(n, name, arguments) for n, (name, arguments) in enumerate(found[2])]
         other = {**other, "tool_calls": calls} if calls else {k: v for k, v in other.items() if k != "tool_calls"}
         try:

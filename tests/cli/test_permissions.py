@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -76,15 +77,58 @@ WRITTEN = [
 ]
 
 
-def limited(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*WITHOUT_CAPABILITIES, sys.executable, "-m", "tplc", *command.split()],
-        cwd=folder, capture_output=True, text=True, stdin=subprocess.DEVNULL,
-    )  # fmt: skip
+# Starting Python and tplc takes longer than any of the commands: one process forks a child for each.
+PROGRAM = """
+import json, os, sys, tempfile
+from tplc.cli import main
+for line in sys.stdin:
+    folder, arguments = json.loads(line)
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        child = os.fork()
+        if child == 0:
+            os.chdir(folder)
+            sys.stdin = open(os.devnull)
+            for kept, number in ((sys.stdin, 0), (out, 1), (err, 2)):
+                os.dup2(kept.fileno(), number)
+            code = 70  # of what isn't an exit
+            try:
+                main(arguments)
+                code = 0
+            except SystemExit as exit:
+                code = exit.code or 0
+            finally:
+                sys.stdout.flush()
+                sys.stderr.flush()
+                os._exit(code)
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        texts = [os.pread(kept.fileno(), 1 << 20, 0).decode() for kept in (out, err)]
+    print(json.dumps([code, *texts]), flush=True)
+"""
+
+
+class Limited:
+    """Runs commands in a process that may not read and write everything."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
+
+    def __call__(self, folder: Path, command: str) -> subprocess.CompletedProcess[str]:
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._process.stdin.write(json.dumps([str(folder), command.split()]) + "\n")
+        self._process.stdin.flush()
+        code, out, err = json.loads(self._process.stdout.readline())
+        return subprocess.CompletedProcess(command, code, out, err)
+
+
+@pytest.fixture(scope="module")
+def limited() -> Iterator[Limited]:
+    command = [*WITHOUT_CAPABILITIES, sys.executable, "-c", PROGRAM]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        yield Limited(process)
 
 
 @pytest.mark.parametrize("command", READ)
-def test_what_may_not_be_read(guarded: Path, command: str) -> None:
+def test_what_may_not_be_read(guarded: Path, limited: Limited, command: str) -> None:
     done = limited(guarded, command)
     named = next(word for word in command.split() if word.startswith(("hidden", "secret")))
     name = {"hidden.toml": "secret.jinja"}.get(named, named)
@@ -94,14 +138,14 @@ def test_what_may_not_be_read(guarded: Path, command: str) -> None:
 
 
 @pytest.mark.parametrize("command", OF_ROWS)
-def test_rows_that_may_not_be_read(guarded: Path, command: str) -> None:
+def test_rows_that_may_not_be_read(guarded: Path, limited: Limited, command: str) -> None:
     pytest.importorskip("pyarrow")
     done = limited(guarded, command)
     assert (done.returncode, done.stderr) == (2, f"tplc: {command.split()[2]}: {UNREADABLE}\n")
 
 
 @pytest.mark.parametrize("command", WRITTEN)
-def test_what_may_not_be_written(guarded: Path, command: str) -> None:
+def test_what_may_not_be_written(guarded: Path, limited: Limited, command: str) -> None:
     done = limited(guarded, command)
     name = next((word for word in command.split() if word.startswith("fixed/x")), "fixed/hut.py")
     said = done.stdout + done.stderr
@@ -110,7 +154,7 @@ def test_what_may_not_be_written(guarded: Path, command: str) -> None:
     assert sorted(path.name for path in (guarded / "fixed").iterdir()) == ["hut.jinja", "tplc.toml"]
 
 
-def test_rows_that_may_not_be_written(guarded: Path) -> None:
+def test_rows_that_may_not_be_written(guarded: Path, limited: Limited) -> None:
     pytest.importorskip("pyarrow")
     done = limited(guarded, "parse hut.jinja out.jsonl --column text -o fixed/x.jsonl")
     assert (done.returncode, done.stderr) == (2, f"tplc: fixed/x.jsonl: {UNWRITABLE}\n")

@@ -7,10 +7,11 @@ values, or differ by them (written_calls.py), seeds from 60,000 on calls whose m
 (shaped_calls.py), seeds from 80,000 on calls as people copy them, in turns that differ by their shape
 (idiom_calls.py), seeds from 100,000 on calls of all kinds with delimiters that occur elsewhere (delimited_calls.py),
 inside of reasoning, or opened by the prompt.  A failure without a cause is counted by itself: it is a defect in every
-design.  A design that verifies reads messages that plain Jinja renders, with prose, dotted names and characters that
-filters escape; if one comes back differently, the design is verified but wrong.  The last line says how many of these
-misread a raw value that contains its own closing marker, a limit that docs/limits.md states.  With --readers, messages
-are read in chunks and by the PEG as well, and a difference between them makes the design wrong.
+design.  A design that verifies reads messages that plain Jinja renders, with prose, dotted names, words of markers that
+are quoted inside a line, and characters that filters escape; if one comes back differently, the design is verified but
+wrong.  The last line says how many of these misread a raw value that contains its own closing marker, a limit that
+docs/limits.md states.  With --readers, messages are read in chunks and by the PEG as well, and a difference between
+them makes the design wrong.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ from tests.property.every_reader import EveryReader
 from tests.property.wild_design import wild_template
 from tplc.driver import compile_template, generate
 from tplc.errors import InvalidIR, TplcError
+from tplc.ir.markers import is_ordinary, is_word
 from tplc.ir.nodes import PairArguments, Slot, TemplateIR, Text
+from tplc.ir.own_markers import own_markers
 from tplc.verify.artifact import load_module
 
 KEPT = range(10_000, 10_200)
@@ -86,7 +89,7 @@ def read_back(source: str, ir: TemplateIR, *, readers: bool = False) -> tuple[tu
     marker. `readers`: the same outputs are read in chunks and by the PEG, and differences in these count as well."""
     parser: Any = EveryReader(ir) if readers else load_module(generate(ir, "python"))
     closer = _closer_of_raw_values(ir)
-    asked = [*further_messages(ir.reasoning.key)]
+    asked = [*further_messages(ir.reasoning.key), *quoting_messages(ir)]
     limited = [message for message in asked if closer and any(closer in text for text in _values(message))]
     others = [message for message in asked if message not in limited]
     wrong, within_limits = (round_trip(source, ir, parser, tried).wrong for tried in (others, limited))
@@ -118,6 +121,17 @@ def further_messages(key: str) -> Iterator[dict[str, Any]]:
         yield {"role": "assistant", "content": "", "tool_calls": [_call(number, name, {"q": "a b"})]}
     for number, value in enumerate(VALUES):
         yield {"role": "assistant", "content": "", "tool_calls": [_call(number, "pin", {"at": value, "and": 2})]}
+
+
+def quoting_messages(ir: TemplateIR) -> Iterator[dict[str, Any]]:
+    """Yield content and reasoning that quote the words of which markers consist inside a line."""
+    lines = dict.fromkeys(line.strip() for text in own_markers(ir) for line in text.splitlines())
+    for marker in filter(is_ordinary, filter(is_word, lines)):
+        quoted = {"role": "assistant", "content": f"He said {marker} twice."}
+        yield quoted
+        key = ir.reasoning.key
+        if key and ":" not in key:
+            yield {**quoted, "content": "It is so.", key: quoted["content"]}
 
 
 def _call(number: int, name: str, arguments: dict[str, Any]) -> dict[str, Any]:

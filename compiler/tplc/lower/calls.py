@@ -5,6 +5,7 @@ r"""Calls: one object, or a header and arguments.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from tplc.ir.markers import only_punctuation
@@ -49,6 +50,8 @@ def calls_of(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
         in_reasoning="anywhere" if _are_in_reasoning(ir, form) else form.in_reasoning or at_line,
         after_reasoning=after_reasoning,
         ordinary=form.ordinary if whole else (),
+        # Where calls are messages of their own, what is left of an opener may be the end of any turn.
+        short=tuple(text for text in form.short if not text.strip().startswith(_cores(ir.turn.ends))),
         whole=whole,
         breaks=breaks_of(
             [
@@ -71,6 +74,10 @@ def _are_in_reasoning(ir: TemplateIR, form: CallForm) -> bool:
     )
     inside = inside or (ir.reasoning.mode != "none" and bool(ir.reasoning.start.strip()) and not ir.reasoning.end)
     return inside and form.where == "anywhere" and all(map(is_unambiguous_opener, form.openers))
+
+
+def _cores(markers: Iterable[str]) -> tuple[str, ...]:
+    return tuple(text.strip() for text in markers if text.strip())
 
 
 def _lead(text: str) -> str:

@@ -48,6 +48,12 @@ class ValueContext:
         return tuple(parts)
 
     @property
+    def line_end(self) -> str:
+        """Return the line end that alone separates two calls; "" if more than that does."""
+        between = self.closer + self.tools.separator + text_at(merged(self.tools.call), 0)
+        return "\n" if "\n" in between and not between.strip() else ""
+
+    @property
     def _after(self) -> tuple[Text | Slot, ...]:
         layout = merged(self.tools.call)
         return layout[layout.index(Slot("arguments")) + 1 :]
@@ -105,7 +111,7 @@ def following_of(context: ValueContext, *, guessed: bool) -> Following:
         closes=is_distinctive("".join(part or "" for part in context.closer_parts)),
         after=after,
         next_call=next_call,
-        next_empty=_after_a_name(next_call, tools, after),
+        next_empty=_after_a_name(next_call, tools, after, line_end="" if guessed else context.line_end),
         turn_ends=turn_ends,
         section_end=tools.section_end.strip(),
         starts="".join(sorted({text.strip()[0] for text in starts if text.strip()} | set(blank) | _leads(turn_ends))),
@@ -134,13 +140,16 @@ def _call_start(tools: Tools, opened: str) -> tuple[str | None, ...]:
     return (*not_blank([first]), None, suffix) if suffix else shown
 
 
-def _after_a_name(next_call: Sequence[str | None], tools: Tools, after: Sequence[str]) -> tuple[str, ...]:
-    """Return what follows a further call's name directly if it has no arguments."""
+def _after_a_name(
+    next_call: Sequence[str | None], tools: Tools, after: Sequence[str], *, line_end: str
+) -> tuple[str, ...]:
+    """Return what follows a further call's name directly if it has no arguments.  `line_end`: what separates two
+    calls."""
     layout = merged(tools.call)
     at = layout.index(Slot("name"))
     if next_call[-2:-1] != (None,) or layout[at + 1 :][:1] != (Slot("arguments"),):
         return ()
-    return unique([*after, *(text for text in next_call[:1] if text)])
+    return unique([*after, *(text for text in next_call[:1] if text), *([line_end] if line_end else [])])
 
 
 def pattern_of(

@@ -166,8 +166,10 @@ def battery(ir: TemplateIR) -> Iterator[Case]:
     # Tool servers put punctuation into names; a template may have a form of its own for such a name.
     named = (_call("files.first"), Call("files-second", ()), _call("files/third"))
     yield Case("no arguments between others", calls=named)
-    mixed: tuple[tuple[str, Json], ...] = (("s", "x"), ("n", 1), ("b", False), ("l", ["y"]), ("o", {"k": "v"}))
-    yield Case("arguments of every type", calls=(Call("files:mixed", mixed),))
+    mixed: tuple[tuple[str, Json], ...] = (("s", "x"), ("b", False), ("l", ["y"]), ("o", {"k": "v"}), ("n", 1))
+    # A number, which has no closer, before a call that is only a name.
+    after = (Call("files-now", ()), _call("files/last")) if ir.tools.parallel else ()
+    yield Case("arguments of every type", calls=(Call("files:mixed", mixed), *after))
     chars = "".join(dict.fromkeys(one.char for one in ir.tools.replaced if one.slot != "value"))
     if chars:
         yield Case(

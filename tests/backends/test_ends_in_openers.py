@@ -1,0 +1,26 @@
+"""Openers of calls that begin with the end of the turn, as where each call is a message of its own."""
+
+from __future__ import annotations
+
+from tests.property.every_reader import EveryReader
+from tplc.driver import compile_template
+
+SOURCE = (
+    "{% for m in messages %}{% if m.role == 'assistant' %}{{ '<|assistant|>\n' ~ (m.content or '') }}"
+    "{% for c in m.tool_calls or [] %}"
+    "{{ '<|done|>\n<|call:' ~ c.function.name ~ '|>\n' ~ c.function.arguments | tojson }}"
+    "{% endfor %}{{ '<|done|>\n' }}"
+    "{% else %}{{ '<|' ~ m.role ~ '|>\n' ~ m.content ~ '<|done|>\n' }}{% endif %}{% endfor %}"
+    "{% if add_generation_prompt %}{{ '<|assistant|>\n' }}{% endif %}"
+)
+
+
+def test_an_end_before_another_turn_is_no_opener() -> None:
+    ir = compile_template(SOURCE, name="messages.jinja")
+    assert ir.verification.failures == ()
+    reader = EveryReader(ir)
+    for rest in ("", "<|done|>", "<|done|>\n", "<|done|>\n<|user|>\nMore?"):
+        assert reader.parse("Yes." + rest)["content"] == "Yes."
+    found = reader.parse('Yes.<|done|>\n<|call:f|>\n{"a": 1}<|done|>\n<|user|>\n')
+    assert (found["content"], [call["function"]["name"] for call in found["tool_calls"]]) == ("Yes.", ["f"])
+    assert reader.differ == []
