@@ -102,8 +102,8 @@ class Pattern:
         return found
 
 
-WORD_SEPARATORS = Pattern(r"[\s_▁-]+")
-IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("｜"): ord("|")}
+WORD_SEPARATORS = Pattern(r"[\s_▁|｜-]+")
+IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("\\"): ord("/")}
 ANY_WORD = "\ufdd1"  # in a core: the language that a fence names, or none.  It is no character of any text.
 LONGEST_LANGUAGE = 16
 LANGUAGE = Pattern(rf"[\w-]{{0,{LONGEST_LANGUAGE}}}")
@@ -267,7 +267,7 @@ class ExpectedText:
 
 
 def squeezed(text: str) -> str:
-    """Return a text in lower case, without white space, `_`, `-` and similar separators, with `|` for `｜`."""
+    """Return a text in lower case, without white space, bars, `_`, `-` and similar separators, with `/` for `\\`."""
     return str(WORD_SEPARATORS.sub("", text)).translate(IN_ANY_CASE)
 
 
@@ -561,6 +561,11 @@ COMMENT = Pattern(r"(?://|#)[^\n]*(?:\n|\Z)|/\*.*?\*/")
 KEY = Pattern(r'"[^"\\\x00-\x1f]{0,64}(?:"[ \t\r\n]{0,16}(?:(:)|\Z)|\Z)')
 # Shorter than KEY, and without control characters: as long as this may match, so may KEY, which waits for more input.
 OPEN_KEY = Pattern(r'"(\w{1,32}) {0,4}:(?= {0,16}(?:["\[{0-9-]|(?:true|false|null)\b))')
+# A key whose quotes are doubled (groups: the key, and its second quotes), or the beginning of one.  Doubled quotes of a
+# value (the group: all but the first), or quotes that may be the beginning of such.
+DOUBLED_KEY = Pattern(r'"{2,3}(?:(\w{1,32})(?:("{1,3}) {0,4}(?=:)|"{0,3} {0,4}\Z)|\Z)')
+DOUBLED_OPENING = Pattern(r'"(?:("{1,2})(?=[^\s,:"\]}][^"\n]{0,200}"\1)|"{0,2}(?:[^\s,:"\]}][^"\n]{0,200}"{0,2})?\Z)')
+ODD_IN_WORDS = frozenset('"[]{}')  # a word with these may contain more than one value
 LONGEST_SEPARATOR = 256  # longer than any separator
 
 
@@ -603,6 +608,7 @@ def json_end(buf: str, pos: int) -> int:
         return 0
 
 
+MAY_BE_DOUBLED = ("", '"')
 IN_STRING = plain_run('"', "json")
 
 
@@ -694,6 +700,7 @@ class Reader(Copyable):
         self.out: list[str] = []
         self.comma: list[str] = []  # a comma with the white space after it, until something follows
         self.repair = ""  # the first repair
+        self.is_guessed = False  # a repair had to guess where a value or an object ends
         self.pause = False
         self.needs_more = False  # the rest of regular JSON depends on the following text
         self.wanted = 0  # so many characters are needed before anything is decided
@@ -741,8 +748,8 @@ class Reader(Copyable):
                 self._pop()
                 return pos
         if match.lastindex == 3:
-            if self.stack and text in "/=#：，":
-                other = self._comment_or_equals(buf, pos, final)
+            if self.stack and text in "/=#：，\\":
+                other = self._between_members(buf, pos, final)
                 if other != pos:
                     return other
             return self._word(buf, pos, self.style.word_end.search(buf, end).start(), final)
@@ -754,7 +761,20 @@ class Reader(Copyable):
         if text in self.style.prefixes and rest < LONGEST_SEPARATOR and buf[pos:] in self.style.prefixes and not final:
             return -1
         token = self.style.tokens[text]
-        if text == '"' and self.stack and self.stack[-1] == "{" and self.want in ("key", "member", "comma"):
+        if text == '"' and self.stack and (odd := self._irregular_quotes(buf, pos, final)) != pos:
+            return odd
+        if self.NEEDS_LOOKAHEAD and not self.stack and token not in '"[{':
+            return self._no_value(pos)
+        whole = self._whole_json(buf, pos) if token in "[{" and self.want == "value" and rest > 64 else 0
+        if not whole:
+            self._punctuation(token, text)
+        return whole or end
+
+    def _irregular_quotes(self, buf: str, pos: int, final: bool) -> int:
+        """Return the end of a key without its second quote, of one in doubled quotes, or of the doubled quotes that
+        a value begins with; `pos` if there is none of these, -1 if more input is needed."""
+        found = None
+        if self.stack[-1] == "{" and self.want in ("key", "member", "comma"):
             key = KEY.match(buf, pos)
             if key is not None and key.lastindex is None and not final:
                 return -1
@@ -762,12 +782,18 @@ class Reader(Copyable):
             if left_open is not None:
                 self._repaired("missing quotes")
                 return self._put_key(left_open[1], int(left_open.end(1)))
-        if self.NEEDS_LOOKAHEAD and not self.stack and token not in '"[{':
-            return self._no_value(pos)
-        whole = self._whole_json(buf, pos) if token in "[{" and self.want == "value" and rest > 64 else 0
-        if not whole:
-            self._punctuation(token, text)
-        return whole or end
+            found = DOUBLED_KEY.match(buf, pos) if key is None else None
+            if found is not None and found[2]:
+                self._repaired("doubled quotes")
+                return self._put_key(found[1], int(found.end(2)))
+        elif buf[pos + 1 : pos + 2] in MAY_BE_DOUBLED and self.style.is_json:
+            found = DOUBLED_OPENING.match(buf, pos)
+            if found is not None and found[1]:
+                self._repaired("doubled quotes")
+                self._punctuation('"', '"')
+                self.string = Quoting('"' + found[1], "json")
+                return int(found.end())
+        return pos if found is None or final else -1
 
     def regular(self, buf: str, pos: int, stop: int) -> int:
         """Return the end of regular JSON: before something irregular, or before the end of what is read.  A comma waits
@@ -792,7 +818,7 @@ class Reader(Copyable):
                 if (end := self._end_of_key(buf, pos)) < 0:
                     break
                 comma, want, pos = -1, "value", end - 1
-            elif character == '"' and want not in ("colon", "comma"):
+            elif character == '"' and want not in ("colon", "comma") and buf[pos + 1 : pos + 2] not in MAY_BE_DOUBLED:
                 string, comma = quoting, -1
             elif character == "," and want == "comma":
                 comma, want = pos, "value" if stack[-1] == "[" else "member"
@@ -824,9 +850,14 @@ class Reader(Copyable):
         self.needs_more = key is not None and key.lastindex is None
         return -1 if key is None or self.needs_more else int(key.end())
 
-    def _comment_or_equals(self, buf: str, pos: int, final: bool) -> int:
-        """Return the end of a comment, or of a text in the place of a colon; `pos` if there is none, -1 if more input
-        is needed."""
+    def _between_members(self, buf: str, pos: int, final: bool) -> int:
+        """Return the end of a comment, of escaped white space, or of a text in the place of a colon; `pos` if there is
+        none, -1 if more input is needed."""
+        if buf[pos] == "\\":
+            if buf[pos + 1 : pos + 2] in ("n", "r", "t"):
+                self._repaired("escaped white space")
+                return pos + 2
+            return pos if pos + 1 < len(buf) or final else -1
         if buf[pos] in "=：，":
             meant, arrow = ("comma" if buf[pos] == "，" else "colon"), buf[pos] == "=" and buf[pos + 1 : pos + 2] == ">"
             if self.want != meant:
@@ -924,6 +955,7 @@ class Reader(Copyable):
             self._begin()
             if self.want in ("key", "member"):
                 self._repaired("missing key")
+                self.is_guessed = True
                 self.out.append('"": ')
             if not self.stack:
                 self.style = self.styles[1 if token == "[" else 2]
@@ -935,6 +967,7 @@ class Reader(Copyable):
                 return self._repaired("stray " + token)
             while self.stack[-1] != opened:
                 self._repaired("missing closing bracket")
+                self.is_guessed = True
                 self._pop()
             self._pop()
         elif token == ":" and self.want == "colon":
@@ -998,6 +1031,8 @@ class Reader(Copyable):
             text = buf[pos:end].rstrip()
             # The first quote of a value may be missing.
             bare = text.rstrip("\"'") if bare_key or (text[-1:] == '"' and text.count('"') == 1) else text
+            # No comma before a key: the quote after the value before it may be missing.
+            self.is_guessed |= not ODD_IN_WORDS.isdisjoint(bare) or (bare_key and self.want == "comma")
             literal = '"' + escaped(bare) + '"'
         self._begin()
         self.out.append(literal)
@@ -1121,13 +1156,18 @@ FIRST_KEY = Pattern(r"""\{\s{0,64}["'](\w{1,64})["']""")
 PART_OF_FIRST_KEY = Pattern(r"""\{\s{0,64}(?:["']\w{0,64})?""")
 FENCE = Pattern(r"```[\w-]*[^\S\n]*\n")
 INFINITY = float("inf")
-BEFORE_CALLS = Pattern(rf"[\s(]*(?:\[\s*(?=\w[{NAME_CHARACTERS}]*\())?")
+BEFORE_CALLS = Pattern(rf"[\s(>]*(?:\[\s*(?=\w[{NAME_CHARACTERS}]*\())?")
 NO_BRACE = Pattern(r"""["']\w+["']\s*:""")
 BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*")
 BEFORE_FIRST_KEY = Pattern(
-    r"""[\s({\[\\"'“”‘«`]*(?:(?i:json)\b:?[\s({\[\\"'“”‘«`]*)?(?:<(?:[\w:-]+\s*[ =]\s*(?:\w+\s*=\s*)?)?["']?)?"""
+    r"""[\s(>{\[\\"'“”‘«`]*(?:(?i:json)\b:?[\s({\[\\"'“”‘«`]*)?(?:<(?:[\w:-]+\s*[ =]\s*(?:\w+\s*=\s*)?)?["']?)?"""
 )
-ANY_KEY = Pattern(r"""(?=[\s(\[`{]|(?i:json))[\s(\[`]*(?:(?i:json)\b:?\s*)?(?:\{[{\s]*|(?<=\s))(?:\\n)?[\\"'“”‘«]+\w""")
+ANY_KEY = Pattern(
+    r"""(?=[\s(>\[`{]|(?i:json))[\s(>\[`]*(?:(?i:json)\b:?\s*)?(?:\{[{\s]*|(?<=\s))(?:\\n)?[\\"'“”‘«]+\w"""
+)
+# What may be around arguments that are an object.
+BEFORE_OBJECT = Pattern(r"[\s(:=*>]*(?:`{1,3}[\w-]*\s*)?(?:(?i:json)\b:?\s*)?(?=\{)")
+AFTER_ARGUMENTS = Pattern(r"[\s)`]*")
 AFTER_OBJECT = Pattern(r"\s*(?:[,;]\s*)?")
 WORD_BEFORE = Pattern(r"\s*(?i:json)\b:?\s*")
 # The name of a tool before its arguments, and a keyword in them.
@@ -1170,16 +1210,32 @@ def calls_in(text: str, tools: Parameters) -> list[tuple[str, str]]:
 
 def arguments_in(name: str, text: str, tools: Parameters) -> str | None:
     """Return the arguments of a tool in a text that has another form; None if it contains anything else."""
-    called = _values(name + text, tools) if text[:1] == "(" else [None]
-    if len(called) == 1 and called[0] is not None:
-        return arguments_of(name, json.dumps(called[0].get("arguments")), tools)
+    at = arguments_at(name, text, 0, tools)
+    if at is not None and at[1] == len(text):
+        return at[0]
     for candidate in _candidates(text):
         values = _values(candidate, tools)
         found = arguments_of(name, json.dumps(values[0]), tools) if len(values) == 1 and values[0] is not None else None
         if found is not None:
             return found
-    pairs = _tagged(text, name, tools)
-    return json.dumps(pairs, ensure_ascii=False) if pairs else None
+    return None
+
+
+def arguments_at(name: str, text: str, pos: int, tools: Parameters) -> tuple[str, int] | None:
+    """Return the arguments of a tool that begin here in another form, and where they end: an object with punctuation
+    or a fence around it, keywords in parentheses, or elements.  None if there are none."""
+    before = BEFORE_OBJECT.match(text, pos)
+    if before is not None:
+        value, end = json_value(text, before.end(), tools)
+        found = arguments_of(name, json.dumps(value), tools)
+    elif text.startswith("(", pos):
+        value, end = _called(name + text[pos:], 0, tools)
+        named = value is not None and value["name"] == name
+        found, end = arguments_of(name, json.dumps(value["arguments"]), tools) if named else None, end + pos - len(name)
+    else:
+        pairs, end = _tagged(text, pos, name, tools)
+        found = json.dumps(pairs, ensure_ascii=False) if pairs else None
+    return None if found is None else (found, int(AFTER_ARGUMENTS.match(text, end).end()))
 
 
 def arguments_of(name: str, text: str, tools: Parameters) -> str | None:
@@ -1309,8 +1365,9 @@ def _tagged_call(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
     name = tool_named(match[3] or match[1], tools) if match is not None else ""
     if match is None or name not in tools:
         return None, pos
-    arguments = _tagged(match[4], name, tools)
-    return {"name": name, "arguments": arguments} if arguments or not match[4].strip() else None, int(match.end())
+    arguments, end = _tagged(match[4], 0, name, tools)
+    whole = end == len(match[4]) or not match[4].strip()
+    return {"name": name, "arguments": arguments} if whole else None, int(match.end())
 
 
 @lru_cache(maxsize=1)
@@ -1354,23 +1411,22 @@ def _called(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
     return None, pos
 
 
-def _tagged(text: str, name: str, tools: Parameters) -> dict[str, Any]:
-    """Return the arguments of a tool in elements such as `<a>1</a>` or `<x name="a">1</x>`; {} if there is anything
-    else."""
-    schema, pos = tools.get(name), 0
+def _tagged(text: str, pos: int, name: str, tools: Parameters) -> tuple[dict[str, Any], int]:
+    """Return the arguments of a tool in elements such as `<a>1</a>` or `<x name="a">1</x>`, and where these end."""
+    schema = tools.get(name)
     keys = keys_of(schema, schema) or set()
     found: dict[str, Any] = {}
     while pos < len(text):
         element = ELEMENT.match(text, pos)
         key = (element[2] or element[1]) if element is not None else ""
         if element is None or key not in keys or key in found:
-            return {}
+            break
         types, value = types_of(member_of(schema, schema, key), schema), element[3].strip()
         found[key] = (
             value if types is None or "string" in types else loaded(value.lower() if value.isalpha() else value)
         )
         pos = element.end()
-    return found
+    return found, pos
 
 
 def _unwrapped(value: Any, tools: Parameters) -> list[Any]:
@@ -1899,6 +1955,7 @@ class Stream(Copyable):
     SPACE: ClassVar[str] = ""  # alternatives of the white space before the content, with SPACE_SEPARATOR between
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     _last_char = ""  # of the text before
+    _is_searched = False  # for a text like a marker
 
     def __init__(
         self,
@@ -2025,7 +2082,8 @@ class Stream(Copyable):
         return rows
 
     def _row(self) -> dict[str, Any]:
-        message, notes = self.message, [note._asdict() for note in self.diagnostics]
+        message = self.message
+        notes = [note._asdict() for note in self._examined(message)]
         calls = [{"id": call["id"], **call["function"]} for call in message["tool_calls"]]
         text = {"content": message["content"], "reasoning_content": message["reasoning_content"]}
         return {**text, "tool_calls": calls, "incomplete": self.incomplete, "diagnostics": notes}
@@ -2120,7 +2178,7 @@ class Stream(Copyable):
 
     def _feed_after_finish(self, chunk: str) -> list[Delta]:
         """Add text that is fed after `finish` to the trailing text; nothing of it is lost."""
-        if chunk and (not self._diagnostics or self._diagnostics[-1].code != TEXT_AFTER_FINISH):
+        if chunk and (not self.diagnostics or self._diagnostics[-1].code != TEXT_AFTER_FINISH):
             self._note(TEXT_AFTER_FINISH, "text after the output was finished")
         self._out.texts["trailing"].append(chunk)
         return []
@@ -2177,12 +2235,18 @@ class Stream(Copyable):
     @property
     def diagnostics(self) -> list[Any]:
         """What was dropped, repaired or not read so far."""
+        return self._examined()
+
+    def _examined(self, message: Message | None = None) -> list[Any]:
+        """Return the diagnostics, also those found only if somebody asks.  `message`: the message, if it is known."""
         if self.CALLS and self._unchecked:
             self._note_misfits()
-        if self.MARKER_LIKE and self._final and not (self._diagnostics or self._out.guarded):
-            found = marker_like(self._out.to_message(), self.MARKER_LIKE)
-            if found:
-                self._note("like_a_marker", found + LIKE_A_MARKER)
+        if self.MARKER_LIKE and self._final and not self._is_searched:
+            self._is_searched = True
+            if not (self._diagnostics or self._out.guarded):
+                found = marker_like(message or self._out.to_message(), self.MARKER_LIKE)
+                if found:
+                    self._note("like_a_marker", found + LIKE_A_MARKER)
         return self._diagnostics
 
     def _note_misfits(self) -> None:
@@ -2855,10 +2919,13 @@ class Machine(Slots):
             self._in_string(reader)
             return False
         if reader.repair:
-            self._note("arguments_repaired", "arguments: " + reader.repair)
-            self._repaired = True
+            self._note_repair("arguments_repaired", "arguments: ", reader)
         self._reader = None
         return True
+
+    def _note_repair(self, code: str, what: str, reader: Reader) -> None:
+        self._note(code, what + reader.repair)
+        self._repaired, self.incomplete = True, self.incomplete or reader.is_guessed
 
     def _check_arguments(self) -> None:
         """Examine the arguments of the last call when somebody asks for diagnostics; those of a repaired call at once:
@@ -3356,8 +3423,10 @@ class Objects(Repairs):
                 return False
             self._written = self.STYLES[0].tokens.get(match.group(), "")
             if self._written not in ("{", '"'):
-                if not self.MAY_BE_EMPTY or self.AFTER_CALL.match_at(self._buf, start) is None:
+                is_closed = self.AFTER_CALL.match_at(self._buf, start) is not None
+                if not (is_closed and self.MAY_BE_EMPTY):
                     self._note("no_arguments", "expected the arguments")
+                    self.incomplete = self.incomplete or not is_closed
                 self._out.emit("arguments", "{}")
                 return self._close_call()
             self._reader = Reader(self.STYLES, self.BREAKS)
@@ -3381,8 +3450,7 @@ class Objects(Repairs):
             if reader.want:
                 self._note_truncation(*ENDS_IN_CALL)
             elif reader.repair:
-                self._note("arguments_repaired", "arguments: " + reader.repair)
-                self._repaired = True
+                self._note_repair("arguments_repaired", "arguments: ", reader)
         if text[read:].strip():
             self._note_lost_text("arguments_not_an_object", "the arguments are not an object")
             self._out.emit("content", text[read:])
@@ -3454,6 +3522,8 @@ class Objects(Repairs):
 NO_FLOOR = sys.maxsize
 NO_NAME = frozenset('"{},:“”')  # characters that show that a quote or a bracket is missing
 COMMAS = (",", ";")
+# What no argument object of a template begins with, after its key; or all that has come of it.
+IRREGULAR_ARGUMENTS = Pattern(r"\s*(?::\s*(?:([`(<:=*>])|\Z)|\Z)")
 OBJECT_END = Pattern(r"\s*\}")
 
 
@@ -3584,6 +3654,8 @@ class CallObjects(Repairs):
         # call = "{" (key ":" value ",")* "}"
         reader, more = self._reader, True
         while more and isinstance(reader, CallReader) and self._reader is reader:
+            if self.REREADS_CALLS and reader.want == "colon" and self._tools and not self._irregular_arguments(reader):
+                return False
             start = self._pos
             self._pos = reader.read(self._buf, start, self._final)
             more, reader.pause, event, reader.event = reader.pause, False, reader.event, ""
@@ -3602,6 +3674,25 @@ class CallObjects(Repairs):
         if reader is not None and not reader.want and self._reader is reader:
             return self._end_object(reader)
         return self._reader is None
+
+    def _irregular_arguments(self, reader: CallReader) -> bool:
+        """Read arguments in another form, up to where they end; return False if more input is needed."""
+        if not self._has_name or self._written or reader._role_here() != "arguments":
+            return True
+        buf, irregular = self._buf, IRREGULAR_ARGUMENTS.match(self._buf, self._pos)
+        if irregular is None or irregular[1] is None:
+            return irregular is None or self._final
+        start, mark = irregular.start(1), self.BREAKS.find(buf, irregular.start(1))
+        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
+            return False
+        text = buf[start : len(buf) if mark is None else mark.start]
+        found = arguments_at(self._out.calls[-1][0], text, 0, self._tools)
+        if found is not None:
+            self._note("arguments_repaired", "arguments: in another form")
+            self._out.emit("arguments", found[0])
+            self._written, self._arguments_before_name, self._repaired = "done", found[0], True
+            self._pos, reader.want = start + found[1], "comma"
+        return True
 
     def _waits_for_key(self, reader: CallReader, event: str) -> bool:
         """Return whether the arguments are not passed on yet, as another object is, or may be, around them."""
@@ -3754,8 +3845,7 @@ class CallObjects(Repairs):
             self._out.emit("arguments", inside or self._no_arguments())
             self.incomplete = self.incomplete or (self._unknown and not (self._arguments_next_to_name or inside))
         if reader.repair:
-            self._note("call_repaired", "call: " + reader.repair)
-            self._repaired = True
+            self._note_repair("call_repaired", "call: ", reader)
         self._reader = None
         return self._close_call()
 
@@ -3799,7 +3889,7 @@ class CanonicalOrderCalls(CallObjects):
     def _begin_object(self) -> None:
         super()._begin_object()
         head = self.HEAD.match(self._buf, self._pos)
-        if head is not None and isinstance(self._reader, CallReader):
+        if head is not None and head["name"] and isinstance(self._reader, CallReader):
             self._pos, self._call_id = head.end(), head.groupdict().get("id")
             self._raw.append(head[0])
             self._reader.go_to(self.USUAL_KEYS[0])
@@ -3995,14 +4085,16 @@ class Pairs(Repairs):
         found = self._irregular_key(start)
         if found is None:
             return False
-        key, _, end = found
+        key, at, end = found
         if not key:
             return None
         self._pos = start  # diagnostics are about the pair, in any chunking
-        if self.PAIR_OPENS and found[1] == start:
+        if self.PAIR_OPENS and at == start:
             self._note_lost_text("argument_not_opened", f"the argument {key} is not opened")
         else:
             self._note("other_form_of_argument", f"the argument {key} is not written as the template does")
+            # A line end in the place of the key's end.
+            self.incomplete = self.incomplete or self._buf[at + len(key) : end] == "\n"
         ends = self.PAIR[-1][1].markers
         self._pos, self._space = end, ends[0][3] if ends else ""
         self._count += 1
@@ -4023,8 +4115,10 @@ class Pairs(Repairs):
             end = after.match(buf, pos + len(key)).end()
             if key and not self._final and len(buf) - end < width:
                 return None
-            if key and (end > pos + len(key) or (pos > start and buf[end : end + 1] == "\n")):
+            if key and end > pos + len(key):
                 return key, pos, end
+            if key and pos > start and buf.startswith("\n", end):
+                return key, pos, end + 1
         return "", start, start
 
     def _no_pair(self) -> bool:
@@ -4665,6 +4759,7 @@ class GuessedPairs(RawPairs):
     LITERALS: ClassVar[str] = ""  # the quotes of strings that are recognised
     BARE_END: ClassVar[Any] = None  # the end of a value without the quote that the template writes before each
     SPACE_AROUND_KEY_END: ClassVar[bool] = False  # white space may be around the end of a key,
+    _ends_itself = False  # the text that ends all pairs has come
     _spaced = False  # here it precedes that end: white space after it is no part of the value
 
     def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:
@@ -4677,6 +4772,16 @@ class GuessedPairs(RawPairs):
             self._spaced = before >= 0 and self._buf[before].isspace()
         if self._quotes:
             self._as = ""
+
+    def _end_pairs(self, kind: str) -> bool:
+        self._ends_itself = kind == "end"
+        return super()._end_pairs(kind)
+
+    def _leave_calls(self, kind: str) -> bool:
+        if self._unclosed and kind and not self._ends_itself:
+            # Only the closer that is missing would have shown where the last value ends.
+            self._note_lost_text("argument_not_closed", "an argument is not closed")
+        return super()._leave_calls(kind)
 
     def _read_as(self, text: str) -> str:
         return "quoted" if text[:1] and text[0] in self._quotes else super()._read_as(text)

@@ -69,13 +69,13 @@ class StreamParser(RawPairs):
     HEADED = False
     MARKER_LIKE = (
         Pattern(
-            r'(?:[<＜][\s<＜/\\|｜!:]{0,4}(?:(?ai:more)|(?ai:run)|(?ai:given))s?(?!\w)(?:[=:][\w.:-]{1,64})?\s?[^\w\s\"\\]'
-            r"{0,4})(?=\w|\n|\Z)"
+            "(?:[<＜][\\s<＜/\\\\|｜!:]{0,7}(?:(?ai:more)|(?ai:run)|(?ai:given))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?\\s?["
+            r'^\w\s\"\\]{0,4})(?=\w|\n|\Z)'
         ),
         Pattern(r"\A[>](?![^\S\n])|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\S\n])[<]\Z"),
         Pattern(
-            r'"(?:[>]|\\r\\n)|(?:(?:[<＜][\s<＜/\\|｜!:]{0,4}(?:(?ai:more)|(?ai:run)|(?ai:given))s?(?!\w)(?:[=:][\w.:-]{1,'
-            r'64})?\s?[^\w\s\"\\]{0,4})(?:\\n)?|[<]|\\r)"'
+            '"(?:[>]|\\\\r\\\\n)|(?:(?:[<＜][\\s<＜/\\\\|｜!:]{0,7}(?:(?ai:more)|(?ai:run)|(?ai:given))s?(?!\\w)(?:[=:]["\']?[\\w.:'
+            '-]{1,64}["\']?)?\\s?[^\\w\\s\\"\\\\]{0,4})(?:\\\\n)?|[<]|\\\\r)"'
         ),
     )
     PLACE_DECIDES = True
@@ -91,18 +91,19 @@ class StreamParser(RawPairs):
         ("respelled", "\x00<:more:>", "", "", 6), ("end", "\x00<:over:>", "", "", 6),
         ("unclosed", "to user:>", " ", "", 1),
         find=(
-            r"#(top#)|<(?:(:from\s{1,64}assistant\s{1,64}to\s{1,64}user:>)|(:more:>)|(:over:>)|(\s{0,4}:\s{0,4}(?ai:mo"
-            r"re)\s{0,4}:\s{0,4}>)|(\s{0,4}:\s{0,4}(?ai:over)\s{0,4}:\s{0,4}>))|t(o\s{1,64}user:>)"
-        ), near=r"#(?=[t]|\Z)|<(?=[\t\n\r \-:_▁]|\Z)|t(?=[o]|\Z)", width=219, leads=" ",
+            r"#(top#)|<(?:(:from\s{1,64}assistant\s{1,64}to\s{1,64}user:>)|(:more:>)|(:over:>)|([\s|｜]{0,4}:[\s|｜]{0"
+            r",4}(?ai:more)[\s|｜]{0,4}:[\s|｜]{0,4}>)|([\s|｜]{0,4}:[\s|｜]{0,4}(?ai:over)[\s|｜]{0,4}:[\s|｜]{0,4}>)"
+            r")|t(o\s{1,64}user:>)"
+        ), near=r"#(?=[t]|\Z)|<(?=[\t\n\r \-:_\|▁｜]|\Z)|t(?=[o]|\Z)", width=219, leads=" ",
     )
     IN_CONTENT = Scanner(
         ("final_end", "#top#", "", "", 0), ("header", "<:from assistant", "", "", 0), ("end", "<:over:>", "", "", 0),
         ("stray", "<:more:>", "", "", 0), ("end", "\x00<:over:>", "", "", 6), ("reasoning", "to self:>", " ", "", 0),
         ("content", "to user:>", " ", "", 0), ("line", "to ", " ", " ", 2),
         find=(
-            r"#(top#)|<(?:(:from\s{1,64}assistant)|(:over:>)|(:more:>)|(\s{0,4}:\s{0,4}(?ai:over)\s{0,4}:\s{0,4}>))|t("
-            r"?:(o\s{1,64}self:>)|(o\s{1,64}user:>)|(o(?!\w)))"
-        ), near=r"#(?=[t]|\Z)|<(?=[\t\n\r \-:_▁]|\Z)|t(?=[o]|\Z)", width=105, leads=" ",
+            r"#(top#)|<(?:(:from\s{1,64}assistant)|(:over:>)|(:more:>)|([\s|｜]{0,4}:[\s|｜]{0,4}(?ai:over)[\s|｜]{0,4"
+            r"}:[\s|｜]{0,4}>))|t(?:(o\s{1,64}self:>)|(o\s{1,64}user:>)|(o(?!\w)))"
+        ), near=r"#(?=[t]|\Z)|<(?=[\t\n\r \-:_\|▁｜]|\Z)|t(?=[o]|\Z)", width=105, leads=" ",
     )
     REASONING_AGAIN = Scanner(
         ("reasoning", "to self:>", " ", "", 0), find=r"t(o\s{1,64}self:>)", near=r"t(?=[o]|\Z)", width=74, leads=" "
@@ -122,14 +123,14 @@ class StreamParser(RawPairs):
     ONLY_TOOLS = True
     HEADER_PARTS = ('name="', "<run", "name", "run", '">', ":>", "to", '"', ":", "<", "=", ">")
     HEADER_TEXTS = Pattern(
-        '(?:name="|<run|name|run|">|:>|to|"|:|<|=|>|[^\\S\\n]*[\\n:.,/\'"`]|[0-9]+|\\w{1,32}\\s?=(?=\\s?["\']))'
+        '(?:name="|<run|name|run|">|:>|to|"|:|<|=|>|[^\\S\\n]*[\\n:.,/\'"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?["\']))'
     )
     BREAKS = Breaks(
         ("mark", "<:from assistant", "", "", 0), ("mark", "<:over:>", "", "", 0), ("mark", "</run>", "", "", 0),
         find=r"<(?:(:from\s{1,64}assistant)|(:over:>)|(/run>))", near=r"<(?=[/:]|\Z)", width=81, first="<",
     )
     GARBLED = (
-        Pattern("[()/<>\\[\\\\\\]{\\|}＜＞｜][()/<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:run))s?(?!\\w)(?:[=:][\"']?[\\w.-]{1,64}[\"']?)?[)/>\\\\\\]\\|}＞｜]{0,4}"),
+        Pattern("[()/<>\\[\\\\\\]{\\|}＜＞｜][()/<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:run))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[)/>\\\\\\]\\|}＞｜]{0,4}"),
         "()/<>[\\]{|}＜＞｜",
         ("run",),
     )
@@ -151,21 +152,30 @@ class StreamParser(RawPairs):
         ("skip", "\x00</given>", "", "", 6), ("next", "\x00<:over:>", "", "", 6), ("next", "\x00</run>", "", "", 6),
         ("next", "to ", " ", " ", 2),
         find=(
-            r'<(?:(:more:>\s{0,64}<:from\s{1,64}assistant(?!\w))|(given\s{1,64}name=")|(/given>)|(:over:>)|(/run>)|(\s'
-            r"{0,4}:\s{0,4}(?ai:more)\s{0,4}:\s{0,4}>\s{0,4}<\s{0,4}:\s{0,4}(?ai:from)[\s_▁-]{0,64}(?ai:assistant))|("
-            r'\s{0,4}(?ai:given)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}/\s{0,4}(?ai:given)\s{0,4}>)|(\s{0,4}'
-            r":\s{0,4}(?ai:over)\s{0,4}:\s{0,4}>)|(\s{0,4}/\s{0,4}(?ai:run)\s{0,4}>))|t(o(?!\w))"
-        ), near=r"<(?=[\t\n\r \-/:G_g▁]|\Z)|t(?=[o]|\Z)", width=249, leads=" ",
+            r'<(?:(:more:>\s{0,64}<:from\s{1,64}assistant(?!\w))|(given\s{1,64}name=")|(/given>)|(:over:>)|(/run>)|(['
+            r"\s|｜]{0,4}:[\s|｜]{0,4}(?ai:more)[\s|｜]{0,4}:[\s|｜]{0,4}>[\s|｜]{0,4}<[\s|｜]{0,4}:[\s|｜]{0,4}(?ai:f"
+            r"rom)[\s_▁|｜-]{0,64}(?ai:assistant))|([\s|｜]{0,4}(?ai:given)[\s_▁|｜-]{0,64}(?ai:name)[\s|｜]{0,4}=[\s|"
+            r'｜]{0,4}")|([\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:given)[\s|｜]{0,4}>)|([\s|｜]{0,4}:[\s|｜]{0,4}(?ai:over)['
+            r"\s|｜]{0,4}:[\s|｜]{0,4}>)|([\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:run)[\s|｜]{0,4}>))|t(o(?!\w))"
+        ), near=r"<(?=[\t\n\r \-/:G\\_g\|▁｜]|\Z)|t(?=[o]|\Z)", width=249, leads=" ",
     )
     USUAL_PAIR = ExpectedText('<given name="')
     RESUMES = True
-    AROUND_KEY = (Pattern("(?:\\s{0,64}(?:given|name|=|<|[\\\"'“”]))*"), Pattern("(?:\\s{0,64}(?:>|[\\\"'“”]))*"), 70)
+    AROUND_KEY = (
+        Pattern(
+            r"(?:\s{0,64}(?:[<>＜＞/\\\|｜\[\]][<>＜＞/\\\|｜\[\]\s]{0,7}(?ai:given)(?!\w)[>＞\|｜\]]{0,4}|given|name|=|<|"
+            "[\\\"'“”]))*"
+        ),
+        Pattern("(?:\\s{0,64}(?:\\w{1,16}\\s?=\\s?[\"'][\\w .:-]{0,32}[\"'](?=\\s?>)|[|｜](?=>)|>|[\\\"'“”]))*"),
+        70,
+    )
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )
     AFTER_VALUE = Scanner(
         ("end", "</given>", "", "", 0), ("respelled", "\x00</given>", "", "", 6),
-        find=r"<(?:(/given>)|(\s{0,4}/\s{0,4}(?ai:given)\s{0,4}>))", near=r"<(?=[\t\n\r \-/_▁]|\Z)", width=105,
+        find=r"<(?:(/given>)|([\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:given)[\s|｜]{0,4}>))",
+        near=r"<(?=[\t\n\r \-/\\_\|▁｜]|\Z)", width=105,
     )
     LAST_CLOSER = Scanner(
         ("mark", "<:more:> <:from assistant", "", "", 0), ("mark", '<given name="', "", "", 0),
@@ -180,9 +190,9 @@ class StreamParser(RawPairs):
             ("end", "</given>", "", "", 0), ("break", "<:over:>", "", "", 0), ("break", "</run>", "", "", 0),
             ("respelled", "\x00</given>", "", "", 6),
             find=(
-                r'<(?:(:from\s{1,64}assistant)|(given\s{1,64}name=")|(/given>)|(:over:>)|(/run>)|(\s{0,4}/\s{0,4}(?ai:'
-                r"given)\s{0,4}>))"
-            ), near=r"<(?=[\t\n\r \-/:_g▁]|\Z)", width=105, leads="\n",
+                r'<(?:(:from\s{1,64}assistant)|(given\s{1,64}name=")|(/given>)|(:over:>)|(/run>)|([\s|｜]{0,4}[/\\][\s'
+                r"|｜]{0,4}(?ai:given)[\s|｜]{0,4}>))"
+            ), near=r"<(?=[\t\n\r \-/:\\_g\|▁｜]|\Z)", width=105, leads="\n",
         ),
         Scanner(("end", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3),
     )
@@ -206,10 +216,11 @@ class StreamParser(RawPairs):
         ("content", "to user:>", " ", "", 0), ("call", "to ", "", " ", 2),
         find=(
             r"#(top#)|,(\s{0,64}to(?!\w))|;(\s{0,64}to(?!\w))|<(?:(:more:>\s{0,64}<:from\s{1,64}assistant(?!\w))|(:fro"
-            r"m\s{1,64}assistant)|(:over:>)|(:more:>)|(/run>)|(\s{0,4}:\s{0,4}(?ai:more)\s{0,4}:\s{0,4}>\s{0,4}<\s{0,4"
-            r"}:\s{0,4}(?ai:from)[\s_▁-]{0,64}(?ai:assistant))|(\s{0,4}:\s{0,4}(?ai:over)\s{0,4}:\s{0,4}>)|(\s{0,4}/\s"
-            r"{0,4}(?ai:run)\s{0,4}>))|t(?:(o\s{1,64}self:>)|(o\s{1,64}user:>)|(o(?!\w)))"
-        ), near=r"#(?=[t]|\Z)|,|;|<(?=[\t\n\r \-/:_▁]|\Z)|t(?=[o]|\Z)", width=249, leads=" ",
+            r"m\s{1,64}assistant)|(:over:>)|(:more:>)|(/run>)|([\s|｜]{0,4}:[\s|｜]{0,4}(?ai:more)[\s|｜]{0,4}:[\s|｜]"
+            r"{0,4}>[\s|｜]{0,4}<[\s|｜]{0,4}:[\s|｜]{0,4}(?ai:from)[\s_▁|｜-]{0,64}(?ai:assistant))|([\s|｜]{0,4}:[\s"
+            r"|｜]{0,4}(?ai:over)[\s|｜]{0,4}:[\s|｜]{0,4}>)|([\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:run)[\s|｜]{0,4}>))|t("
+            r"?:(o\s{1,64}self:>)|(o\s{1,64}user:>)|(o(?!\w)))"
+        ), near=r"#(?=[t]|\Z)|,|;|<(?=[\t\n\r \-/:\\_\|▁｜]|\Z)|t(?=[o]|\Z)", width=249, leads=" ",
     )
 
     def _reasoning(self) -> bool:

@@ -67,13 +67,13 @@ class StreamParser(WrappedValues):
     AROUND_REASONING = (("<quiet>",), ("</quiet>",))
     MARKER_LIKE = (
         Pattern(
-            r'(?:[<＜][\s<＜/\\|｜!:]{0,4}(?:(?ai:quiet)|(?ai:act)|(?ai:arg))s?(?!\w)(?:[=:][\w.:-]{1,64})?\s?[^\w\s\"\\]{'
-            r"0,4})(?=\w|\n|\Z)"
+            "(?:[<＜][\\s<＜/\\\\|｜!:]{0,7}(?:(?ai:quiet)|(?ai:act)|(?ai:arg))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?\\s?[^"
+            r'\w\s\"\\]{0,4})(?=\w|\n|\Z)'
         ),
         Pattern(r"\A[>](?![^\S\n])|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\S\n])[<]\Z"),
         Pattern(
-            r'"(?:[>]|\\r\\n)|(?:(?:[<＜][\s<＜/\\|｜!:]{0,4}(?:(?ai:quiet)|(?ai:act)|(?ai:arg))s?(?!\w)(?:[=:][\w.:-]{1,6'
-            r'4})?\s?[^\w\s\"\\]{0,4})(?:\\n)?|[<]|\\r)"'
+            '"(?:[>]|\\\\r\\\\n)|(?:(?:[<＜][\\s<＜/\\\\|｜!:]{0,7}(?:(?ai:quiet)|(?ai:act)|(?ai:arg))s?(?!\\w)(?:[=:]["\']?[\\w.:-'
+            ']{1,64}["\']?)?\\s?[^\\w\\s\\"\\\\]{0,4})(?:\\\\n)?|[<]|\\\\r)"'
         ),
     )
     PLACE_DECIDES = True
@@ -90,10 +90,11 @@ class StreamParser(WrappedValues):
         ("respelled", "\x00</quiet>", "\n", "\n\n", 6), ("line", '```\ufdd1 <act name="', "", "", 0),
         find=(
             r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name=")|(act\s{1,64}name)|(/quiet>)|(-/->)'
-            r'|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}"[\s_▁-]{0,64}<\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai'
-            r':name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁'
-            r'-]{0,64}(?ai:name))|(\s{0,4}/\s{0,4}(?ai:quiet)\s{0,4}>))|`(``[\w-]{0,16}\s{0,64}<act\s{1,64}name=")'
-        ), near=r"<(?=[\t\n\r \-/A_a▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n",
+            r'|([\s|｜]{0,4}(?ai:act)[\s_▁|｜-]{0,64}(?ai:name)[\s|｜]{0,4}=[\s|｜]{0,4}"[\s_▁|｜-]{0,64}<[\s|｜]{0,4}'
+            r'(?ai:act)[\s_▁|｜-]{0,64}(?ai:name)[\s|｜]{0,4}=[\s|｜]{0,4}")|([\s|｜]{0,4}(?ai:act)[\s_▁|｜-]{0,64}(?a'
+            r'i:name)[\s|｜]{0,4}=[\s|｜]{0,4}")|([\s|｜]{0,4}(?ai:act)[\s_▁|｜-]{0,64}(?ai:name))|([\s|｜]{0,4}[/\\]['
+            r'\s|｜]{0,4}(?ai:quiet)[\s|｜]{0,4}>))|`(``[\w-]{0,16}\s{0,64}<act\s{1,64}name=")'
+        ), near=r"<(?=[\t\n\r \-/A\\_a\|▁｜]|\Z)|`(?=[`]|\Z)", width=372, leads="\n",
     )
     IN_CONTENT = Scanner(
         ("call", '<act name=" <act name="', "\n", "", 0), ("empty", '<act name=" </act>', "", "", 0),
@@ -104,11 +105,11 @@ class StreamParser(WrappedValues):
         ("call", "\x00<actname", "\n", "", 6), ("call", '```\ufdd1 <act name="', "", "", 0),
         find=(
             r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name="\s{0,64}</act>)|(-assistant->)|(act'
-            r'\s{1,64}name=")|(act\s{1,64}name)|(/quiet>)|(quiet>)|(-/->)|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0'
-            r',4}=\s{0,4}"[\s_▁-]{0,64}<\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_'
-            r'▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)))|`(``[\w-]{0,16}\s{0,64}<'
-            r'act\s{1,64}name=")'
-        ), near=r"<(?=[\t\n\r \-/A_aq▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n",
+            r'\s{1,64}name=")|(act\s{1,64}name)|(/quiet>)|(quiet>)|(-/->)|([\s|｜]{0,4}(?ai:act)[\s_▁|｜-]{0,64}(?ai:n'
+            r'ame)[\s|｜]{0,4}=[\s|｜]{0,4}"[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:act)[\s_▁|｜-]{0,64}(?ai:name)[\s|｜]{0,'
+            r'4}=[\s|｜]{0,4}")|([\s|｜]{0,4}(?ai:act)[\s_▁|｜-]{0,64}(?ai:name)[\s|｜]{0,4}=[\s|｜]{0,4}")|([\s|｜]{0'
+            r',4}(?ai:act)[\s_▁|｜-]{0,64}(?ai:name)))|`(``[\w-]{0,16}\s{0,64}<act\s{1,64}name=")'
+        ), near=r"<(?=[\t\n\r \-/A_aq\|▁｜]|\Z)|`(?=[`]|\Z)", width=372, leads="\n",
     )
     BEFORE_CONTENT = Scanner(
         ("call", '<act name=" <act name="', "\n", "", 0), ("empty", '<act name=" </act>', "", "", 0),
@@ -120,11 +121,12 @@ class StreamParser(WrappedValues):
         ("call", '```\ufdd1 <act name="', "", "", 0),
         find=(
             r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name="\s{0,64}</act>)|(-assistant->)|(act'
-            r'\s{1,64}name=")|(act\s{1,64}name)|(/quiet>)|(quiet>)|(-/->)|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0'
-            r',4}=\s{0,4}"[\s_▁-]{0,64}<\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_'
-            r'▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name))|(\s{0,4}(?ai:quiet)\s{0,4'
-            r'}>))|`(``[\w-]{0,16}\s{0,64}<act\s{1,64}name=")'
-        ), near=r"<(?=[\t\n\r \-/AQ_aq▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n",
+            r'\s{1,64}name=")|(act\s{1,64}name)|(/quiet>)|(quiet>)|(-/->)|([\s|｜]{0,4}(?ai:act)[\s_▁|｜-]{0,64}(?ai:n'
+            r'ame)[\s|｜]{0,4}=[\s|｜]{0,4}"[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:act)[\s_▁|｜-]{0,64}(?ai:name)[\s|｜]{0,'
+            r'4}=[\s|｜]{0,4}")|([\s|｜]{0,4}(?ai:act)[\s_▁|｜-]{0,64}(?ai:name)[\s|｜]{0,4}=[\s|｜]{0,4}")|([\s|｜]{0'
+            r",4}(?ai:act)[\s_▁|｜-]{0,64}(?ai:name))|([\s|｜]{0,4}(?ai:quiet)[\s|｜]{0,4}>))|`(``[\w-]{0,16}\s{0,64}<"
+            r'act\s{1,64}name=")'
+        ), near=r"<(?=[\t\n\r \-/AQ_aq\|▁｜]|\Z)|`(?=[`]|\Z)", width=372, leads="\n",
     )
     REASONING_AGAIN = Scanner(("reasoning", "<quiet>", "", "\n", 0), find="<(quiet>)", near=r"<(?=[q]|\Z)", width=8)
     OPENERS = ('<act name=" <act name="', '<act name="')
@@ -137,7 +139,7 @@ class StreamParser(WrappedValues):
     )
     HEADER_PARTS = ('name="', "<act", "name", "act", '">', '"', "<", "=", ">")
     HEADER_TEXTS = Pattern(
-        '(?:name="|<act|name|act|">|"|<|=|>|[^\\S\\n]*[\\n:.,/\'"`]|[0-9]+|\\w{1,32}\\s?=(?=\\s?["\']))'
+        '(?:name="|<act|name|act|">|"|<|=|>|[^\\S\\n]*[\\n:.,/\'"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?["\']))'
     )
     SHORT_OPENERS = ("<actname", "<actname")
     BREAKS = Breaks(
@@ -148,7 +150,7 @@ class StreamParser(WrappedValues):
     )
     LEFT_OVER = Scanner(("call", '<act name="', "", "", 0), find=r'<(act\s{1,64}name=")', near=r"<(?=[a]|\Z)", width=76)
     GARBLED = (
-        Pattern("[()/<>\\[\\\\\\]{\\|}＜＞｜][()/<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:act))s?(?!\\w)(?:[=:][\"']?[\\w.-]{1,64}[\"']?)?[)/>\\\\\\]\\|}＞｜]{0,4}"),
+        Pattern("[()/<>\\[\\\\\\]{\\|}＜＞｜][()/<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:act))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[)/>\\\\\\]\\|}＞｜]{0,4}"),
         "()/<>[\\]{|}＜＞｜",
         ("act",),
     )
@@ -172,21 +174,30 @@ class StreamParser(WrappedValues):
         ("next", '```\ufdd1 <act name="', "", "", 0),
         find=(
             r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name=")|(arg\s{1,64}key=")|(/arg>)|(/act>)'
-            r'|(-/->)|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}"[\s_▁-]{0,64}<\s{0,4}(?ai:act)[\s_▁-]{0,'
-            r'64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:ar'
-            r'g)[\s_▁-]{0,64}(?ai:key)\s{0,4}=\s{0,4}")|(\s{0,4}/\s{0,4}(?ai:arg)\s{0,4}>)|(\s{0,4}/\s{0,4}(?ai:act)\s'
-            r'{0,4}>))|`(``[\w-]{0,16}\s{0,64}<act\s{1,64}name=")'
-        ), near=r"<(?=[\t\n\r \-/A_a▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n",
+            r'|(-/->)|([\s|｜]{0,4}(?ai:act)[\s_▁|｜-]{0,64}(?ai:name)[\s|｜]{0,4}=[\s|｜]{0,4}"[\s_▁|｜-]{0,64}<[\s|'
+            r'｜]{0,4}(?ai:act)[\s_▁|｜-]{0,64}(?ai:name)[\s|｜]{0,4}=[\s|｜]{0,4}")|([\s|｜]{0,4}(?ai:act)[\s_▁|｜-]{'
+            r'0,64}(?ai:name)[\s|｜]{0,4}=[\s|｜]{0,4}")|([\s|｜]{0,4}(?ai:arg)[\s_▁|｜-]{0,64}(?ai:key)[\s|｜]{0,4}=['
+            r'\s|｜]{0,4}")|([\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:arg)[\s|｜]{0,4}>)|([\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:a'
+            r'ct)[\s|｜]{0,4}>))|`(``[\w-]{0,16}\s{0,64}<act\s{1,64}name=")'
+        ), near=r"<(?=[\t\n\r \-/A\\_a\|▁｜]|\Z)|`(?=[`]|\Z)", width=372, leads="\n",
     )
     USUAL_PAIR = ExpectedText('<arg key="')
     RESUMES = True
-    AROUND_KEY = (Pattern("(?:\\s{0,64}(?:key|arg|=|<|[\\\"'“”]))*"), Pattern("(?:\\s{0,64}(?:>|[\\\"'“”]))*"), 69)
+    AROUND_KEY = (
+        Pattern(
+            "(?:\\s{0,64}(?:[<>＜＞/\\\\\\|｜\\[\\]][<>＜＞/\\\\\\|｜\\[\\]\\s]{0,7}(?ai:arg)(?!\\w)[>＞\\|｜\\]]{0,4}|key|arg|=|<|[\\\"'“"
+            "”]))*"
+        ),
+        Pattern("(?:\\s{0,64}(?:\\w{1,16}\\s?=\\s?[\"'][\\w .:-]{0,32}[\"'](?=\\s?>)|[|｜](?=>)|>|[\\\"'“”]))*"),
+        69,
+    )
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )
     AFTER_VALUE = Scanner(
         ("end", "</arg>", "", "", 0), ("respelled", "\x00</arg>", "", "", 6),
-        find=r"<(?:(/arg>)|(\s{0,4}/\s{0,4}(?ai:arg)\s{0,4}>))", near=r"<(?=[\t\n\r \-/_▁]|\Z)", width=95,
+        find=r"<(?:(/arg>)|([\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:arg)[\s|｜]{0,4}>))",
+        near=r"<(?=[\t\n\r \-/\\_\|▁｜]|\Z)", width=95,
     )
     LAST_CLOSER = Scanner(
         ("mark", '<act name="', "", "", 0), ("mark", '<arg key="', "", "", 0), ("mark", "</act>", "", "", 0),
@@ -200,9 +211,9 @@ class StreamParser(WrappedValues):
             ("next", '<arg key="', "", "", 0), ("end", "</arg>", "", "", 0), ("break", "</act>", "", "", 0),
             ("respelled", "\x00</arg>", "", "", 6),
             find=(
-                r'<(?:(-assistant->)|(act\s{1,64}name=")|(arg\s{1,64}key=")|(/arg>)|(/act>)|(\s{0,4}/\s{0,4}(?ai:arg)'
-                r"\s{0,4}>))"
-            ), near=r"<(?=[\t\n\r \-/_a▁]|\Z)", width=95,
+                r'<(?:(-assistant->)|(act\s{1,64}name=")|(arg\s{1,64}key=")|(/arg>)|(/act>)|([\s|｜]{0,4}[/\\][\s|｜]{'
+                r"0,4}(?ai:arg)[\s|｜]{0,4}>))"
+            ), near=r"<(?=[\t\n\r \-/\\_a\|▁｜]|\Z)", width=95,
         ),
         Scanner(("end", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3),
     )
@@ -229,11 +240,12 @@ class StreamParser(WrappedValues):
             r',(?:(\s{0,64}<act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(\s{0,64}<act\s{1,64}name="))|;(?:(\s{0,64}<a'
             r'ct\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(\s{0,64}<act\s{1,64}name="))|<(?:(act\s{1,64}name="\s{0,64}'
             r'<act\s{1,64}name=")|(act\s{1,64}name="\s{0,64}</act>)|(-assistant->)|(act\s{1,64}name=")|(act\s{1,64}nam'
-            r'e)|(/quiet>)|(quiet>)|(/act>)|(-/->)|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}"[\s_▁-]{0,6'
-            r'4}<\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0'
-            r',4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name))|(\s{0,4}/\s{0,4}(?ai:act)\s{0,4}>))|`(``[\w-]{0,'
-            r'16}\s{0,64}<act\s{1,64}name=")'
-        ), near=r",|;|<(?=[\t\n\r \-/A_aq▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n",
+            r"e)|(/quiet>)|(quiet>)|(/act>)|(-/->)|([\s|｜]{0,4}(?ai:act)[\s_▁|｜-]{0,64}(?ai:name)[\s|｜]{0,4}=[\s|｜"
+            r']{0,4}"[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:act)[\s_▁|｜-]{0,64}(?ai:name)[\s|｜]{0,4}=[\s|｜]{0,4}")|([\s|'
+            r'｜]{0,4}(?ai:act)[\s_▁|｜-]{0,64}(?ai:name)[\s|｜]{0,4}=[\s|｜]{0,4}")|([\s|｜]{0,4}(?ai:act)[\s_▁|｜-]{'
+            r"0,64}(?ai:name))|([\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:act)[\s|｜]{0,4}>))|`(``[\w-]{0,16}\s{0,64}<act\s{1,"
+            '64}name=")'
+        ), near=r",|;|<(?=[\t\n\r \-/A\\_aq\|▁｜]|\Z)|`(?=[`]|\Z)", width=372, leads="\n",
     )
     AFTER_TURN = Scanner(
         ("header", '<-assistant-> <act name=" <act name="', "", "", 0),

@@ -78,7 +78,8 @@ class StreamParser(Objects):
     AROUND_REASONING = (("<sketch>",), ("</sketch>",))
     MARKER_LIKE = (
         Pattern(
-            r'(?:[<＜][\s<＜/\\|｜!:]{0,4}(?:(?ai:sketch))s?(?!\w)(?:[=:][\w.:-]{1,64})?\s?[^\w\s\"\\]{0,4})(?=\w|\n|\Z)'
+            '(?:[<＜][\\s<＜/\\\\|｜!:]{0,7}(?:(?ai:sketch))s?(?!\\w)(?:[=:]["\']?[\\w.:-]{1,64}["\']?)?\\s?[^\\w\\s\\"\\\\]{0,4})(?='
+            r"\w|\n|\Z)"
         ),
         Pattern(r"\A[>](?![^\S\n])|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\S\n])[<]\Z"),
         Pattern("(?!)"),
@@ -92,8 +93,8 @@ class StreamParser(Objects):
     IN_REASONING = Scanner(
         ("reasoning_end", "</sketch>", "", "", 0), ("respelled", "\x00</sketch>", "", "", 6),
         ("end", ">.<", "", "\n", 0), ("line", "@@", "\n", "", 0),
-        find=r"<(?:(/sketch>)|(\s{0,4}/\s{0,4}(?ai:sketch)\s{0,4}>))|>(\.<)|@(@)",
-        near=r"<(?=[\t\n\r \-/_▁]|\Z)|>(?=[.]|\Z)|@(?=[@]|\Z)", width=110, leads="\n",
+        find=r"<(?:(/sketch>)|([\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:sketch)[\s|｜]{0,4}>))|>(\.<)|@(@)",
+        near=r"<(?=[\t\n\r \-/\\_\|▁｜]|\Z)|>(?=[.]|\Z)|@(?=[@]|\Z)", width=110, leads="\n",
     )
     IN_CONTENT = Scanner(
         ("stray", "</sketch>", "", "", 0), ("reasoning", "<sketch>", "", "\n", 0),
@@ -105,8 +106,8 @@ class StreamParser(Objects):
         ("stray", "</sketch>", "", "", 0), ("reasoning", "<sketch>", "", "\n", 0),
         ("reasoning", "\x00<sketch>", "", "\n", 6), ("header", ">assistant<", "", "\n", 0), ("end", ">.<", "", "\n", 0),
         ("line", "@@", "\n", "", 0),
-        find=r"<(?:(/sketch>)|(sketch>)|(\s{0,4}(?ai:sketch)\s{0,4}>))|>(?:(assistant<)|(\.<))|@(@)",
-        near=r"<(?=[\t\n\r \-/S_s▁]|\Z)|>(?=[.a]|\Z)|@(?=[@]|\Z)", width=105, leads="\n",
+        find=r"<(?:(/sketch>)|(sketch>)|([\s|｜]{0,4}(?ai:sketch)[\s|｜]{0,4}>))|>(?:(assistant<)|(\.<))|@(@)",
+        near=r"<(?=[\t\n\r \-/S_s\|▁｜]|\Z)|>(?=[.a]|\Z)|@(?=[@]|\Z)", width=105, leads="\n",
     )
     REASONING_AGAIN = Scanner(("reasoning", "<sketch>", "", "\n", 0), find="<(sketch>)", near=r"<(?=[s]|\Z)", width=9)
     OPENER_IS_UNAMBIGUOUS = False
@@ -119,7 +120,7 @@ class StreamParser(Objects):
     )
     ONLY_TOOLS = True
     HEADER_PARTS = ("@@", "@")
-    HEADER_TEXTS = Pattern("(?:@@|@|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
+    HEADER_TEXTS = Pattern("(?:@@|@|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Breaks(("mark", ">assistant<", "", "", 0), find=">(assistant<)", near=r">(?=[a]|\Z)", width=12, first=">")
     CALLS_HAVE_CLOSER = True

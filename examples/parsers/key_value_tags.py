@@ -67,13 +67,15 @@ class StreamParser(RawPairs):
     AROUND_REASONING = (("[mull]",), ("[/mull]",))
     MARKER_LIKE = (
         Pattern(
-            r'(?:[<\[＜][\s<\[＜/\\|｜!:]{0,4}(?:(?ai:mull)|(?ai:ability))s?(?!\w)(?:[=:][\w.:-]{1,64})?\s?[^\w\s\"\\]{0,4'
-            r"}|\[\s{0,4}(?ai:k)\s{0,4}\]|\[\s{0,4}/\s{0,4}(?ai:v)\s{0,4}\])(?=\w|\n|\Z)"
+            "(?:[<\\[＜][\\s<\\[＜/\\\\|｜!:]{0,7}(?:(?ai:mull)|(?ai:ability))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?\\s?[^\\w"
+            r'\s\"\\]{0,4}|\[[\s|｜]{0,4}(?ai:k)[\s|｜]{0,4}\]|\[[\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:v)[\s|｜]{0,4}\])(?=\w|'
+            r"\n|\Z)"
         ),
         Pattern(r"\A[\]](?![^\S\n])|\A[^\[]*[\]]\Z|\A[\[][^\]]*\Z|(?<![^\S\n])[\[]\Z"),
         Pattern(
-            r'"(?:[\]]|\\r\\n)|(?:(?:[<\[＜][\s<\[＜/\\|｜!:]{0,4}(?:(?ai:mull)|(?ai:ability))s?(?!\w)(?:[=:][\w.:-]{1,64}'
-            r')?\s?[^\w\s\"\\]{0,4}|\[\s{0,4}(?ai:k)\s{0,4}\]|\[\s{0,4}/\s{0,4}(?ai:v)\s{0,4}\])(?:\\n)?|[\[]|\\r)"'
+            '"(?:[\\]]|\\\\r\\\\n)|(?:(?:[<\\[＜][\\s<\\[＜/\\\\|｜!:]{0,7}(?:(?ai:mull)|(?ai:ability))s?(?!\\w)(?:[=:]["\']?[\\w.:-]{'
+            '1,64}["\']?)?\\s?[^\\w\\s\\"\\\\]{0,4}|\\[[\\s|｜]{0,4}(?ai:k)[\\s|｜]{0,4}\\]|\\[[\\s|｜]{0,4}[/\\\\][\\s|｜]{0,4}(?ai:v)['
+            r'\s|｜]{0,4}\])(?:\\n)?|[\[]|\\r)"'
         ),
     )
     PLACE_DECIDES = True
@@ -89,10 +91,11 @@ class StreamParser(RawPairs):
         ("end", "\x00[@user@]", "", "", 6), ("respelled", "\x00[/mull]", "", "\n", 6),
         ("line", "```\ufdd1 [ability]", "", "", 0),
         find=(
-            r"\[(?:(ability\]\s{0,64}\[ability\])|(ability\])|(@user@\])|(/mull\])|(\s{0,4}(?ai:ability)\s{0,4}\][\s_▁"
-            r"-]{0,64}\[\s{0,4}(?ai:ability)\s{0,4}\])|(\s{0,4}(?ai:ability)\s{0,4}\])|(\s{0,4}@\s{0,4}(?ai:user)\s{0,"
-            r"4}@\s{0,4}\])|(\s{0,4}/\s{0,4}(?ai:mull)\s{0,4}\]))|`(``[\w-]{0,16}\s{0,64}\[ability\])"
-        ), near=r"\[(?=[\t\n\r \-/@A_a▁]|\Z)|`(?=[`]|\Z)", width=224, leads="\n",
+            r"\[(?:(ability\]\s{0,64}\[ability\])|(ability\])|(@user@\])|(/mull\])|([\s|｜]{0,4}(?ai:ability)[\s|｜]{0"
+            r",4}\][\s_▁|｜-]{0,64}\[[\s|｜]{0,4}(?ai:ability)[\s|｜]{0,4}\])|([\s|｜]{0,4}(?ai:ability)[\s|｜]{0,4}\]"
+            r")|([\s|｜]{0,4}@[\s|｜]{0,4}(?ai:user)[\s|｜]{0,4}@[\s|｜]{0,4}\])|([\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:mu"
+            r"ll)[\s|｜]{0,4}\]))|`(``[\w-]{0,16}\s{0,64}\[ability\])"
+        ), near=r"\[(?=[\t\n\r \-/@A\\_a\|▁｜]|\Z)|`(?=[`]|\Z)", width=224, leads="\n",
     )
     IN_CONTENT = Scanner(
         ("empty", "[ability] [/ability]", "", "", 0), ("call", "[ability] [ability]", "\n", "", 0),
@@ -102,9 +105,10 @@ class StreamParser(RawPairs):
         ("end", "\x00[@user@]", "", "", 6), ("call", "```\ufdd1 [ability]", "", "", 0),
         find=(
             r"\[(?:(ability\]\s{0,64}\[/ability\])|(ability\]\s{0,64}\[ability\])|(ability\])|(@user@\])|(@bot@\])|(/m"
-            r"ull\])|(mull\])|(\s{0,4}(?ai:ability)\s{0,4}\][\s_▁-]{0,64}\[\s{0,4}(?ai:ability)\s{0,4}\])|(\s{0,4}(?ai"
-            r":ability)\s{0,4}\])|(\s{0,4}@\s{0,4}(?ai:user)\s{0,4}@\s{0,4}\]))|`(``[\w-]{0,16}\s{0,64}\[ability\])"
-        ), near=r"\[(?=[\t\n\r \-/@A_am▁]|\Z)|`(?=[`]|\Z)", width=224, leads="\n",
+            r"ull\])|(mull\])|([\s|｜]{0,4}(?ai:ability)[\s|｜]{0,4}\][\s_▁|｜-]{0,64}\[[\s|｜]{0,4}(?ai:ability)[\s|"
+            r"｜]{0,4}\])|([\s|｜]{0,4}(?ai:ability)[\s|｜]{0,4}\])|([\s|｜]{0,4}@[\s|｜]{0,4}(?ai:user)[\s|｜]{0,4}@["
+            r"\s|｜]{0,4}\]))|`(``[\w-]{0,16}\s{0,64}\[ability\])"
+        ), near=r"\[(?=[\t\n\r \-/@A_am\|▁｜]|\Z)|`(?=[`]|\Z)", width=224, leads="\n",
     )
     BEFORE_CONTENT = Scanner(
         ("empty", "[ability] [/ability]", "", "", 0), ("call", "[ability] [ability]", "\n", "", 0),
@@ -115,10 +119,10 @@ class StreamParser(RawPairs):
         ("call", "```\ufdd1 [ability]", "", "", 0),
         find=(
             r"\[(?:(ability\]\s{0,64}\[/ability\])|(ability\]\s{0,64}\[ability\])|(ability\])|(@user@\])|(@bot@\])|(/m"
-            r"ull\])|(mull\])|(\s{0,4}(?ai:ability)\s{0,4}\][\s_▁-]{0,64}\[\s{0,4}(?ai:ability)\s{0,4}\])|(\s{0,4}(?ai"
-            r":ability)\s{0,4}\])|(\s{0,4}@\s{0,4}(?ai:user)\s{0,4}@\s{0,4}\])|(\s{0,4}(?ai:mull)\s{0,4}\]))|`(``[\w-]"
-            r"{0,16}\s{0,64}\[ability\])"
-        ), near=r"\[(?=[\t\n\r \-/@AM_am▁]|\Z)|`(?=[`]|\Z)", width=224, leads="\n",
+            r"ull\])|(mull\])|([\s|｜]{0,4}(?ai:ability)[\s|｜]{0,4}\][\s_▁|｜-]{0,64}\[[\s|｜]{0,4}(?ai:ability)[\s|"
+            r"｜]{0,4}\])|([\s|｜]{0,4}(?ai:ability)[\s|｜]{0,4}\])|([\s|｜]{0,4}@[\s|｜]{0,4}(?ai:user)[\s|｜]{0,4}@["
+            r"\s|｜]{0,4}\])|([\s|｜]{0,4}(?ai:mull)[\s|｜]{0,4}\]))|`(``[\w-]{0,16}\s{0,64}\[ability\])"
+        ), near=r"\[(?=[\t\n\r \-/@AM_am\|▁｜]|\Z)|`(?=[`]|\Z)", width=224, leads="\n",
     )
     REASONING_AGAIN = Scanner(
         ("reasoning", "[mull]", "\n", "", 0), find=r"\[(mull\])", near=r"\[(?=[m]|\Z)", width=7, leads="\n"
@@ -128,13 +132,14 @@ class StreamParser(RawPairs):
     HEADER = (
         ("name", SlotEnds(
             ("next", "[/ability]", "", "", 0), ("next", "[k]", "", "", 0), ("next", "\x00[/ability]", "", "", 6),
-            find=r"\[(?:(/ability\])|(k\])|(\s{0,4}/\s{0,4}(?ai:ability)\s{0,4}\]))", near=r"\[(?=[\t\n\r \-/_k▁]|\Z)",
-            width=115, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(?:(/ability\])|(k\])))", trails=(None, None),
+            find=r"\[(?:(/ability\])|(k\])|([\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:ability)[\s|｜]{0,4}\]))",
+            near=r"\[(?=[\t\n\r \-/\\_k\|▁｜]|\Z)", width=115,
+            word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(?:(/ability\])|(k\])))", trails=(None, None),
         ), "\n"),
     )
     HEADER_PARTS = ("[ability]", "ability", "[", "]")
     HEADER_TEXTS = Pattern(
-        "(?:\\[ability\\]|ability|\\[|\\]|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
+        "(?:\\[ability\\]|ability|\\[|\\]|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
     )
     BREAKS = Breaks(
         ("mark", "[/ability]", "", "", 0), ("mark", "[ability]", "", "", 1), ("mark", "[@user@]", "", "", 0),
@@ -144,7 +149,7 @@ class StreamParser(RawPairs):
     )
     LEFT_OVER = Scanner(("call", "[ability]", "", "", 0), find=r"\[(ability\])", near=r"\[(?=[a]|\Z)", width=10)
     GARBLED = (
-        Pattern("[()/<>\\[\\\\\\]{\\|}＜＞｜][()/<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:ability))s?(?!\\w)(?:[=:][\"']?[\\w.-]{1,64}[\"']?)?[)/>\\\\\\]\\|}＞｜]{0,4}"),
+        Pattern("[()/<>\\[\\\\\\]{\\|}＜＞｜][()/<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:ability))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[)/>\\\\\\]\\|}＞｜]{0,4}"),
         "()/<>[\\]{|}＜＞｜",
         ("ability",),
     )
@@ -166,11 +171,11 @@ class StreamParser(RawPairs):
         ("next", "\x00[/ability]", "", "", 6), ("next", "\x00[ability]", "\n", "", 6),
         ("next", "\x00[@user@]", "", "", 6), ("next", "```\ufdd1 [ability]", "", "", 0),
         find=(
-            r"\[(?:(ability\]\s{0,64}\[ability\])|(/ability\])|(ability\])|(@user@\])|(/v\])|(k\])|(\s{0,4}(?ai:abilit"
-            r"y)\s{0,4}\][\s_▁-]{0,64}\[\s{0,4}(?ai:ability)\s{0,4}\])|(\s{0,4}/\s{0,4}(?ai:ability)\s{0,4}\])|(\s{0,4"
-            r"}(?ai:ability)\s{0,4}\])|(\s{0,4}@\s{0,4}(?ai:user)\s{0,4}@\s{0,4}\]))|`(``[\w-]{0,16}\s{0,64}\[ability"
-            r"\])"
-        ), near=r"\[(?=[\t\n\r \-/@A_ak▁]|\Z)|`(?=[`]|\Z)", width=224, leads="\n",
+            r"\[(?:(ability\]\s{0,64}\[ability\])|(/ability\])|(ability\])|(@user@\])|(/v\])|(k\])|([\s|｜]{0,4}(?ai:a"
+            r"bility)[\s|｜]{0,4}\][\s_▁|｜-]{0,64}\[[\s|｜]{0,4}(?ai:ability)[\s|｜]{0,4}\])|([\s|｜]{0,4}[/\\][\s|｜"
+            r"]{0,4}(?ai:ability)[\s|｜]{0,4}\])|([\s|｜]{0,4}(?ai:ability)[\s|｜]{0,4}\])|([\s|｜]{0,4}@[\s|｜]{0,4}("
+            r"?ai:user)[\s|｜]{0,4}@[\s|｜]{0,4}\]))|`(``[\w-]{0,16}\s{0,64}\[ability\])"
+        ), near=r"\[(?=[\t\n\r \-/@A\\_ak\|▁｜]|\Z)|`(?=[`]|\Z)", width=224, leads="\n",
     )
     USUAL_PAIR = ExpectedText("[k]")
     RESUMES = True
@@ -218,10 +223,11 @@ class StreamParser(RawPairs):
         find=(
             r",(?:(\s{0,64}\[ability\]\s{0,64}\[ability\])|(\s{0,64}\[ability\]))|;(?:(\s{0,64}\[ability\]\s{0,64}\[ab"
             r"ility\])|(\s{0,64}\[ability\]))|\[(?:(ability\]\s{0,64}\[/ability\])|(ability\]\s{0,64}\[ability\])|(/ab"
-            r"ility\])|(ability\])|(@user@\])|(@bot@\])|(/mull\])|(mull\])|(\s{0,4}(?ai:ability)\s{0,4}\][\s_▁-]{0,64}"
-            r"\[\s{0,4}(?ai:ability)\s{0,4}\])|(\s{0,4}/\s{0,4}(?ai:ability)\s{0,4}\])|(\s{0,4}(?ai:ability)\s{0,4}\])"
-            r"|(\s{0,4}@\s{0,4}(?ai:user)\s{0,4}@\s{0,4}\]))|`(``[\w-]{0,16}\s{0,64}\[ability\])"
-        ), near=r",|;|\[(?=[\t\n\r \-/@A_am▁]|\Z)|`(?=[`]|\Z)", width=224, leads="\n",
+            r"ility\])|(ability\])|(@user@\])|(@bot@\])|(/mull\])|(mull\])|([\s|｜]{0,4}(?ai:ability)[\s|｜]{0,4}\][\s"
+            r"_▁|｜-]{0,64}\[[\s|｜]{0,4}(?ai:ability)[\s|｜]{0,4}\])|([\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:ability)[\s|"
+            r"｜]{0,4}\])|([\s|｜]{0,4}(?ai:ability)[\s|｜]{0,4}\])|([\s|｜]{0,4}@[\s|｜]{0,4}(?ai:user)[\s|｜]{0,4}@["
+            r"\s|｜]{0,4}\]))|`(``[\w-]{0,16}\s{0,64}\[ability\])"
+        ), near=r",|;|\[(?=[\t\n\r \-/@A\\_am\|▁｜]|\Z)|`(?=[`]|\Z)", width=224, leads="\n",
     )
     AFTER_TURN = Scanner(
         ("header", "[@bot@] [ability] [ability]", "", "", 0), ("header", "[@bot@] ```\ufdd1 [ability]", "", "", 0),

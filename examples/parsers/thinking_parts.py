@@ -81,8 +81,8 @@ class StreamParser(Objects):
     HEADED = False
     MARKER_LIKE = (
         Pattern(
-            r'(?:[<\[＜][\s<\[＜/\\|｜!:]{0,4}(?:(?ai:PONDER)|(?ai:NEED))s?(?!\w)(?:[=:][\w.:-]{1,64})?\s?[^\w\s\"\\]{0,4}'
-            r")(?=\w|\n|\Z)"
+            "(?:[<\\[＜][\\s<\\[＜/\\\\|｜!:]{0,7}(?:(?ai:PONDER)|(?ai:NEED))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?\\s?[^\\w\\s"
+            r'\"\\]{0,4})(?=\w|\n|\Z)'
         ),
         Pattern(r"\A[\]](?![^\S\n])|\A[^\[]*[\]]\Z|\A[\[][^\]]*\Z|(?<![^\S\n])[\[]\Z"),
         Pattern("(?!)"),
@@ -100,10 +100,11 @@ class StreamParser(Objects):
         ("respelled", "\x00[/ponder]", "", "", 6), ("line", "\x00[need]", "", "", 6), ("end", "\x00[end]", "", "", 6),
         ("line", "```\ufdd1 [NEED]", "", "", 0),
         find=(
-            r"\[(?:(NEED\]\s{0,64}\[NEED\])|(/PONDER\])|(NEED\])|(END\])|(TOP\])|(\s{0,4}(?ai:NEED)\s{0,4}\][\s_▁-]{0,"
-            r"64}\[\s{0,4}(?ai:NEED)\s{0,4}\])|(\s{0,4}/\s{0,4}(?ai:PONDER)\s{0,4}\])|(\s{0,4}(?ai:NEED)\s{0,4}\])|(\s"
-            r"{0,4}(?ai:END)\s{0,4}\]))|`(``[\w-]{0,16}\s{0,64}\[NEED\])"
-        ), near=r"\[(?=[\t\n\r \-/ENT_en▁]|\Z)|`(?=[`]|\Z)", width=194,
+            r"\[(?:(NEED\]\s{0,64}\[NEED\])|(/PONDER\])|(NEED\])|(END\])|(TOP\])|([\s|｜]{0,4}(?ai:NEED)[\s|｜]{0,4}\]"
+            r"[\s_▁|｜-]{0,64}\[[\s|｜]{0,4}(?ai:NEED)[\s|｜]{0,4}\])|([\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:PONDER)[\s|｜"
+            r"]{0,4}\])|([\s|｜]{0,4}(?ai:NEED)[\s|｜]{0,4}\])|([\s|｜]{0,4}(?ai:END)[\s|｜]{0,4}\]))|`(``[\w-]{0,16}"
+            r"\s{0,64}\[NEED\])"
+        ), near=r"\[(?=[\t\n\r \-/ENT\\_en\|▁｜]|\Z)|`(?=[`]|\Z)", width=194,
     )
     IN_CONTENT = Scanner(
         ("call", "[NEED] [NEED]", "", "", 0), ("stray", "[/PONDER]", "", "", 0), ("reasoning", "[PONDER]", "", "", 0),
@@ -111,10 +112,10 @@ class StreamParser(Objects):
         ("call", "\x00[need][need]", "", "", 6), ("call", "\x00[need]", "", "", 6), ("end", "\x00[end]", "", "", 6),
         ("call", "```\ufdd1 [NEED]", "", "", 0),
         find=(
-            r"\[(?:(NEED\]\s{0,64}\[NEED\])|(/PONDER\])|(PONDER\])|(NEED\])|(END\])|(TOP\])|(\s{0,4}(?ai:NEED)\s{0,4}"
-            r"\][\s_▁-]{0,64}\[\s{0,4}(?ai:NEED)\s{0,4}\])|(\s{0,4}(?ai:NEED)\s{0,4}\])|(\s{0,4}(?ai:END)\s{0,4}\]))|`"
-            r"(``[\w-]{0,16}\s{0,64}\[NEED\])"
-        ), near=r"\[(?=[\t\n\r \-/ENPT_en▁]|\Z)|`(?=[`]|\Z)", width=194,
+            r"\[(?:(NEED\]\s{0,64}\[NEED\])|(/PONDER\])|(PONDER\])|(NEED\])|(END\])|(TOP\])|([\s|｜]{0,4}(?ai:NEED)[\s"
+            r"|｜]{0,4}\][\s_▁|｜-]{0,64}\[[\s|｜]{0,4}(?ai:NEED)[\s|｜]{0,4}\])|([\s|｜]{0,4}(?ai:NEED)[\s|｜]{0,4}\]"
+            r")|([\s|｜]{0,4}(?ai:END)[\s|｜]{0,4}\]))|`(``[\w-]{0,16}\s{0,64}\[NEED\])"
+        ), near=r"\[(?=[\t\n\r \-/ENPT_en\|▁｜]|\Z)|`(?=[`]|\Z)", width=194,
     )
     BEFORE_CONTENT = Scanner(
         ("call", "[NEED] [NEED]", "", "", 0), ("stray", "[/PONDER]", "", "", 0), ("reasoning", "[PONDER]", "", "", 0),
@@ -122,10 +123,11 @@ class StreamParser(Objects):
         ("call", "\x00[need][need]", "", "", 6), ("reasoning", "\x00[ponder]", "", "", 6),
         ("call", "\x00[need]", "", "", 6), ("end", "\x00[end]", "", "", 6), ("call", "```\ufdd1 [NEED]", "", "", 0),
         find=(
-            r"\[(?:(NEED\]\s{0,64}\[NEED\])|(/PONDER\])|(PONDER\])|(NEED\])|(END\])|(TOP\])|(\s{0,4}(?ai:NEED)\s{0,4}"
-            r"\][\s_▁-]{0,64}\[\s{0,4}(?ai:NEED)\s{0,4}\])|(\s{0,4}(?ai:PONDER)\s{0,4}\])|(\s{0,4}(?ai:NEED)\s{0,4}\])"
-            r"|(\s{0,4}(?ai:END)\s{0,4}\]))|`(``[\w-]{0,16}\s{0,64}\[NEED\])"
-        ), near=r"\[(?=[\t\n\r \-/ENPT_enp▁]|\Z)|`(?=[`]|\Z)", width=194,
+            r"\[(?:(NEED\]\s{0,64}\[NEED\])|(/PONDER\])|(PONDER\])|(NEED\])|(END\])|(TOP\])|([\s|｜]{0,4}(?ai:NEED)[\s"
+            r"|｜]{0,4}\][\s_▁|｜-]{0,64}\[[\s|｜]{0,4}(?ai:NEED)[\s|｜]{0,4}\])|([\s|｜]{0,4}(?ai:PONDER)[\s|｜]{0,4}"
+            r"\])|([\s|｜]{0,4}(?ai:NEED)[\s|｜]{0,4}\])|([\s|｜]{0,4}(?ai:END)[\s|｜]{0,4}\]))|`(``[\w-]{0,16}\s{0,64"
+            r"}\[NEED\])"
+        ), near=r"\[(?=[\t\n\r \-/ENPT_enp\|▁｜]|\Z)|`(?=[`]|\Z)", width=194,
     )
     REASONING_AGAIN = Scanner(("reasoning", "[PONDER]", "", "", 0), find=r"\[(PONDER\])", near=r"\[(?=[P]|\Z)", width=9)
     OPENERS = ("[NEED] [NEED]", "[NEED]")
@@ -133,13 +135,14 @@ class StreamParser(Objects):
     HEADER = (
         ("name", SlotEnds(
             ("suffix", "[GIVEN]", "", "", 0), ("suffix", "\x00[given]", "", "", 6), ("bare", "{", "", "", 0),
-            find=r"\[(?:(GIVEN\])|(\s{0,4}(?ai:GIVEN)\s{0,4}\]))|\{()", near=r"\[(?=[\t\n\r \-G_g▁]|\Z)|\{", width=100,
-            word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(GIVEN\]))", trails=("",),
+            find=r"\[(?:(GIVEN\])|([\s|｜]{0,4}(?ai:GIVEN)[\s|｜]{0,4}\]))|\{()",
+            near=r"\[(?=[\t\n\r \-G_g\|▁｜]|\Z)|\{", width=100, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(GIVEN\]))",
+            trails=("",),
         ), ""),
     )
     HEADER_PARTS = ("[GIVEN]", "[NEED]", "GIVEN", "NEED", "[", "]")
     HEADER_TEXTS = Pattern(
-        "(?:\\[GIVEN\\]|\\[NEED\\]|GIVEN|NEED|\\[|\\]|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
+        "(?:\\[GIVEN\\]|\\[NEED\\]|GIVEN|NEED|\\[|\\]|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
     )
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Breaks(
@@ -159,10 +162,10 @@ class StreamParser(Objects):
         ("end", "\x00[end]", "", "", 6), ("call", "```\ufdd1 [NEED]", "", "", 0),
         find=(
             r",(?:(\s{0,64}\[NEED\]\s{0,64}\[NEED\])|(\s{0,64}\[NEED\]))|;(?:(\s{0,64}\[NEED\]\s{0,64}\[NEED\])|(\s{0,"
-            r"64}\[NEED\]))|\[(?:(NEED\]\s{0,64}\[NEED\])|(/PONDER\])|(PONDER\])|(NEED\])|(END\])|(TOP\])|(\s{0,4}(?ai"
-            r":NEED)\s{0,4}\][\s_▁-]{0,64}\[\s{0,4}(?ai:NEED)\s{0,4}\])|(\s{0,4}(?ai:NEED)\s{0,4}\])|(\s{0,4}(?ai:END)"
-            r"\s{0,4}\]))|`(``[\w-]{0,16}\s{0,64}\[NEED\])"
-        ), near=r",|;|\[(?=[\t\n\r \-/ENPT_en▁]|\Z)|`(?=[`]|\Z)", width=194,
+            r"64}\[NEED\]))|\[(?:(NEED\]\s{0,64}\[NEED\])|(/PONDER\])|(PONDER\])|(NEED\])|(END\])|(TOP\])|([\s|｜]{0,4"
+            r"}(?ai:NEED)[\s|｜]{0,4}\][\s_▁|｜-]{0,64}\[[\s|｜]{0,4}(?ai:NEED)[\s|｜]{0,4}\])|([\s|｜]{0,4}(?ai:NEED)"
+            r"[\s|｜]{0,4}\])|([\s|｜]{0,4}(?ai:END)[\s|｜]{0,4}\]))|`(``[\w-]{0,16}\s{0,64}\[NEED\])"
+        ), near=r",|;|\[(?=[\t\n\r \-/ENPT_en\|▁｜]|\Z)|`(?=[`]|\Z)", width=194,
     )
     AFTER_TURN = Scanner(
         ("call", "[NEED] [NEED]", "", "", 0), ("call", "[NEED]", "", "", 2), ("call", "```\ufdd1 [NEED]", "", "", 0),

@@ -100,7 +100,7 @@ class StreamParser(QuotedPairs):
         ), " \t\n"),
     )
     HEADER_PARTS = ("⟨do", "do", "⟨")
-    HEADER_TEXTS = Pattern("(?:⟨do|do|⟨|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
+    HEADER_TEXTS = Pattern("(?:⟨do|do|⟨|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Breaks(
         ("mark", "```\ufdd1 ⟨do", "", "", 0), ("mark", "⟨do", "", "", 1), ("mark", "⟪assistant⟫", "", "", 0),

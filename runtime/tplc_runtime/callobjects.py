@@ -14,7 +14,7 @@ from .pattern import Pattern
 from .repairs import Repairs
 from .scanner import NO_BREAKS
 from .schema import keys_of, tool_named
-from .second import FIRST_KEY, PART_OF_FIRST_KEY, arguments_after, arguments_of, is_wrapper
+from .second import FIRST_KEY, PART_OF_FIRST_KEY, arguments_after, arguments_at, arguments_of, is_wrapper
 from .turn import ENDS_IN_CALL, next_char
 from .values import Reader, Style, escaped, json_end, text_of
 
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 NO_FLOOR = sys.maxsize
 NO_NAME = frozenset('"{},:“”')  # characters that show that a quote or a bracket is missing
 COMMAS = (",", ";")
+# What no argument object of a template begins with, after its key; or all that has come of it.
+IRREGULAR_ARGUMENTS = Pattern(r"\s*(?::\s*(?:([`(<:=*>])|\Z)|\Z)")
 OBJECT_END = Pattern(r"\s*\}")
 
 
@@ -159,6 +161,8 @@ class CallObjects(Repairs):
         # call = "{" (key ":" value ",")* "}"
         reader, more = self._reader, True
         while more and isinstance(reader, CallReader) and self._reader is reader:
+            if self.REREADS_CALLS and reader.want == "colon" and self._tools and not self._irregular_arguments(reader):
+                return False
             start = self._pos
             self._pos = reader.read(self._buf, start, self._final)
             more, reader.pause, event, reader.event = reader.pause, False, reader.event, ""
@@ -177,6 +181,25 @@ class CallObjects(Repairs):
         if reader is not None and not reader.want and self._reader is reader:
             return self._end_object(reader)
         return self._reader is None
+
+    def _irregular_arguments(self, reader: CallReader) -> bool:
+        """Read arguments in another form, up to where they end; return False if more input is needed."""
+        if not self._has_name or self._written or reader._role_here() != "arguments":
+            return True
+        buf, irregular = self._buf, IRREGULAR_ARGUMENTS.match(self._buf, self._pos)
+        if irregular is None or irregular[1] is None:
+            return irregular is None or self._final
+        start, mark = irregular.start(1), self.BREAKS.find(buf, irregular.start(1))
+        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
+            return False
+        text = buf[start : len(buf) if mark is None else mark.start]
+        found = arguments_at(self._out.calls[-1][0], text, 0, self._tools)
+        if found is not None:
+            self._note("arguments_repaired", "arguments: in another form")
+            self._out.emit("arguments", found[0])
+            self._written, self._arguments_before_name, self._repaired = "done", found[0], True
+            self._pos, reader.want = start + found[1], "comma"
+        return True
 
     def _waits_for_key(self, reader: CallReader, event: str) -> bool:
         """Return whether the arguments are not passed on yet, as another object is, or may be, around them."""
@@ -329,8 +352,7 @@ class CallObjects(Repairs):
             self._out.emit("arguments", inside or self._no_arguments())
             self.incomplete = self.incomplete or (self._unknown and not (self._arguments_next_to_name or inside))
         if reader.repair:
-            self._note("call_repaired", "call: " + reader.repair)
-            self._repaired = True
+            self._note_repair("call_repaired", "call: ", reader)
         self._reader = None
         return self._close_call()
 
@@ -374,7 +396,7 @@ class CanonicalOrderCalls(CallObjects):
     def _begin_object(self) -> None:
         super()._begin_object()
         head = self.HEAD.match(self._buf, self._pos)
-        if head is not None and isinstance(self._reader, CallReader):
+        if head is not None and head["name"] and isinstance(self._reader, CallReader):
             self._pos, self._call_id = head.end(), head.groupdict().get("id")
             self._raw.append(head[0])
             self._reader.go_to(self.USUAL_KEYS[0])

@@ -74,6 +74,7 @@ class GuessedPairs(RawPairs):
     LITERALS: ClassVar[str] = ""  # the quotes of strings that are recognised
     BARE_END: ClassVar[Any] = None  # the end of a value without the quote that the template writes before each
     SPACE_AROUND_KEY_END: ClassVar[bool] = False  # white space may be around the end of a key,
+    _ends_itself = False  # the text that ends all pairs has come
     _spaced = False  # here it precedes that end: white space after it is no part of the value
 
     def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:
@@ -86,6 +87,16 @@ class GuessedPairs(RawPairs):
             self._spaced = before >= 0 and self._buf[before].isspace()
         if self._quotes:
             self._as = ""
+
+    def _end_pairs(self, kind: str) -> bool:
+        self._ends_itself = kind == "end"
+        return super()._end_pairs(kind)
+
+    def _leave_calls(self, kind: str) -> bool:
+        if self._unclosed and kind and not self._ends_itself:
+            # Only the closer that is missing would have shown where the last value ends.
+            self._note_lost_text("argument_not_closed", "an argument is not closed")
+        return super()._leave_calls(kind)
 
     def _read_as(self, text: str) -> str:
         return "quoted" if text[:1] and text[0] in self._quotes else super()._read_as(text)

@@ -87,10 +87,13 @@ class Machine(Slots):
             self._in_string(reader)
             return False
         if reader.repair:
-            self._note("arguments_repaired", "arguments: " + reader.repair)
-            self._repaired = True
+            self._note_repair("arguments_repaired", "arguments: ", reader)
         self._reader = None
         return True
+
+    def _note_repair(self, code: str, what: str, reader: Reader) -> None:
+        self._note(code, what + reader.repair)
+        self._repaired, self.incomplete = True, self.incomplete or reader.is_guessed
 
     def _check_arguments(self) -> None:
         """Examine the arguments of the last call when somebody asks for diagnostics; those of a repaired call at once:

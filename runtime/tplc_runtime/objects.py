@@ -76,8 +76,10 @@ class Objects(Repairs):
                 return False
             self._written = self.STYLES[0].tokens.get(match.group(), "")
             if self._written not in ("{", '"'):
-                if not self.MAY_BE_EMPTY or self.AFTER_CALL.match_at(self._buf, start) is None:
+                is_closed = self.AFTER_CALL.match_at(self._buf, start) is not None
+                if not (is_closed and self.MAY_BE_EMPTY):
                     self._note("no_arguments", "expected the arguments")
+                    self.incomplete = self.incomplete or not is_closed
                 self._out.emit("arguments", "{}")
                 return self._close_call()
             self._reader = Reader(self.STYLES, self.BREAKS)
@@ -101,8 +103,7 @@ class Objects(Repairs):
             if reader.want:
                 self._note_truncation(*ENDS_IN_CALL)
             elif reader.repair:
-                self._note("arguments_repaired", "arguments: " + reader.repair)
-                self._repaired = True
+                self._note_repair("arguments_repaired", "arguments: ", reader)
         if text[read:].strip():
             self._note_lost_text("arguments_not_an_object", "the arguments are not an object")
             self._out.emit("content", text[read:])

@@ -164,14 +164,16 @@ class Pairs(Repairs):
         found = self._irregular_key(start)
         if found is None:
             return False
-        key, _, end = found
+        key, at, end = found
         if not key:
             return None
         self._pos = start  # diagnostics are about the pair, in any chunking
-        if self.PAIR_OPENS and found[1] == start:
+        if self.PAIR_OPENS and at == start:
             self._note_lost_text("argument_not_opened", f"the argument {key} is not opened")
         else:
             self._note("other_form_of_argument", f"the argument {key} is not written as the template does")
+            # A line end in the place of the key's end.
+            self.incomplete = self.incomplete or self._buf[at + len(key) : end] == "\n"
         ends = self.PAIR[-1][1].markers
         self._pos, self._space = end, ends[0][3] if ends else ""
         self._count += 1
@@ -192,8 +194,10 @@ class Pairs(Repairs):
             end = after.match(buf, pos + len(key)).end()
             if key and not self._final and len(buf) - end < width:
                 return None
-            if key and (end > pos + len(key) or (pos > start and buf[end : end + 1] == "\n")):
+            if key and end > pos + len(key):
                 return key, pos, end
+            if key and pos > start and buf.startswith("\n", end):
+                return key, pos, end + 1
         return "", start, start
 
     def _no_pair(self) -> bool:

@@ -384,6 +384,7 @@ class _Mapper:
             return "{}"
         value = first(node, "whole_object", "other_arguments", "object", "string", *LOOSE, "argument")
         if value is None:
+            self.incomplete = self.incomplete or self.readers.lacks_object(self.text, node.end)
             return "{}"
         kind = kind_of(value)
         if kind == "argument":
@@ -411,7 +412,7 @@ class _Mapper:
         found = read(self.text, node.start)
         if found.closing:
             self.incomplete = self.in_call = True
-        self.repaired = self.repaired or found.repaired
+        self.repaired, self.incomplete = self.repaired or found.repaired, self.incomplete or found.guessed
         return found.text + found.closing
 
     # Values as JSON

@@ -12,7 +12,7 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 
-from .callobjects import NO_NAME, CallReader
+from .callobjects import IRREGULAR_ARGUMENTS, NO_NAME, CallReader
 from .machine import CLOSER_KINDS
 from .pattern import NAME_LIMIT, Pattern
 from .repairs import ENDS_OF_CALLS, LEFT_OVER_BRACKET, is_empty_object
@@ -23,6 +23,7 @@ from .second import (
     NO_BRACE,
     any_styles,
     arguments_after,
+    arguments_at,
     arguments_in,
     arguments_of,
     calls_in,
@@ -48,6 +49,7 @@ class Value(NamedTuple):
     end: int
     closing: str = ""
     repaired: bool = False
+    guessed: bool = False
 
 
 class CallOfObject(NamedTuple):
@@ -196,8 +198,10 @@ class Readers:
             keys = [key for key in properties_of(self.tools.get(name)) if key and text.startswith(key, at)]
             key = max(keys, key=len, default="")
             end = after.match(text, at + len(key)).end()
-            if key and (end > at + len(key) or (at > start and text[end : end + 1] == "\n")):
+            if key and end > at + len(key):
                 return key, end, at > start or not self.spelled.pairs_open
+            if key and at > start and text.startswith("\n", end):
+                return key, end + 1, False
         return None
 
     def odd_pair(self, name: str, key: str, text: str, pos: int) -> bool:
@@ -225,6 +229,12 @@ class Readers:
         end = self.end_of_others(text, pos)
         found = arguments_in(name, text[pos:end], self.tools)
         return None if found is None else (found, end)
+
+    def lacks_object(self, text: str, pos: int) -> bool:
+        """Return whether other text is in the place of arguments that are one object."""
+        at = next_char(text, pos)
+        other = at < len(text) and self.spelled.after_call.match_at(text, at) is None
+        return other and self.spelled.between is None
 
     def text_follows(self, arguments: str, text: str, pos: int) -> bool:
         """Return whether text is in the place of a call's closer that could be the arguments that it lacks."""
@@ -270,7 +280,7 @@ class Readers:
 def _read(reader: Reader, text: str, pos: int) -> Value:
     end = reader.read(text, pos, True)
     repaired = bool(reader.repair)
-    return Value(reader.take(), end, reader.close(), repaired)
+    return Value(reader.take(), end, reader.close(), repaired, reader.is_guessed)
 
 
 class _ObjectCall:
@@ -278,7 +288,7 @@ class _ObjectCall:
 
     def __init__(self, readers: Readers, text: str, start: int) -> None:
         self.readers, self.spelled, self.tools = readers, readers.spelled, readers.tools
-        self.early = self.has_unknown = False
+        self.early = self.has_unknown = self.repaired = False
         self.text, self.pos, self.start = text, start, start
         self.reader = CallReader(self.spelled.styles, self.spelled.breaks)
         self.reader.fields = self.spelled.fields
@@ -294,6 +304,7 @@ class _ObjectCall:
     def read(self) -> CallOfObject:
         reader, more = self.reader, True
         while more and not self.expected:
+            self._irregular_arguments()
             self.pos = reader.read(self.text, self.pos, True)
             more, reader.pause, event, reader.event = reader.pause, False, reader.event, ""
             if self.name is None and reader.repair and not self.spelled.is_distinct:
@@ -311,6 +322,20 @@ class _ObjectCall:
         if incomplete:
             self._end_truncated_object()
         return self._call(incomplete)
+
+    def _irregular_arguments(self) -> None:
+        reader, readers = self.reader, self.readers
+        waits = self.name is not None and reader.want == "colon" and self.arguments is None and bool(self.tools)
+        if not waits or not self.spelled.reads_again or reader._role_here() != "arguments":
+            return
+        found = IRREGULAR_ARGUMENTS.match(self.text, self.pos)
+        if found is None or found[1] is None:
+            return
+        text = self.text[found.start(1) : readers.end_of_others(self.text, found.start(1))]
+        arguments = arguments_at(self.name or "", text, 0, self.tools)
+        if arguments is not None:
+            self.arguments, self.begins, self.repaired = arguments[0], found.start(1), True
+            self.pos, reader.want = found.start(1) + arguments[1], "comma"
 
     def _member(self, event: str) -> None:
         reader, fields = self.reader, self.spelled.fields
@@ -402,5 +427,6 @@ class _ObjectCall:
             if inside is None and self.arguments not in ("null", '""'):
                 content, incomplete = self.arguments, True
             arguments = "{}" if inside is None else inside
-        incomplete = incomplete or (bool(self.reader.repair) and not self.readers.fits(name, arguments))
+        repaired = self.repaired or bool(self.reader.repair)
+        incomplete = incomplete or self.reader.is_guessed or (repaired and not self.readers.fits(name, arguments))
         return CallOfObject(self.pos, self.name or "", self.identity, arguments, content, self.begins, incomplete)

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     Marker = tuple[str, str, str, str, int]
 
-WORD_SEPARATORS = Pattern(r"[\s_▁-]+")
-IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("｜"): ord("|")}
+WORD_SEPARATORS = Pattern(r"[\s_▁|｜-]+")
+IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("\\"): ord("/")}
 ANY_WORD = "\ufdd1"  # in a core: the language that a fence names, or none.  It is no character of any text.
 LONGEST_LANGUAGE = 16
 LANGUAGE = Pattern(rf"[\w-]{{0,{LONGEST_LANGUAGE}}}")
@@ -185,7 +185,7 @@ class ExpectedText:
 
 
 def squeezed(text: str) -> str:
-    """Return a text in lower case, without white space, `_`, `-` and similar separators, with `|` for `｜`."""
+    """Return a text in lower case, without white space, bars, `_`, `-` and similar separators, with `/` for `\\`."""
     return str(WORD_SEPARATORS.sub("", text)).translate(IN_ANY_CASE)
 
 

@@ -33,13 +33,18 @@ FIRST_KEY = Pattern(r"""\{\s{0,64}["'](\w{1,64})["']""")
 PART_OF_FIRST_KEY = Pattern(r"""\{\s{0,64}(?:["']\w{0,64})?""")
 FENCE = Pattern(r"```[\w-]*[^\S\n]*\n")
 INFINITY = float("inf")
-BEFORE_CALLS = Pattern(rf"[\s(]*(?:\[\s*(?=\w[{NAME_CHARACTERS}]*\())?")
+BEFORE_CALLS = Pattern(rf"[\s(>]*(?:\[\s*(?=\w[{NAME_CHARACTERS}]*\())?")
 NO_BRACE = Pattern(r"""["']\w+["']\s*:""")
 BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*")
 BEFORE_FIRST_KEY = Pattern(
-    r"""[\s({\[\\"'“”‘«`]*(?:(?i:json)\b:?[\s({\[\\"'“”‘«`]*)?(?:<(?:[\w:-]+\s*[ =]\s*(?:\w+\s*=\s*)?)?["']?)?"""
+    r"""[\s(>{\[\\"'“”‘«`]*(?:(?i:json)\b:?[\s({\[\\"'“”‘«`]*)?(?:<(?:[\w:-]+\s*[ =]\s*(?:\w+\s*=\s*)?)?["']?)?"""
 )
-ANY_KEY = Pattern(r"""(?=[\s(\[`{]|(?i:json))[\s(\[`]*(?:(?i:json)\b:?\s*)?(?:\{[{\s]*|(?<=\s))(?:\\n)?[\\"'“”‘«]+\w""")
+ANY_KEY = Pattern(
+    r"""(?=[\s(>\[`{]|(?i:json))[\s(>\[`]*(?:(?i:json)\b:?\s*)?(?:\{[{\s]*|(?<=\s))(?:\\n)?[\\"'“”‘«]+\w"""
+)
+# What may be around arguments that are an object.
+BEFORE_OBJECT = Pattern(r"[\s(:=*>]*(?:`{1,3}[\w-]*\s*)?(?:(?i:json)\b:?\s*)?(?=\{)")
+AFTER_ARGUMENTS = Pattern(r"[\s)`]*")
 AFTER_OBJECT = Pattern(r"\s*(?:[,;]\s*)?")
 WORD_BEFORE = Pattern(r"\s*(?i:json)\b:?\s*")
 # The name of a tool before its arguments, and a keyword in them.
@@ -82,16 +87,32 @@ def calls_in(text: str, tools: Parameters) -> list[tuple[str, str]]:
 
 def arguments_in(name: str, text: str, tools: Parameters) -> str | None:
     """Return the arguments of a tool in a text that has another form; None if it contains anything else."""
-    called = _values(name + text, tools) if text[:1] == "(" else [None]
-    if len(called) == 1 and called[0] is not None:
-        return arguments_of(name, json.dumps(called[0].get("arguments")), tools)
+    at = arguments_at(name, text, 0, tools)
+    if at is not None and at[1] == len(text):
+        return at[0]
     for candidate in _candidates(text):
         values = _values(candidate, tools)
         found = arguments_of(name, json.dumps(values[0]), tools) if len(values) == 1 and values[0] is not None else None
         if found is not None:
             return found
-    pairs = _tagged(text, name, tools)
-    return json.dumps(pairs, ensure_ascii=False) if pairs else None
+    return None
+
+
+def arguments_at(name: str, text: str, pos: int, tools: Parameters) -> tuple[str, int] | None:
+    """Return the arguments of a tool that begin here in another form, and where they end: an object with punctuation
+    or a fence around it, keywords in parentheses, or elements.  None if there are none."""
+    before = BEFORE_OBJECT.match(text, pos)
+    if before is not None:
+        value, end = json_value(text, before.end(), tools)
+        found = arguments_of(name, json.dumps(value), tools)
+    elif text.startswith("(", pos):
+        value, end = _called(name + text[pos:], 0, tools)
+        named = value is not None and value["name"] == name
+        found, end = arguments_of(name, json.dumps(value["arguments"]), tools) if named else None, end + pos - len(name)
+    else:
+        pairs, end = _tagged(text, pos, name, tools)
+        found = json.dumps(pairs, ensure_ascii=False) if pairs else None
+    return None if found is None else (found, int(AFTER_ARGUMENTS.match(text, end).end()))
 
 
 def arguments_of(name: str, text: str, tools: Parameters) -> str | None:
@@ -221,8 +242,9 @@ def _tagged_call(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
     name = tool_named(match[3] or match[1], tools) if match is not None else ""
     if match is None or name not in tools:
         return None, pos
-    arguments = _tagged(match[4], name, tools)
-    return {"name": name, "arguments": arguments} if arguments or not match[4].strip() else None, int(match.end())
+    arguments, end = _tagged(match[4], 0, name, tools)
+    whole = end == len(match[4]) or not match[4].strip()
+    return {"name": name, "arguments": arguments} if whole else None, int(match.end())
 
 
 @lru_cache(maxsize=1)
@@ -266,23 +288,22 @@ def _called(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
     return None, pos
 
 
-def _tagged(text: str, name: str, tools: Parameters) -> dict[str, Any]:
-    """Return the arguments of a tool in elements such as `<a>1</a>` or `<x name="a">1</x>`; {} if there is anything
-    else."""
-    schema, pos = tools.get(name), 0
+def _tagged(text: str, pos: int, name: str, tools: Parameters) -> tuple[dict[str, Any], int]:
+    """Return the arguments of a tool in elements such as `<a>1</a>` or `<x name="a">1</x>`, and where these end."""
+    schema = tools.get(name)
     keys = keys_of(schema, schema) or set()
     found: dict[str, Any] = {}
     while pos < len(text):
         element = ELEMENT.match(text, pos)
         key = (element[2] or element[1]) if element is not None else ""
         if element is None or key not in keys or key in found:
-            return {}
+            break
         types, value = types_of(member_of(schema, schema, key), schema), element[3].strip()
         found[key] = (
             value if types is None or "string" in types else loaded(value.lower() if value.isalpha() else value)
         )
         pos = element.end()
-    return found
+    return found, pos
 
 
 def _unwrapped(value: Any, tools: Parameters) -> list[Any]:

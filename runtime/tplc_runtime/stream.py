@@ -60,6 +60,7 @@ class Stream(Copyable):
     SPACE: ClassVar[str] = ""  # alternatives of the white space before the content, with SPACE_SEPARATOR between
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     _last_char = ""  # of the text before
+    _is_searched = False  # for a text like a marker
 
     def __init__(
         self,
@@ -186,7 +187,8 @@ class Stream(Copyable):
         return rows
 
     def _row(self) -> dict[str, Any]:
-        message, notes = self.message, [note._asdict() for note in self.diagnostics]
+        message = self.message
+        notes = [note._asdict() for note in self._examined(message)]
         calls = [{"id": call["id"], **call["function"]} for call in message["tool_calls"]]
         text = {"content": message["content"], "reasoning_content": message["reasoning_content"]}
         return {**text, "tool_calls": calls, "incomplete": self.incomplete, "diagnostics": notes}
@@ -281,7 +283,7 @@ class Stream(Copyable):
 
     def _feed_after_finish(self, chunk: str) -> list[Delta]:
         """Add text that is fed after `finish` to the trailing text; nothing of it is lost."""
-        if chunk and (not self._diagnostics or self._diagnostics[-1].code != TEXT_AFTER_FINISH):
+        if chunk and (not self.diagnostics or self._diagnostics[-1].code != TEXT_AFTER_FINISH):
             self._note(TEXT_AFTER_FINISH, "text after the output was finished")
         self._out.texts["trailing"].append(chunk)
         return []
@@ -338,12 +340,18 @@ class Stream(Copyable):
     @property
     def diagnostics(self) -> list[Any]:
         """What was dropped, repaired or not read so far."""
+        return self._examined()
+
+    def _examined(self, message: Message | None = None) -> list[Any]:
+        """Return the diagnostics, also those found only if somebody asks.  `message`: the message, if it is known."""
         if self.CALLS and self._unchecked:
             self._note_misfits()
-        if self.MARKER_LIKE and self._final and not (self._diagnostics or self._out.guarded):
-            found = marker_like(self._out.to_message(), self.MARKER_LIKE)
-            if found:
-                self._note("like_a_marker", found + LIKE_A_MARKER)
+        if self.MARKER_LIKE and self._final and not self._is_searched:
+            self._is_searched = True
+            if not (self._diagnostics or self._out.guarded):
+                found = marker_like(message or self._out.to_message(), self.MARKER_LIKE)
+                if found:
+                    self._note("like_a_marker", found + LIKE_A_MARKER)
         return self._diagnostics
 
     def _note_misfits(self) -> None:

@@ -44,6 +44,11 @@ COMMENT = Pattern(r"(?://|#)[^\n]*(?:\n|\Z)|/\*.*?\*/")
 KEY = Pattern(r'"[^"\\\x00-\x1f]{0,64}(?:"[ \t\r\n]{0,16}(?:(:)|\Z)|\Z)')
 # Shorter than KEY, and without control characters: as long as this may match, so may KEY, which waits for more input.
 OPEN_KEY = Pattern(r'"(\w{1,32}) {0,4}:(?= {0,16}(?:["\[{0-9-]|(?:true|false|null)\b))')
+# A key whose quotes are doubled (groups: the key, and its second quotes), or the beginning of one.  Doubled quotes of a
+# value (the group: all but the first), or quotes that may be the beginning of such.
+DOUBLED_KEY = Pattern(r'"{2,3}(?:(\w{1,32})(?:("{1,3}) {0,4}(?=:)|"{0,3} {0,4}\Z)|\Z)')
+DOUBLED_OPENING = Pattern(r'"(?:("{1,2})(?=[^\s,:"\]}][^"\n]{0,200}"\1)|"{0,2}(?:[^\s,:"\]}][^"\n]{0,200}"{0,2})?\Z)')
+ODD_IN_WORDS = frozenset('"[]{}')  # a word with these may contain more than one value
 LONGEST_SEPARATOR = 256  # longer than any separator
 
 
@@ -86,6 +91,7 @@ def json_end(buf: str, pos: int) -> int:
         return 0
 
 
+MAY_BE_DOUBLED = ("", '"')
 IN_STRING = plain_run('"', "json")
 
 
@@ -177,6 +183,7 @@ class Reader(Copyable):
         self.out: list[str] = []
         self.comma: list[str] = []  # a comma with the white space after it, until something follows
         self.repair = ""  # the first repair
+        self.is_guessed = False  # a repair had to guess where a value or an object ends
         self.pause = False
         self.needs_more = False  # the rest of regular JSON depends on the following text
         self.wanted = 0  # so many characters are needed before anything is decided
@@ -224,8 +231,8 @@ class Reader(Copyable):
                 self._pop()
                 return pos
         if match.lastindex == 3:
-            if self.stack and text in "/=#：，":
-                other = self._comment_or_equals(buf, pos, final)
+            if self.stack and text in "/=#：，\\":
+                other = self._between_members(buf, pos, final)
                 if other != pos:
                     return other
             return self._word(buf, pos, self.style.word_end.search(buf, end).start(), final)
@@ -237,7 +244,20 @@ class Reader(Copyable):
         if text in self.style.prefixes and rest < LONGEST_SEPARATOR and buf[pos:] in self.style.prefixes and not final:
             return -1
         token = self.style.tokens[text]
-        if text == '"' and self.stack and self.stack[-1] == "{" and self.want in ("key", "member", "comma"):
+        if text == '"' and self.stack and (odd := self._irregular_quotes(buf, pos, final)) != pos:
+            return odd
+        if self.NEEDS_LOOKAHEAD and not self.stack and token not in '"[{':
+            return self._no_value(pos)
+        whole = self._whole_json(buf, pos) if token in "[{" and self.want == "value" and rest > 64 else 0
+        if not whole:
+            self._punctuation(token, text)
+        return whole or end
+
+    def _irregular_quotes(self, buf: str, pos: int, final: bool) -> int:
+        """Return the end of a key without its second quote, of one in doubled quotes, or of the doubled quotes that
+        a value begins with; `pos` if there is none of these, -1 if more input is needed."""
+        found = None
+        if self.stack[-1] == "{" and self.want in ("key", "member", "comma"):
             key = KEY.match(buf, pos)
             if key is not None and key.lastindex is None and not final:
                 return -1
@@ -245,12 +265,18 @@ class Reader(Copyable):
             if left_open is not None:
                 self._repaired("missing quotes")
                 return self._put_key(left_open[1], int(left_open.end(1)))
-        if self.NEEDS_LOOKAHEAD and not self.stack and token not in '"[{':
-            return self._no_value(pos)
-        whole = self._whole_json(buf, pos) if token in "[{" and self.want == "value" and rest > 64 else 0
-        if not whole:
-            self._punctuation(token, text)
-        return whole or end
+            found = DOUBLED_KEY.match(buf, pos) if key is None else None
+            if found is not None and found[2]:
+                self._repaired("doubled quotes")
+                return self._put_key(found[1], int(found.end(2)))
+        elif buf[pos + 1 : pos + 2] in MAY_BE_DOUBLED and self.style.is_json:
+            found = DOUBLED_OPENING.match(buf, pos)
+            if found is not None and found[1]:
+                self._repaired("doubled quotes")
+                self._punctuation('"', '"')
+                self.string = Quoting('"' + found[1], "json")
+                return int(found.end())
+        return pos if found is None or final else -1
 
     def regular(self, buf: str, pos: int, stop: int) -> int:
         """Return the end of regular JSON: before something irregular, or before the end of what is read.  A comma waits
@@ -275,7 +301,7 @@ class Reader(Copyable):
                 if (end := self._end_of_key(buf, pos)) < 0:
                     break
                 comma, want, pos = -1, "value", end - 1
-            elif character == '"' and want not in ("colon", "comma"):
+            elif character == '"' and want not in ("colon", "comma") and buf[pos + 1 : pos + 2] not in MAY_BE_DOUBLED:
                 string, comma = quoting, -1
             elif character == "," and want == "comma":
                 comma, want = pos, "value" if stack[-1] == "[" else "member"
@@ -307,9 +333,14 @@ class Reader(Copyable):
         self.needs_more = key is not None and key.lastindex is None
         return -1 if key is None or self.needs_more else int(key.end())
 
-    def _comment_or_equals(self, buf: str, pos: int, final: bool) -> int:
-        """Return the end of a comment, or of a text in the place of a colon; `pos` if there is none, -1 if more input
-        is needed."""
+    def _between_members(self, buf: str, pos: int, final: bool) -> int:
+        """Return the end of a comment, of escaped white space, or of a text in the place of a colon; `pos` if there is
+        none, -1 if more input is needed."""
+        if buf[pos] == "\\":
+            if buf[pos + 1 : pos + 2] in ("n", "r", "t"):
+                self._repaired("escaped white space")
+                return pos + 2
+            return pos if pos + 1 < len(buf) or final else -1
         if buf[pos] in "=：，":
             meant, arrow = ("comma" if buf[pos] == "，" else "colon"), buf[pos] == "=" and buf[pos + 1 : pos + 2] == ">"
             if self.want != meant:
@@ -407,6 +438,7 @@ class Reader(Copyable):
             self._begin()
             if self.want in ("key", "member"):
                 self._repaired("missing key")
+                self.is_guessed = True
                 self.out.append('"": ')
             if not self.stack:
                 self.style = self.styles[1 if token == "[" else 2]
@@ -418,6 +450,7 @@ class Reader(Copyable):
                 return self._repaired("stray " + token)
             while self.stack[-1] != opened:
                 self._repaired("missing closing bracket")
+                self.is_guessed = True
                 self._pop()
             self._pop()
         elif token == ":" and self.want == "colon":
@@ -481,6 +514,8 @@ class Reader(Copyable):
             text = buf[pos:end].rstrip()
             # The first quote of a value may be missing.
             bare = text.rstrip("\"'") if bare_key or (text[-1:] == '"' and text.count('"') == 1) else text
+            # No comma before a key: the quote after the value before it may be missing.
+            self.is_guessed |= not ODD_IN_WORDS.isdisjoint(bare) or (bare_key and self.want == "comma")
             literal = '"' + escaped(bare) + '"'
         self._begin()
         self.out.append(literal)

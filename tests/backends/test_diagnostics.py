@@ -29,6 +29,7 @@ OUTPUTS = json.loads((ROOT / "tests" / "cases" / "diagnostics.json").read_text(e
 REPORTING = {
     "_note": 0,
     "_note_lost_text": 0,
+    "_note_repair": 0,
     "_note_truncation": 0,
     "_drop_noted": 0,
     "_drop_after_text": 0,
@@ -91,3 +92,18 @@ def test_diagnostics_of_an_output(case: dict[str, object]) -> None:
             stream.feed(text[at : at + size])
         stream.finish()
         assert [list(one) for one in stream.diagnostics] == case["diagnostics"], size
+
+
+def test_text_after_the_end_hides_no_diagnostic_of_the_output() -> None:
+    """What is examined only when somebody asks for diagnostics concerns the output, not what was fed after it."""
+    stream = named("tagged-json").parser.StreamParser()
+    stream.feed("Hello there.</fn>")
+    stream.finish()
+    stream.feed("More")
+    assert [one.code for one in stream.diagnostics] == ["like_a_marker", "text_after_finish"]
+    assert stream.message["content"] == "Hello there.</fn>"
+
+
+def test_rows_report_what_is_like_a_marker() -> None:
+    rows = named("tagged-json").parser.parse_many(["Hello there.</fn>", "Hello there."])
+    assert [[one["code"] for one in row["diagnostics"]] for row in rows] == [["like_a_marker"], []]

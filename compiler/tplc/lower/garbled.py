@@ -57,10 +57,17 @@ def _with_other_brackets(cores: Sequence[str], after: Iterable[str]) -> str:
     first_chars = _first_chars(cores)
     trailing = first_chars - _OPENING - {text.strip()[0] for text in after if text.strip()}
     leading = in_class(sorted(first_chars))
-    name = r"""(?:[=:]["']?[\w.-]{1,64}["']?)?"""
     end = rf"[{in_class(sorted(trailing))}]{{0,4}}" if trailing else ""
-    bodies = "|".join(unique(map(any_case_words, cores)))
-    return rf"[{leading}][{leading}\s]{{0,7}}(?:{bodies})s?(?!\w){name}{end}"
+    return in_other_brackets(cores, leading, rf"{leading}\s") + end
+
+
+def in_other_brackets(cores: Iterable[str], first: str, inner: str) -> str:
+    """Return the pattern of markers with the right letters, up to the name that may follow these.
+
+    `first`, `inner`: the characters before the letters, as they are written in a class of a pattern.
+    """
+    name = r"""(?:[=:]["']?[\w.:-]{1,64}["']?)?"""
+    return rf"[{first}][{inner}]{{0,7}}(?:{'|'.join(unique(map(any_case_words, cores)))})s?(?!\w){name}"
 
 
 def any_case_words(core: str) -> str:

@@ -40,8 +40,9 @@ NO_WORD_FOLLOWS = r"(?!\w)"
 LINE_END_FOLLOWS = r"(?=\n|\Z)"
 ANY_SLOT_TEXT = r"[^\n]*?"
 WORD_CHAR = re.compile(r"[\w.+-]")
+BAR = re.compile("[|｜]")
 LONG_WORD = re.compile(r"[^\W\d_]{3}")
-WORD_JOINERS = "_▁-"  # what the words of a marker are joined with
+WORD_JOINERS = "_▁|｜-"  # what the words of a marker are joined with, and what may be next to its brackets
 MOST_WORD_SEPARATORS = 4  # so much white space, or so many joints, where a marker that is spelled otherwise has some
 PLAIN_NAME = r"[\w.-]"
 SLOT_PATTERN = rf"{PLAIN_NAME}{{1,{LONGEST_WORD}}}"
@@ -220,7 +221,7 @@ def _near(lexemes: Sequence[Lexeme]) -> str:
         if lexeme.respelled:
             second = lexeme.spelled[2:3]
             others.setdefault(lexeme.core[0], set()).update(
-                (*" \t\n\r_▁-", second, second.upper(), *"|｜" * (second == "|"))
+                (*" \t\n\r", *WORD_JOINERS, second, second.upper(), *"\\" * (second == "/"))
             )
         else:
             seconds.setdefault(lexeme.core[0], []).append(lexeme.spelled[1:2])
@@ -280,13 +281,17 @@ def is_respelled(core: str) -> bool:
 def respelling(core: str) -> str:
     """Return the pattern of a marker in another spelling: in other case, with other separators or white space."""
     pattern, before = exact(core[0]), core[0]
+    # Where bars are on one side of a marker only, they show which marker it is.
+    free = len(BAR.findall(core)) % 2 == 0
+    joiners, around = (WORD_JOINERS, r"[\s|｜]") if free else (BAR.sub("", WORD_JOINERS), r"\s")
     for token in re.findall(r"[A-Za-z]+|.", core[1:], re.DOTALL):
-        if token.isspace() or token in WORD_JOINERS:
-            between = rf"[\s{WORD_JOINERS}]{{0,{MAX_INNER_SPACE if token.isspace() else MOST_WORD_SEPARATORS}}}"
+        if token.isspace() or token in joiners:
+            between = rf"[\s{joiners}]{{0,{MAX_INNER_SPACE if token.isspace() else MOST_WORD_SEPARATORS}}}"
             pattern += between * (not pattern.endswith(between))
         else:
-            apart = not (before.isalnum() and token[0].isalnum())
-            pattern += rf"\s{{0,{MOST_WORD_SEPARATORS}}}" * (apart and not before.isspace()) + _any_case(token)
+            apart = not (before.isalnum() and token[0].isalnum()) and not before.isspace()
+            apart = apart and not pattern.endswith(f"{{0,{MOST_WORD_SEPARATORS}}}")
+            pattern += rf"{around}{{0,{MOST_WORD_SEPARATORS}}}" * apart + _any_case(token)
         before = token[-1]
     return pattern
 
@@ -301,8 +306,8 @@ def truncated_respelling(core: str) -> str:
 
 
 def _any_case(token: str) -> str:
-    if token in "|｜":
-        return "[|｜]"
+    if token in "|｜/":
+        return "[|｜]" if token != "/" else r"[/\\]"
     return f"(?ai:{token})" if token.isascii() and token.isalpha() else exact(token)
 
 

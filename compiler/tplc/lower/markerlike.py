@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from tplc.ir.markers import pieces_of
 from tplc.lower.acceptor import Acceptor
-from tplc.lower.garbled import SHORT, WORDS, any_case_words
+from tplc.lower.garbled import SHORT, WORDS, in_other_brackets
 from tplc.lower.layouts import unique
 from tplc.lower.lexemes import NOTHING, in_class, is_respelled, respelling
 
@@ -53,9 +53,8 @@ def marker_like_texts(acceptor: Acceptor) -> MarkerLikeTexts | None:
 def _with_other_brackets(cores: Sequence[str]) -> str:
     """Return the pattern of markers with the right letters."""
     brackets = in_class(sorted({*(core[0] for core in cores), "<", "＜"}))
-    words = "|".join(unique(any_case_words(_first_tag(core)) for core in cores))
-    opened = rf"[{brackets}][\s{brackets}/\\|｜!:]{{0,4}}(?:{words})s?(?!\w)"
-    return rf"{opened}(?:[=:][\w.:-]{{1,64}})?\s?[^\w\s\"\\]{{0,4}}"
+    tags = in_other_brackets(map(_first_tag, cores), brackets, rf"\s{brackets}/\\|｜!:")
+    return tags + r"\s?[^\w\s\"\\]{0,4}"
 
 
 def _first_tag(core: str) -> str:

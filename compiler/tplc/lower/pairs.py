@@ -14,8 +14,9 @@ from tplc.ir.nodes import Dialect, Layout, PairArguments, Slot, StringStyle, Tem
 from tplc.ir.spellings import spelling_of
 from tplc.lower.acceptor import Following, PairForm, SlotEnd, TypeWrap
 from tplc.lower.following import ValueContext, following_of
+from tplc.lower.garbled import any_case_words
 from tplc.lower.layouts import merged, not_blank, text_at, unique
-from tplc.lower.lexemes import MAX_INNER_SPACE, Lexemes, lexemes_of
+from tplc.lower.lexemes import MAX_INNER_SPACE, Lexemes, in_class, is_respelled, lexemes_of
 from tplc.lower.slots import stops_of
 from tplc.lower.tolerated import Tolerated
 
@@ -279,9 +280,21 @@ def around_key(pairs: PairForm) -> tuple[str, str] | None:
     # Where the template writes no attributes, models write some, or a colon.
     ends = ["=(?=\\s?[\"'])", ":"] if not any(char in text for text in before for char in "\"':") else []
     others = [rf"(?<=\s)\w{{1,32}}\s?{ends[0]}", *ends[1:]] if ends else []
-    return _any_of(before, others), _any_of(after, typed=bool(pairs.types))
+    garbled = _with_other_brackets(after) + ATTRIBUTE_OR_BAR * (">" in after)
+    return _any_of(before, others + _with_other_brackets(before)), _any_of(after, garbled, typed=bool(pairs.types))
 
 
+def _with_other_brackets(texts: Sequence[str]) -> list[str]:
+    """Return the patterns of markers next to a key that have the right letters and other brackets."""
+    long = [text for text in texts if is_respelled(text)]
+    return [
+        rf"[{BRACKETS}][{BRACKETS}\s]{{0,7}}{any_case_words(text)}(?!\w)[{CLOSING_BRACKETS}]{{0,4}}" for text in long
+    ]
+
+
+BRACKETS, CLOSING_BRACKETS = in_class("<>＜＞/\\|｜[]"), in_class(">＞|｜]")
+# What models write in a tag after a key: an attribute, or a bar.
+ATTRIBUTE_OR_BAR = [r"""\w{1,16}\s?=\s?["'][\w .:-]{0,32}["'](?=\s?>)""", "[|｜](?=>)"]
 COLONS = rf"(?:\s{{0,{MAX_INNER_SPACE}}}[:=])*"  # what may be after a key that nothing opens
 QUOTES_AROUND_KEYS = "\"'“”"
 

@@ -38,7 +38,7 @@ def turn_of(ir: TemplateIR, calls: CallForm | None, tolerated: Tolerated) -> Acc
         content_spaces=blanks_of(ir, "content.start"),
         content_starts=tuple(map(_content_start, tolerated.of_role("content.start"))),
         content_ends=tolerated.of_role("content.end"),
-        ignorable_closers=tuple(map(_ignorable, ends)) if "stray_closers" in tolerated.kinds else (),
+        ignorable_closers=tuple(_ignorable_closers(ir, ends, tolerated)),
         calls=calls,
         in_messages=_in_messages(ir, ended),
         tolerances=tolerated.kinds,
@@ -105,7 +105,13 @@ def _content_start(text: str) -> Marker:
     return Marker(text, "before content" if could_be_prose(text) else "anywhere")
 
 
-def _ignorable(end: str) -> Marker:
-    """Return the closer of reasoning as one that is dropped if none is open. Words are dropped only at the turn's
-    start."""
-    return Marker(end, "turn start" if could_be_prose(end) else "anywhere")
+def _ignorable_closers(ir: TemplateIR, ends: Sequence[str], tolerated: Tolerated) -> Iterator[Marker]:
+    """Yield the closers of reasoning that are dropped if none is open. Words are dropped only at the turn's start.
+
+    A generation prompt may begin with such a closer. That is what the template writes, and no slip.
+    """
+    for end in ends:
+        if "stray_closers" in tolerated.kinds:
+            yield Marker(end, "turn start" if could_be_prose(end) else "anywhere")
+        elif any(prompt.head.strip().startswith(end.strip()) for prompt in ir.turn.prompts):
+            yield Marker(end, "turn start")

@@ -113,8 +113,8 @@ class Pattern:
         return found
 
 
-WORD_SEPARATORS = Pattern(r"[\s_▁-]+")
-IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("｜"): ord("|")}
+WORD_SEPARATORS = Pattern(r"[\s_▁|｜-]+")
+IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("\\"): ord("/")}
 ANY_WORD = "\ufdd1"  # in a core: the language that a fence names, or none.  It is no character of any text.
 LONGEST_LANGUAGE = 16
 LANGUAGE = Pattern(rf"[\w-]{{0,{LONGEST_LANGUAGE}}}")
@@ -264,7 +264,7 @@ class ExpectedText:
 
 
 def squeezed(text: str) -> str:
-    """Return a text in lower case, without white space, `_`, `-` and similar separators, with `|` for `｜`."""
+    """Return a text in lower case, without white space, bars, `_`, `-` and similar separators, with `/` for `\\`."""
     return str(WORD_SEPARATORS.sub("", text)).translate(IN_ANY_CASE)
 
 
@@ -520,6 +520,11 @@ COMMENT = Pattern(r"(?://|#)[^\n]*(?:\n|\Z)|/\*.*?\*/")
 KEY = Pattern(r'"[^"\\\x00-\x1f]{0,64}(?:"[ \t\r\n]{0,16}(?:(:)|\Z)|\Z)')
 # Shorter than KEY, and without control characters: as long as this may match, so may KEY, which waits for more input.
 OPEN_KEY = Pattern(r'"(\w{1,32}) {0,4}:(?= {0,16}(?:["\[{0-9-]|(?:true|false|null)\b))')
+# A key whose quotes are doubled (groups: the key, and its second quotes), or the beginning of one.  Doubled quotes of a
+# value (the group: all but the first), or quotes that may be the beginning of such.
+DOUBLED_KEY = Pattern(r'"{2,3}(?:(\w{1,32})(?:("{1,3}) {0,4}(?=:)|"{0,3} {0,4}\Z)|\Z)')
+DOUBLED_OPENING = Pattern(r'"(?:("{1,2})(?=[^\s,:"\]}][^"\n]{0,200}"\1)|"{0,2}(?:[^\s,:"\]}][^"\n]{0,200}"{0,2})?\Z)')
+ODD_IN_WORDS = frozenset('"[]{}')  # a word with these may contain more than one value
 LONGEST_SEPARATOR = 256  # longer than any separator
 
 
@@ -557,6 +562,7 @@ def json_end(buf: str, pos: int) -> int:
         return 0
 
 
+MAY_BE_DOUBLED = ("", '"')
 IN_STRING = plain_run('"', "json")
 
 
@@ -648,6 +654,7 @@ class Reader(Copyable):
         self.out: list[str] = []
         self.comma: list[str] = []  # a comma with the white space after it, until something follows
         self.repair = ""  # the first repair
+        self.is_guessed = False  # a repair had to guess where a value or an object ends
         self.pause = False
         self.needs_more = False  # the rest of regular JSON depends on the following text
         self.wanted = 0  # so many characters are needed before anything is decided
@@ -695,8 +702,8 @@ class Reader(Copyable):
                 self._pop()
                 return pos
         if match.lastindex == 3:
-            if self.stack and text in "/=#：，":
-                other = self._comment_or_equals(buf, pos, final)
+            if self.stack and text in "/=#：，\\":
+                other = self._between_members(buf, pos, final)
                 if other != pos:
                     return other
             return self._word(buf, pos, self.style.word_end.search(buf, end).start(), final)
@@ -708,7 +715,20 @@ class Reader(Copyable):
         if text in self.style.prefixes and rest < LONGEST_SEPARATOR and buf[pos:] in self.style.prefixes and not final:
             return -1
         token = self.style.tokens[text]
-        if text == '"' and self.stack and self.stack[-1] == "{" and self.want in ("key", "member", "comma"):
+        if text == '"' and self.stack and (odd := self._irregular_quotes(buf, pos, final)) != pos:
+            return odd
+        if self.NEEDS_LOOKAHEAD and not self.stack and token not in '"[{':
+            return self._no_value(pos)
+        whole = self._whole_json(buf, pos) if token in "[{" and self.want == "value" and rest > 64 else 0
+        if not whole:
+            self._punctuation(token, text)
+        return whole or end
+
+    def _irregular_quotes(self, buf: str, pos: int, final: bool) -> int:
+        """Return the end of a key without its second quote, of one in doubled quotes, or of the doubled quotes that
+        a value begins with; `pos` if there is none of these, -1 if more input is needed."""
+        found = None
+        if self.stack[-1] == "{" and self.want in ("key", "member", "comma"):
             key = KEY.match(buf, pos)
             if key is not None and key.lastindex is None and not final:
                 return -1
@@ -716,12 +736,18 @@ class Reader(Copyable):
             if left_open is not None:
                 self._repaired("missing quotes")
                 return self._put_key(left_open[1], int(left_open.end(1)))
-        if self.NEEDS_LOOKAHEAD and not self.stack and token not in '"[{':
-            return self._no_value(pos)
-        whole = self._whole_json(buf, pos) if token in "[{" and self.want == "value" and rest > 64 else 0
-        if not whole:
-            self._punctuation(token, text)
-        return whole or end
+            found = DOUBLED_KEY.match(buf, pos) if key is None else None
+            if found is not None and found[2]:
+                self._repaired("doubled quotes")
+                return self._put_key(found[1], int(found.end(2)))
+        elif buf[pos + 1 : pos + 2] in MAY_BE_DOUBLED and self.style.is_json:
+            found = DOUBLED_OPENING.match(buf, pos)
+            if found is not None and found[1]:
+                self._repaired("doubled quotes")
+                self._punctuation('"', '"')
+                self.string = Quoting('"' + found[1], "json")
+                return int(found.end())
+        return pos if found is None or final else -1
 
     def regular(self, buf: str, pos: int, stop: int) -> int:
         """Return the end of regular JSON: before something irregular, or before the end of what is read.  A comma waits
@@ -746,7 +772,7 @@ class Reader(Copyable):
                 if (end := self._end_of_key(buf, pos)) < 0:
                     break
                 comma, want, pos = -1, "value", end - 1
-            elif character == '"' and want not in ("colon", "comma"):
+            elif character == '"' and want not in ("colon", "comma") and buf[pos + 1 : pos + 2] not in MAY_BE_DOUBLED:
                 string, comma = quoting, -1
             elif character == "," and want == "comma":
                 comma, want = pos, "value" if stack[-1] == "[" else "member"
@@ -778,9 +804,14 @@ class Reader(Copyable):
         self.needs_more = key is not None and key.lastindex is None
         return -1 if key is None or self.needs_more else int(key.end())
 
-    def _comment_or_equals(self, buf: str, pos: int, final: bool) -> int:
-        """Return the end of a comment, or of a text in the place of a colon; `pos` if there is none, -1 if more input
-        is needed."""
+    def _between_members(self, buf: str, pos: int, final: bool) -> int:
+        """Return the end of a comment, of escaped white space, or of a text in the place of a colon; `pos` if there is
+        none, -1 if more input is needed."""
+        if buf[pos] == "\\":
+            if buf[pos + 1 : pos + 2] in ("n", "r", "t"):
+                self._repaired("escaped white space")
+                return pos + 2
+            return pos if pos + 1 < len(buf) or final else -1
         if buf[pos] in "=：，":
             meant, arrow = ("comma" if buf[pos] == "，" else "colon"), buf[pos] == "=" and buf[pos + 1 : pos + 2] == ">"
             if self.want != meant:
@@ -878,6 +909,7 @@ class Reader(Copyable):
             self._begin()
             if self.want in ("key", "member"):
                 self._repaired("missing key")
+                self.is_guessed = True
                 self.out.append('"": ')
             if not self.stack:
                 self.style = self.styles[1 if token == "[" else 2]
@@ -889,6 +921,7 @@ class Reader(Copyable):
                 return self._repaired("stray " + token)
             while self.stack[-1] != opened:
                 self._repaired("missing closing bracket")
+                self.is_guessed = True
                 self._pop()
             self._pop()
         elif token == ":" and self.want == "colon":
@@ -952,6 +985,8 @@ class Reader(Copyable):
             text = buf[pos:end].rstrip()
             # The first quote of a value may be missing.
             bare = text.rstrip("\"'") if bare_key or (text[-1:] == '"' and text.count('"') == 1) else text
+            # No comma before a key: the quote after the value before it may be missing.
+            self.is_guessed |= not ODD_IN_WORDS.isdisjoint(bare) or (bare_key and self.want == "comma")
             literal = '"' + escaped(bare) + '"'
         self._begin()
         self.out.append(literal)
@@ -1065,13 +1100,15 @@ MOST_WRAPS = 4  # objects around the arguments, or around a call
 FENCE_END = "```"
 FENCE = Pattern(r"```[\w-]*[^\S\n]*\n")
 INFINITY = float("inf")
-BEFORE_CALLS = Pattern(rf"[\s(]*(?:\[\s*(?=\w[{NAME_CHARACTERS}]*\())?")
+BEFORE_CALLS = Pattern(rf"[\s(>]*(?:\[\s*(?=\w[{NAME_CHARACTERS}]*\())?")
 NO_BRACE = Pattern(r"""["']\w+["']\s*:""")
 BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*")
 BEFORE_FIRST_KEY = Pattern(
-    r"""[\s({\[\\"'“”‘«`]*(?:(?i:json)\b:?[\s({\[\\"'“”‘«`]*)?(?:<(?:[\w:-]+\s*[ =]\s*(?:\w+\s*=\s*)?)?["']?)?"""
+    r"""[\s(>{\[\\"'“”‘«`]*(?:(?i:json)\b:?[\s({\[\\"'“”‘«`]*)?(?:<(?:[\w:-]+\s*[ =]\s*(?:\w+\s*=\s*)?)?["']?)?"""
 )
-ANY_KEY = Pattern(r"""(?=[\s(\[`{]|(?i:json))[\s(\[`]*(?:(?i:json)\b:?\s*)?(?:\{[{\s]*|(?<=\s))(?:\\n)?[\\"'“”‘«]+\w""")
+ANY_KEY = Pattern(
+    r"""(?=[\s(>\[`{]|(?i:json))[\s(>\[`]*(?:(?i:json)\b:?\s*)?(?:\{[{\s]*|(?<=\s))(?:\\n)?[\\"'“”‘«]+\w"""
+)
 WORD_BEFORE = Pattern(r"\s*(?i:json)\b:?\s*")
 # The name of a tool before its arguments, and a keyword in them.
 CALLED = Pattern(rf"""["'`]?([{NAME_CHARACTERS}]{{1,64}}?)["'`]?\s*(?:([(])|[:=]?\s*(?=\{{))""")
@@ -1204,8 +1241,9 @@ def _tagged_call(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
     name = tool_named(match[3] or match[1], tools) if match is not None else ""
     if match is None or name not in tools:
         return None, pos
-    arguments = _tagged(match[4], name, tools)
-    return {"name": name, "arguments": arguments} if arguments or not match[4].strip() else None, int(match.end())
+    arguments, end = _tagged(match[4], 0, name, tools)
+    whole = end == len(match[4]) or not match[4].strip()
+    return {"name": name, "arguments": arguments} if whole else None, int(match.end())
 
 
 @lru_cache(maxsize=1)
@@ -1249,23 +1287,22 @@ def _called(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
     return None, pos
 
 
-def _tagged(text: str, name: str, tools: Parameters) -> dict[str, Any]:
-    """Return the arguments of a tool in elements such as `<a>1</a>` or `<x name="a">1</x>`; {} if there is anything
-    else."""
-    schema, pos = tools.get(name), 0
+def _tagged(text: str, pos: int, name: str, tools: Parameters) -> tuple[dict[str, Any], int]:
+    """Return the arguments of a tool in elements such as `<a>1</a>` or `<x name="a">1</x>`, and where these end."""
+    schema = tools.get(name)
     keys = keys_of(schema, schema) or set()
     found: dict[str, Any] = {}
     while pos < len(text):
         element = ELEMENT.match(text, pos)
         key = (element[2] or element[1]) if element is not None else ""
         if element is None or key not in keys or key in found:
-            return {}
+            break
         types, value = types_of(member_of(schema, schema, key), schema), element[3].strip()
         found[key] = (
             value if types is None or "string" in types else loaded(value.lower() if value.isalpha() else value)
         )
         pos = element.end()
-    return found
+    return found, pos
 
 
 def _unwrapped(value: Any, tools: Parameters) -> list[Any]:
@@ -1559,6 +1596,7 @@ class Stream(Copyable):
     MARKER_LIKE: ClassVar[Any] = None  # what is like a marker
     SPACE: ClassVar[str] = ""  # alternatives of the white space before the content, with SPACE_SEPARATOR between
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
+    _is_searched = False  # for a text like a marker
 
     def __init__(
         self,
@@ -1678,7 +1716,8 @@ class Stream(Copyable):
         return rows
 
     def _row(self) -> dict[str, Any]:
-        message, notes = self.message, [note._asdict() for note in self.diagnostics]
+        message = self.message
+        notes = [note._asdict() for note in self._examined(message)]
         calls = [{"id": call["id"], **call["function"]} for call in message["tool_calls"]]
         text = {"content": message["content"], "reasoning_content": message["reasoning_content"]}
         return {**text, "tool_calls": calls, "incomplete": self.incomplete, "diagnostics": notes}
@@ -1762,7 +1801,7 @@ class Stream(Copyable):
 
     def _feed_after_finish(self, chunk: str) -> list[Delta]:
         """Add text that is fed after `finish` to the trailing text; nothing of it is lost."""
-        if chunk and (not self._diagnostics or self._diagnostics[-1].code != TEXT_AFTER_FINISH):
+        if chunk and (not self.diagnostics or self._diagnostics[-1].code != TEXT_AFTER_FINISH):
             self._note(TEXT_AFTER_FINISH, "text after the output was finished")
         self._out.texts["trailing"].append(chunk)
         return []
@@ -1813,12 +1852,18 @@ class Stream(Copyable):
     @property
     def diagnostics(self) -> list[Any]:
         """What was dropped, repaired or not read so far."""
+        return self._examined()
+
+    def _examined(self, message: Message | None = None) -> list[Any]:
+        """Return the diagnostics, also those found only if somebody asks.  `message`: the message, if it is known."""
         if self._unchecked:
             self._note_misfits()
-        if self.MARKER_LIKE and self._final and not (self._diagnostics or self._out.guarded):
-            found = marker_like(self._out.to_message(), self.MARKER_LIKE)
-            if found:
-                self._note("like_a_marker", found + LIKE_A_MARKER)
+        if self.MARKER_LIKE and self._final and not self._is_searched:
+            self._is_searched = True
+            if not (self._diagnostics or self._out.guarded):
+                found = marker_like(message or self._out.to_message(), self.MARKER_LIKE)
+                if found:
+                    self._note("like_a_marker", found + LIKE_A_MARKER)
         return self._diagnostics
 
     def _note_misfits(self) -> None:
@@ -2369,10 +2414,13 @@ class Machine(Slots):
             self._in_string(reader)
             return False
         if reader.repair:
-            self._note("arguments_repaired", "arguments: " + reader.repair)
-            self._repaired = True
+            self._note_repair("arguments_repaired", "arguments: ", reader)
         self._reader = None
         return True
+
+    def _note_repair(self, code: str, what: str, reader: Reader) -> None:
+        self._note(code, what + reader.repair)
+        self._repaired, self.incomplete = True, self.incomplete or reader.is_guessed
 
     def _check_arguments(self) -> None:
         """Examine the arguments of the last call when somebody asks for diagnostics; those of a repaired call at once:
@@ -2859,11 +2907,13 @@ class Pairs(Repairs):
         found = self._irregular_key(start)
         if found is None:
             return False
-        key, _, end = found
+        key, at, end = found
         if not key:
             return None
         self._pos = start  # diagnostics are about the pair, in any chunking
         self._note("other_form_of_argument", f"the argument {key} is not written as the template does")
+        # A line end in the place of the key's end.
+        self.incomplete = self.incomplete or self._buf[at + len(key) : end] == "\n"
         ends = self.PAIR[-1][1].markers
         self._pos, self._space = end, ends[0][3] if ends else ""
         self._count += 1
@@ -2884,8 +2934,10 @@ class Pairs(Repairs):
             end = after.match(buf, pos + len(key)).end()
             if key and not self._final and len(buf) - end < width:
                 return None
-            if key and (end > pos + len(key) or (pos > start and buf[end : end + 1] == "\n")):
+            if key and end > pos + len(key):
                 return key, pos, end
+            if key and pos > start and buf.startswith("\n", end):
+                return key, pos, end + 1
         return "", start, start
 
     def _no_pair(self) -> bool:
@@ -2981,8 +3033,8 @@ class StreamParser(Pairs):
     AROUND_REASONING = (("<.mind.>",), ("<./mind.>",))
     MARKER_LIKE = (
         Pattern(
-            r'(?:[<＜][\s<＜/\\|｜!:]{0,4}(?:(?ai:mind)|(?ai:code))s?(?!\w)(?:[=:][\w.:-]{1,64})?\s?[^\w\s\"\\]{0,4})(?=\w'
-            r"|\n|\Z)"
+            '(?:[<＜][\\s<＜/\\\\|｜!:]{0,7}(?:(?ai:mind)|(?ai:code))s?(?!\\w)(?:[=:]["\']?[\\w.:-]{1,64}["\']?)?\\s?[^\\w\\s\\"\\\\]{'
+            r"0,4})(?=\w|\n|\Z)"
         ),
         Pattern(r"\A[>](?![^\S\n])|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\S\n])[<]\Z"),
         Pattern("(?!)"),
@@ -2995,11 +3047,12 @@ class StreamParser(Pairs):
         ("line", "```\ufdd1 <.code.> [", "", "", 0),
         find=(
             r"<(?:(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\./mind\.>)|(\.code\.>\s{0,64}\[)|(\.code\.>)|(\."
-            r"/\.>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[[\s_▁-]{0,64}<\s{0,4}\.\s{0,4}(?ai:code)\s{0,"
-            r"4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}/\s{0,4}(?ai:mind)\s{0,4}\.\s{0,4}>)|(\s{0,4}\.\s{0,4}(?ai:code)"
-            r"\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>))|`(``[\w-]{0,16}\s{0,64}<\.cod"
-            r"e\.>\s{0,64}\[)"
-        ), near=r"<(?=[\t\n\r \-._▁]|\Z)|`(?=[`]|\Z)", width=224,
+            r"/\.>)|([\s|｜]{0,4}\.[\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}\.[\s|｜]{0,4}>[\s|｜]{0,4}\[[\s_▁|｜-]{0,64}<[\s"
+            r"|｜]{0,4}\.[\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}\.[\s|｜]{0,4}>[\s|｜]{0,4}\[)|([\s|｜]{0,4}\.[\s|｜]{0,4}["
+            r"/\\][\s|｜]{0,4}(?ai:mind)[\s|｜]{0,4}\.[\s|｜]{0,4}>)|([\s|｜]{0,4}\.[\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}"
+            r"\.[\s|｜]{0,4}>[\s|｜]{0,4}\[)|([\s|｜]{0,4}\.[\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}\.[\s|｜]{0,4}>))|`(``["
+            r"\w-]{0,16}\s{0,64}<\.code\.>\s{0,64}\[)"
+        ), near=r"<(?=[\t\n\r \-._\|▁｜]|\Z)|`(?=[`]|\Z)", width=224,
     )
     IN_CONTENT = Scanner(
         ("empty", "<.code.> [ )] <./code.>", "", "", 0), ("empty", "<.code.> [ ] <./code.>", "", "", 0),
@@ -3013,11 +3066,11 @@ class StreamParser(Pairs):
             r"<(?:(\.code\.>\s{0,64}\[\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}\]\s{0,64}<\./code"
             r"\.>)|(\.code\.>\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\.cod"
             r"e\.>\s{0,64}\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}<\./code\.>)|(\.assistant\.>)|(\.code\.>\s{0,64}\[)"
-            r"|(\./mind\.>)|(\.mind\.>)|(\.code\.>)|(\./\.>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[[\s_"
-            r"▁-]{0,64}<\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0"
-            r",4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>))|`(``[\w-]{0,16}\s{0,64}<\.code\.>\s{0,64}"
-            r"\[)"
-        ), near=r"<(?=[\t\n\r \-._▁]|\Z)|`(?=[`]|\Z)", width=224,
+            r"|(\./mind\.>)|(\.mind\.>)|(\.code\.>)|(\./\.>)|([\s|｜]{0,4}\.[\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}\.[\s|｜"
+            r"]{0,4}>[\s|｜]{0,4}\[[\s_▁|｜-]{0,64}<[\s|｜]{0,4}\.[\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}\.[\s|｜]{0,4}>[\s"
+            r"|｜]{0,4}\[)|([\s|｜]{0,4}\.[\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}\.[\s|｜]{0,4}>[\s|｜]{0,4}\[)|([\s|｜]{0,"
+            r"4}\.[\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}\.[\s|｜]{0,4}>))|`(``[\w-]{0,16}\s{0,64}<\.code\.>\s{0,64}\[)"
+        ), near=r"<(?=[\t\n\r \-._\|▁｜]|\Z)|`(?=[`]|\Z)", width=224,
     )
     BEFORE_CONTENT = Scanner(
         ("empty", "<.code.> [ )] <./code.>", "", "", 0), ("empty", "<.code.> [ ] <./code.>", "", "", 0),
@@ -3032,11 +3085,12 @@ class StreamParser(Pairs):
             r"<(?:(\.code\.>\s{0,64}\[\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}\]\s{0,64}<\./code"
             r"\.>)|(\.code\.>\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\.cod"
             r"e\.>\s{0,64}\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}<\./code\.>)|(\.assistant\.>)|(\.code\.>\s{0,64}\[)"
-            r"|(\./mind\.>)|(\.mind\.>)|(\.code\.>)|(\./\.>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[[\s_"
-            r"▁-]{0,64}<\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0"
-            r",4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:mind)\s{0,4}\.\s{0,4}>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}"
-            r">))|`(``[\w-]{0,16}\s{0,64}<\.code\.>\s{0,64}\[)"
-        ), near=r"<(?=[\t\n\r \-._▁]|\Z)|`(?=[`]|\Z)", width=224,
+            r"|(\./mind\.>)|(\.mind\.>)|(\.code\.>)|(\./\.>)|([\s|｜]{0,4}\.[\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}\.[\s|｜"
+            r"]{0,4}>[\s|｜]{0,4}\[[\s_▁|｜-]{0,64}<[\s|｜]{0,4}\.[\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}\.[\s|｜]{0,4}>[\s"
+            r"|｜]{0,4}\[)|([\s|｜]{0,4}\.[\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}\.[\s|｜]{0,4}>[\s|｜]{0,4}\[)|([\s|｜]{0,"
+            r"4}\.[\s|｜]{0,4}(?ai:mind)[\s|｜]{0,4}\.[\s|｜]{0,4}>)|([\s|｜]{0,4}\.[\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}"
+            r"\.[\s|｜]{0,4}>))|`(``[\w-]{0,16}\s{0,64}<\.code\.>\s{0,64}\[)"
+        ), near=r"<(?=[\t\n\r \-._\|▁｜]|\Z)|`(?=[`]|\Z)", width=224,
     )
     REASONING_AGAIN = Scanner(("reasoning", "<.mind.>", "", "", 0), find=r"<(\.mind\.>)", near=r"<(?=[.]|\Z)", width=9)
     OPENERS = ("<.code.> [ <.code.> [", "<.code.> [")
@@ -3048,7 +3102,7 @@ class StreamParser(Pairs):
         ), ""),
     )
     HEADER_PARTS = ("(",)
-    HEADER_TEXTS = Pattern("(?:\\(|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
+    HEADER_TEXTS = Pattern("(?:\\(|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
     SHORT_OPENERS = ("<.code.>",)
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Breaks(
@@ -3063,7 +3117,7 @@ class StreamParser(Pairs):
         ("call", "<.code.> [", "", "", 0), find=r"<(\.code\.>\s{0,64}\[)", near=r"<(?=[.]|\Z)", width=74
     )
     GARBLED = (
-        Pattern("[()./<>\\[\\\\\\]{\\|}＜＞｜][()./<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:code))s?(?!\\w)(?:[=:][\"']?[\\w.-]{1,64}[\"']?)?[)./>\\\\\\]\\|}＞｜]{0,4}"),
+        Pattern("[()./<>\\[\\\\\\]{\\|}＜＞｜][()./<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:code))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[)./>\\\\\\]\\|}＞｜]{0,4}"),
         "()./<>[\\]{|}＜＞｜",
         ("code",),
     )
@@ -3083,10 +3137,11 @@ class StreamParser(Pairs):
         ("next", "```\ufdd1 <.code.> [", "", "", 0),
         find=(
             r"\)()|,()|<(?:(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\./code\.>)|(\.code\.>\s{0,64}\[)|(\./\."
-            r">)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[[\s_▁-]{0,64}<\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}"
-            r"\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}/\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>)|(\s{0,4}\.\s{0,4}(?ai:code)\s"
-            r"{0,4}\.\s{0,4}>\s{0,4}\[))|\](?:(\s{0,64}<\./code\.>)|())|`(``[\w-]{0,16}\s{0,64}<\.code\.>\s{0,64}\[)"
-        ), near=r"\)|,|<(?=[\t\n\r \-._▁]|\Z)|\]|`(?=[`]|\Z)", width=224,
+            r">)|([\s|｜]{0,4}\.[\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}\.[\s|｜]{0,4}>[\s|｜]{0,4}\[[\s_▁|｜-]{0,64}<[\s|｜"
+            r"]{0,4}\.[\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}\.[\s|｜]{0,4}>[\s|｜]{0,4}\[)|([\s|｜]{0,4}\.[\s|｜]{0,4}[/\\"
+            r"][\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}\.[\s|｜]{0,4}>)|([\s|｜]{0,4}\.[\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}\.["
+            r"\s|｜]{0,4}>[\s|｜]{0,4}\[))|\](?:(\s{0,64}<\./code\.>)|())|`(``[\w-]{0,16}\s{0,64}<\.code\.>\s{0,64}\[)"
+        ), near=r"\)|,|<(?=[\t\n\r \-._\|▁｜]|\Z)|\]|`(?=[`]|\Z)", width=224,
     )
     AROUND_KEY = (Pattern(""), Pattern(r"(?:\s{0,64}[:=])*"), 65)
     FOLLOW = (
@@ -3111,12 +3166,13 @@ class StreamParser(Pairs):
             r"\)()|,()|<(?:(\.code\.>\s{0,64}\[\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}\]\s{0,64}"
             r"<\./code\.>)|(\.code\.>\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\["
             r")|(\.code\.>\s{0,64}\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}<\./code\.>)|(\.assistant\.>)|(\.code\.>\s{"
-            r"0,64}\[)|(\./code\.>)|(\./mind\.>)|(\.code\.>)|(\.mind\.>)|(\./\.>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\."
-            r"\s{0,4}>\s{0,4}\[[\s_▁-]{0,64}<\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?"
-            r"ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}/\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>)|(\s{0,4}\.\s{0"
-            r",4}(?ai:code)\s{0,4}\.\s{0,4}>))|\](?:(\s{0,64}<\./code\.>)|())|`(``[\w-]{0,16}\s{0,64}<\.code\.>\s{0,64"
-            r"}\[)"
-        ), near=r"\)|,|<(?=[\t\n\r \-._▁]|\Z)|\]|`(?=[`]|\Z)", width=224,
+            r"0,64}\[)|(\./code\.>)|(\./mind\.>)|(\.code\.>)|(\.mind\.>)|(\./\.>)|([\s|｜]{0,4}\.[\s|｜]{0,4}(?ai:code"
+            r")[\s|｜]{0,4}\.[\s|｜]{0,4}>[\s|｜]{0,4}\[[\s_▁|｜-]{0,64}<[\s|｜]{0,4}\.[\s|｜]{0,4}(?ai:code)[\s|｜]{0"
+            r",4}\.[\s|｜]{0,4}>[\s|｜]{0,4}\[)|([\s|｜]{0,4}\.[\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}\.[\s|｜]{0,4}>[\s|｜"
+            r"]{0,4}\[)|([\s|｜]{0,4}\.[\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}\.[\s|｜]{0,4}>)|([\s|｜]{0,"
+            r"4}\.[\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}\.[\s|｜]{0,4}>))|\](?:(\s{0,64}<\./code\.>)|())|`(``[\w-]{0,16}\s"
+            r"{0,64}<\.code\.>\s{0,64}\[)"
+        ), near=r"\)|,|<(?=[\t\n\r \-._\|▁｜]|\Z)|\]|`(?=[`]|\Z)", width=224,
     )
     AFTER_TURN = Scanner(
         ("header", "<.assistant.> <.code.> [ <.code.> [", "", "", 0),

@@ -518,7 +518,8 @@ class StreamParser(Copyable):
         return rows
 
     def _row(self) -> dict[str, Any]:
-        message, notes = self.message, [note._asdict() for note in self.diagnostics]
+        message = self.message
+        notes = [note._asdict() for note in self._examined(message)]
         calls = [{"id": call["id"], **call["function"]} for call in message["tool_calls"]]
         text = {"content": message["content"], "reasoning_content": message["reasoning_content"]}
         return {**text, "tool_calls": calls, "incomplete": self.incomplete, "diagnostics": notes}
@@ -579,7 +580,7 @@ class StreamParser(Copyable):
 
     def _feed_after_finish(self, chunk: str) -> list[Delta]:
         """Add text that is fed after `finish` to the trailing text; nothing of it is lost."""
-        if chunk and (not self._diagnostics or self._diagnostics[-1].code != TEXT_AFTER_FINISH):
+        if chunk and (not self.diagnostics or self._diagnostics[-1].code != TEXT_AFTER_FINISH):
             self._note(TEXT_AFTER_FINISH, "text after the output was finished")
         self._out.texts["trailing"].append(chunk)
         return []
@@ -620,6 +621,10 @@ class StreamParser(Copyable):
     @property
     def diagnostics(self) -> list[Any]:
         """What was dropped, repaired or not read so far."""
+        return self._examined()
+
+    def _examined(self, message: Message | None = None) -> list[Any]:
+        """Return the diagnostics, also those found only if somebody asks.  `message`: the message, if it is known."""
         return self._diagnostics
 
     @property

@@ -111,8 +111,8 @@ class Pattern:
         return found
 
 
-WORD_SEPARATORS = Pattern(r"[\s_▁-]+")
-IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("｜"): ord("|")}
+WORD_SEPARATORS = Pattern(r"[\s_▁|｜-]+")
+IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("\\"): ord("/")}
 ANY_WORD = "\ufdd1"  # in a core: the language that a fence names, or none.  It is no character of any text.
 LONGEST_LANGUAGE = 16
 LANGUAGE = Pattern(rf"[\w-]{{0,{LONGEST_LANGUAGE}}}")
@@ -253,7 +253,7 @@ class ExpectedText:
 
 
 def squeezed(text: str) -> str:
-    """Return a text in lower case, without white space, `_`, `-` and similar separators, with `|` for `｜`."""
+    """Return a text in lower case, without white space, bars, `_`, `-` and similar separators, with `/` for `\\`."""
     return str(WORD_SEPARATORS.sub("", text)).translate(IN_ANY_CASE)
 
 
@@ -485,6 +485,11 @@ COMMENT = Pattern(r"(?://|#)[^\n]*(?:\n|\Z)|/\*.*?\*/")
 KEY = Pattern(r'"[^"\\\x00-\x1f]{0,64}(?:"[ \t\r\n]{0,16}(?:(:)|\Z)|\Z)')
 # Shorter than KEY, and without control characters: as long as this may match, so may KEY, which waits for more input.
 OPEN_KEY = Pattern(r'"(\w{1,32}) {0,4}:(?= {0,16}(?:["\[{0-9-]|(?:true|false|null)\b))')
+# A key whose quotes are doubled (groups: the key, and its second quotes), or the beginning of one.  Doubled quotes of a
+# value (the group: all but the first), or quotes that may be the beginning of such.
+DOUBLED_KEY = Pattern(r'"{2,3}(?:(\w{1,32})(?:("{1,3}) {0,4}(?=:)|"{0,3} {0,4}\Z)|\Z)')
+DOUBLED_OPENING = Pattern(r'"(?:("{1,2})(?=[^\s,:"\]}][^"\n]{0,200}"\1)|"{0,2}(?:[^\s,:"\]}][^"\n]{0,200}"{0,2})?\Z)')
+ODD_IN_WORDS = frozenset('"[]{}')  # a word with these may contain more than one value
 LONGEST_SEPARATOR = 256  # longer than any separator
 
 
@@ -527,6 +532,7 @@ def json_end(buf: str, pos: int) -> int:
         return 0
 
 
+MAY_BE_DOUBLED = ("", '"')
 IN_STRING = plain_run('"', "json")
 
 
@@ -605,6 +611,7 @@ class Reader(Copyable):
         self.out: list[str] = []
         self.comma: list[str] = []  # a comma with the white space after it, until something follows
         self.repair = ""  # the first repair
+        self.is_guessed = False  # a repair had to guess where a value or an object ends
         self.pause = False
         self.needs_more = False  # the rest of regular JSON depends on the following text
         self.wanted = 0  # so many characters are needed before anything is decided
@@ -650,8 +657,8 @@ class Reader(Copyable):
                 self._pop()
                 return pos
         if match.lastindex == 3:
-            if self.stack and text in "/=#：，":
-                other = self._comment_or_equals(buf, pos, final)
+            if self.stack and text in "/=#：，\\":
+                other = self._between_members(buf, pos, final)
                 if other != pos:
                     return other
             return self._word(buf, pos, self.style.word_end.search(buf, end).start(), final)
@@ -663,7 +670,20 @@ class Reader(Copyable):
         if text in self.style.prefixes and rest < LONGEST_SEPARATOR and buf[pos:] in self.style.prefixes and not final:
             return -1
         token = self.style.tokens[text]
-        if text == '"' and self.stack and self.stack[-1] == "{" and self.want in ("key", "member", "comma"):
+        if text == '"' and self.stack and (odd := self._irregular_quotes(buf, pos, final)) != pos:
+            return odd
+        if self.NEEDS_LOOKAHEAD and not self.stack and token not in '"[{':
+            return self._no_value(pos)
+        whole = self._whole_json(buf, pos) if token in "[{" and self.want == "value" and rest > 64 else 0
+        if not whole:
+            self._punctuation(token, text)
+        return whole or end
+
+    def _irregular_quotes(self, buf: str, pos: int, final: bool) -> int:
+        """Return the end of a key without its second quote, of one in doubled quotes, or of the doubled quotes that
+        a value begins with; `pos` if there is none of these, -1 if more input is needed."""
+        found = None
+        if self.stack[-1] == "{" and self.want in ("key", "member", "comma"):
             key = KEY.match(buf, pos)
             if key is not None and key.lastindex is None and not final:
                 return -1
@@ -671,12 +691,18 @@ class Reader(Copyable):
             if left_open is not None:
                 self._repaired("missing quotes")
                 return self._put_key(left_open[1], int(left_open.end(1)))
-        if self.NEEDS_LOOKAHEAD and not self.stack and token not in '"[{':
-            return self._no_value(pos)
-        whole = self._whole_json(buf, pos) if token in "[{" and self.want == "value" and rest > 64 else 0
-        if not whole:
-            self._punctuation(token, text)
-        return whole or end
+            found = DOUBLED_KEY.match(buf, pos) if key is None else None
+            if found is not None and found[2]:
+                self._repaired("doubled quotes")
+                return self._put_key(found[1], int(found.end(2)))
+        elif buf[pos + 1 : pos + 2] in MAY_BE_DOUBLED and self.style.is_json:
+            found = DOUBLED_OPENING.match(buf, pos)
+            if found is not None and found[1]:
+                self._repaired("doubled quotes")
+                self._punctuation('"', '"')
+                self.string = Quoting('"' + found[1], "json")
+                return int(found.end())
+        return pos if found is None or final else -1
 
     def regular(self, buf: str, pos: int, stop: int) -> int:
         """Return the end of regular JSON: before something irregular, or before the end of what is read.  A comma waits
@@ -701,7 +727,7 @@ class Reader(Copyable):
                 if (end := self._end_of_key(buf, pos)) < 0:
                     break
                 comma, want, pos = -1, "value", end - 1
-            elif character == '"' and want not in ("colon", "comma"):
+            elif character == '"' and want not in ("colon", "comma") and buf[pos + 1 : pos + 2] not in MAY_BE_DOUBLED:
                 string, comma = quoting, -1
             elif character == "," and want == "comma":
                 comma, want = pos, "value" if stack[-1] == "[" else "member"
@@ -733,9 +759,14 @@ class Reader(Copyable):
         self.needs_more = key is not None and key.lastindex is None
         return -1 if key is None or self.needs_more else int(key.end())
 
-    def _comment_or_equals(self, buf: str, pos: int, final: bool) -> int:
-        """Return the end of a comment, or of a text in the place of a colon; `pos` if there is none, -1 if more input
-        is needed."""
+    def _between_members(self, buf: str, pos: int, final: bool) -> int:
+        """Return the end of a comment, of escaped white space, or of a text in the place of a colon; `pos` if there is
+        none, -1 if more input is needed."""
+        if buf[pos] == "\\":
+            if buf[pos + 1 : pos + 2] in ("n", "r", "t"):
+                self._repaired("escaped white space")
+                return pos + 2
+            return pos if pos + 1 < len(buf) or final else -1
         if buf[pos] in "=：，":
             meant, arrow = ("comma" if buf[pos] == "，" else "colon"), buf[pos] == "=" and buf[pos + 1 : pos + 2] == ">"
             if self.want != meant:
@@ -816,6 +847,7 @@ class Reader(Copyable):
             self._begin()
             if self.want in ("key", "member"):
                 self._repaired("missing key")
+                self.is_guessed = True
                 self.out.append('"": ')
             if not self.stack:
                 self.style = self.styles[1 if token == "[" else 2]
@@ -827,6 +859,7 @@ class Reader(Copyable):
                 return self._repaired("stray " + token)
             while self.stack[-1] != opened:
                 self._repaired("missing closing bracket")
+                self.is_guessed = True
                 self._pop()
             self._pop()
         elif token == ":" and self.want == "colon":
@@ -890,6 +923,8 @@ class Reader(Copyable):
             text = buf[pos:end].rstrip()
             # The first quote of a value may be missing.
             bare = text.rstrip("\"'") if bare_key or (text[-1:] == '"' and text.count('"') == 1) else text
+            # No comma before a key: the quote after the value before it may be missing.
+            self.is_guessed |= not ODD_IN_WORDS.isdisjoint(bare) or (bare_key and self.want == "comma")
             literal = '"' + escaped(bare) + '"'
         self._begin()
         self.out.append(literal)
@@ -1013,13 +1048,18 @@ FIRST_KEY = Pattern(r"""\{\s{0,64}["'](\w{1,64})["']""")
 PART_OF_FIRST_KEY = Pattern(r"""\{\s{0,64}(?:["']\w{0,64})?""")
 FENCE = Pattern(r"```[\w-]*[^\S\n]*\n")
 INFINITY = float("inf")
-BEFORE_CALLS = Pattern(rf"[\s(]*(?:\[\s*(?=\w[{NAME_CHARACTERS}]*\())?")
+BEFORE_CALLS = Pattern(rf"[\s(>]*(?:\[\s*(?=\w[{NAME_CHARACTERS}]*\())?")
 NO_BRACE = Pattern(r"""["']\w+["']\s*:""")
 BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*")
 BEFORE_FIRST_KEY = Pattern(
-    r"""[\s({\[\\"'“”‘«`]*(?:(?i:json)\b:?[\s({\[\\"'“”‘«`]*)?(?:<(?:[\w:-]+\s*[ =]\s*(?:\w+\s*=\s*)?)?["']?)?"""
+    r"""[\s(>{\[\\"'“”‘«`]*(?:(?i:json)\b:?[\s({\[\\"'“”‘«`]*)?(?:<(?:[\w:-]+\s*[ =]\s*(?:\w+\s*=\s*)?)?["']?)?"""
 )
-ANY_KEY = Pattern(r"""(?=[\s(\[`{]|(?i:json))[\s(\[`]*(?:(?i:json)\b:?\s*)?(?:\{[{\s]*|(?<=\s))(?:\\n)?[\\"'“”‘«]+\w""")
+ANY_KEY = Pattern(
+    r"""(?=[\s(>\[`{]|(?i:json))[\s(>\[`]*(?:(?i:json)\b:?\s*)?(?:\{[{\s]*|(?<=\s))(?:\\n)?[\\"'“”‘«]+\w"""
+)
+# What may be around arguments that are an object.
+BEFORE_OBJECT = Pattern(r"[\s(:=*>]*(?:`{1,3}[\w-]*\s*)?(?:(?i:json)\b:?\s*)?(?=\{)")
+AFTER_ARGUMENTS = Pattern(r"[\s)`]*")
 AFTER_OBJECT = Pattern(r"\s*(?:[,;]\s*)?")
 WORD_BEFORE = Pattern(r"\s*(?i:json)\b:?\s*")
 # The name of a tool before its arguments, and a keyword in them.
@@ -1058,6 +1098,23 @@ def calls_in(text: str, tools: Parameters) -> list[tuple[str, str]]:
         if found and None not in found:
             return [call for call in found if call is not None]
     return []
+
+
+def arguments_at(name: str, text: str, pos: int, tools: Parameters) -> tuple[str, int] | None:
+    """Return the arguments of a tool that begin here in another form, and where they end: an object with punctuation
+    or a fence around it, keywords in parentheses, or elements.  None if there are none."""
+    before = BEFORE_OBJECT.match(text, pos)
+    if before is not None:
+        value, end = json_value(text, before.end(), tools)
+        found = arguments_of(name, json.dumps(value), tools)
+    elif text.startswith("(", pos):
+        value, end = _called(name + text[pos:], 0, tools)
+        named = value is not None and value["name"] == name
+        found, end = arguments_of(name, json.dumps(value["arguments"]), tools) if named else None, end + pos - len(name)
+    else:
+        pairs, end = _tagged(text, pos, name, tools)
+        found = json.dumps(pairs, ensure_ascii=False) if pairs else None
+    return None if found is None else (found, int(AFTER_ARGUMENTS.match(text, end).end()))
 
 
 def arguments_of(name: str, text: str, tools: Parameters) -> str | None:
@@ -1181,8 +1238,9 @@ def _tagged_call(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
     name = tool_named(match[3] or match[1], tools) if match is not None else ""
     if match is None or name not in tools:
         return None, pos
-    arguments = _tagged(match[4], name, tools)
-    return {"name": name, "arguments": arguments} if arguments or not match[4].strip() else None, int(match.end())
+    arguments, end = _tagged(match[4], 0, name, tools)
+    whole = end == len(match[4]) or not match[4].strip()
+    return {"name": name, "arguments": arguments} if whole else None, int(match.end())
 
 
 @lru_cache(maxsize=1)
@@ -1226,23 +1284,22 @@ def _called(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
     return None, pos
 
 
-def _tagged(text: str, name: str, tools: Parameters) -> dict[str, Any]:
-    """Return the arguments of a tool in elements such as `<a>1</a>` or `<x name="a">1</x>`; {} if there is anything
-    else."""
-    schema, pos = tools.get(name), 0
+def _tagged(text: str, pos: int, name: str, tools: Parameters) -> tuple[dict[str, Any], int]:
+    """Return the arguments of a tool in elements such as `<a>1</a>` or `<x name="a">1</x>`, and where these end."""
+    schema = tools.get(name)
     keys = keys_of(schema, schema) or set()
     found: dict[str, Any] = {}
     while pos < len(text):
         element = ELEMENT.match(text, pos)
         key = (element[2] or element[1]) if element is not None else ""
         if element is None or key not in keys or key in found:
-            return {}
+            break
         types, value = types_of(member_of(schema, schema, key), schema), element[3].strip()
         found[key] = (
             value if types is None or "string" in types else loaded(value.lower() if value.isalpha() else value)
         )
         pos = element.end()
-    return found
+    return found, pos
 
 
 def _unwrapped(value: Any, tools: Parameters) -> list[Any]:
@@ -1558,6 +1615,7 @@ class Stream(Copyable):
     MARKER_LIKE: ClassVar[Any] = None  # what is like a marker
     SPACE: ClassVar[str] = ""  # alternatives of the white space before the content, with SPACE_SEPARATOR between
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
+    _is_searched = False  # for a text like a marker
 
     def __init__(
         self,
@@ -1677,7 +1735,8 @@ class Stream(Copyable):
         return rows
 
     def _row(self) -> dict[str, Any]:
-        message, notes = self.message, [note._asdict() for note in self.diagnostics]
+        message = self.message
+        notes = [note._asdict() for note in self._examined(message)]
         calls = [{"id": call["id"], **call["function"]} for call in message["tool_calls"]]
         text = {"content": message["content"], "reasoning_content": message["reasoning_content"]}
         return {**text, "tool_calls": calls, "incomplete": self.incomplete, "diagnostics": notes}
@@ -1763,7 +1822,7 @@ class Stream(Copyable):
 
     def _feed_after_finish(self, chunk: str) -> list[Delta]:
         """Add text that is fed after `finish` to the trailing text; nothing of it is lost."""
-        if chunk and (not self._diagnostics or self._diagnostics[-1].code != TEXT_AFTER_FINISH):
+        if chunk and (not self.diagnostics or self._diagnostics[-1].code != TEXT_AFTER_FINISH):
             self._note(TEXT_AFTER_FINISH, "text after the output was finished")
         self._out.texts["trailing"].append(chunk)
         return []
@@ -1814,12 +1873,18 @@ class Stream(Copyable):
     @property
     def diagnostics(self) -> list[Any]:
         """What was dropped, repaired or not read so far."""
+        return self._examined()
+
+    def _examined(self, message: Message | None = None) -> list[Any]:
+        """Return the diagnostics, also those found only if somebody asks.  `message`: the message, if it is known."""
         if self._unchecked:
             self._note_misfits()
-        if self.MARKER_LIKE and self._final and not (self._diagnostics or self._out.guarded):
-            found = marker_like(self._out.to_message(), self.MARKER_LIKE)
-            if found:
-                self._note("like_a_marker", found + LIKE_A_MARKER)
+        if self.MARKER_LIKE and self._final and not self._is_searched:
+            self._is_searched = True
+            if not (self._diagnostics or self._out.guarded):
+                found = marker_like(message or self._out.to_message(), self.MARKER_LIKE)
+                if found:
+                    self._note("like_a_marker", found + LIKE_A_MARKER)
         return self._diagnostics
 
     def _note_misfits(self) -> None:
@@ -2244,6 +2309,10 @@ class Machine(TurnStates):
         if len(reader.stack) > reader.floor and reader.style.is_json and not (reader.comma or reader.out):
             self._open_kind, self._json_fast_path = "arguments", type(self)._feed_regular_json
 
+    def _note_repair(self, code: str, what: str, reader: Reader) -> None:
+        self._note(code, what + reader.repair)
+        self._repaired, self.incomplete = True, self.incomplete or reader.is_guessed
+
     def _check_arguments(self) -> None:
         """Examine the arguments of the last call when somebody asks for diagnostics; those of a repaired call at once:
         repairs that invent a key, or a value of another type than the schema's, have failed."""
@@ -2451,6 +2520,8 @@ class Machine(TurnStates):
 NO_FLOOR = sys.maxsize
 NO_NAME = frozenset('"{},:“”')  # characters that show that a quote or a bracket is missing
 COMMAS = (",", ";")
+# What no argument object of a template begins with, after its key; or all that has come of it.
+IRREGULAR_ARGUMENTS = Pattern(r"\s*(?::\s*(?:([`(<:=*>])|\Z)|\Z)")
 OBJECT_END = Pattern(r"\s*\}")
 
 
@@ -2573,6 +2644,8 @@ class CallObjects(Machine):
         # call = "{" (key ":" value ",")* "}"
         reader, more = self._reader, True
         while more and isinstance(reader, CallReader) and self._reader is reader:
+            if reader.want == "colon" and self._tools and not self._irregular_arguments(reader):
+                return False
             start = self._pos
             self._pos = reader.read(self._buf, start, self._final)
             more, reader.pause, event, reader.event = reader.pause, False, reader.event, ""
@@ -2589,6 +2662,25 @@ class CallObjects(Machine):
         if reader is not None and not reader.want and self._reader is reader:
             return self._end_object(reader)
         return self._reader is None
+
+    def _irregular_arguments(self, reader: CallReader) -> bool:
+        """Read arguments in another form, up to where they end; return False if more input is needed."""
+        if not self._has_name or self._written or reader._role_here() != "arguments":
+            return True
+        buf, irregular = self._buf, IRREGULAR_ARGUMENTS.match(self._buf, self._pos)
+        if irregular is None or irregular[1] is None:
+            return irregular is None or self._final
+        start, mark = irregular.start(1), self.BREAKS.find(buf, irregular.start(1))
+        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
+            return False
+        text = buf[start : len(buf) if mark is None else mark.start]
+        found = arguments_at(self._out.calls[-1][0], text, 0, self._tools)
+        if found is not None:
+            self._note("arguments_repaired", "arguments: in another form")
+            self._out.emit("arguments", found[0])
+            self._written, self._arguments_before_name, self._repaired = "done", found[0], True
+            self._pos, reader.want = start + found[1], "comma"
+        return True
 
     def _waits_for_key(self, reader: CallReader, event: str) -> bool:
         """Return whether the arguments are not passed on yet, as another object is, or may be, around them."""
@@ -2736,8 +2828,7 @@ class CallObjects(Machine):
             self._out.emit("arguments", inside or self._no_arguments())
             self.incomplete = self.incomplete or (self._unknown and not (self._arguments_next_to_name or inside))
         if reader.repair:
-            self._note("call_repaired", "call: " + reader.repair)
-            self._repaired = True
+            self._note_repair("call_repaired", "call: ", reader)
         self._reader = None
         return self._close_call()
 
@@ -2839,8 +2930,8 @@ class StreamParser(CallObjects):
     AROUND_REASONING = (("<musing>",), ("</musing>",))
     MARKER_LIKE = (
         Pattern(
-            r'(?:[<＜][\s<＜/\\|｜!:]{0,4}(?:(?ai:musing))s?(?!\w)(?:[=:][\w.:-]{1,64})?\s?[^\w\s\"\\]{0,4}|<\s{0,4}(?ai:f'
-            r"n)\s{0,4}>|<\s{0,4}/\s{0,4}(?ai:fn)\s{0,4}>)(?=\w|\n|\Z)"
+            '(?:[<＜][\\s<＜/\\\\|｜!:]{0,7}(?:(?ai:musing))s?(?!\\w)(?:[=:]["\']?[\\w.:-]{1,64}["\']?)?\\s?[^\\w\\s\\"\\\\]{0,4}|<[\\s'
+            r"|｜]{0,4}(?ai:fn)[\s|｜]{0,4}>|<[\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:fn)[\s|｜]{0,4}>)(?=\w|\n|\Z)"
         ),
         Pattern(r"\A[>](?![^\S\n])|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\S\n])[<]\Z"),
         Pattern("(?!)"),
@@ -2852,9 +2943,9 @@ class StreamParser(CallObjects):
         ("respelled", "\x00</musing>", "\n", "\n\n", 6), ("line", "```\ufdd1 <fn> {", "", "", 0),
         find=(
             r"<(?:(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(/musing>)|(fn>\s{0,64}\[\s{0,64}"
-            r"\{)|(fn>\s{0,64}\{)|(~/~>)|(fn>)|(\s{0,4}/\s{0,4}(?ai:musing)\s{0,4}>))|`(``[\w-]{0,16}\s{0,64}<fn>\s{0,"
-            r"64}\{)"
-        ), near=r"<(?=[\t\n\r \-/_f\~▁]|\Z)|`(?=[`]|\Z)", width=156, leads="\n",
+            r"\{)|(fn>\s{0,64}\{)|(~/~>)|(fn>)|([\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:musing)[\s|｜]{0,4}>))|`(``[\w-]{0,1"
+            r"6}\s{0,64}<fn>\s{0,64}\{)"
+        ), near=r"<(?=[\t\n\r \-/\\_f\|\~▁｜]|\Z)|`(?=[`]|\Z)", width=156, leads="\n",
     )
     IN_CONTENT = Scanner(
         ("header", "<~assistant~>", "", "\n", 0), ("call", "<fn> <fn> {", "\n", "", 0),
@@ -2877,9 +2968,9 @@ class StreamParser(CallObjects):
         ("call", "```\ufdd1 <fn> {", "", "", 0),
         find=(
             r"<(?:(~assistant~>)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(fn>\s{0,64}</fn>)|"
-            r"(/musing>)|(musing>)|(fn>\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(~/~>)|(fn>)|(\s{0,4}(?ai:musing)\s{0,4}>"
-            r"))|`(``[\w-]{0,16}\s{0,64}<fn>\s{0,64}\{)"
-        ), near=r"<(?=[\t\n\r \-/M_fm\~▁]|\Z)|`(?=[`]|\Z)", width=156, leads="\n",
+            r"(/musing>)|(musing>)|(fn>\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(~/~>)|(fn>)|([\s|｜]{0,4}(?ai:musing)[\s"
+            r"|｜]{0,4}>))|`(``[\w-]{0,16}\s{0,64}<fn>\s{0,64}\{)"
+        ), near=r"<(?=[\t\n\r \-/M_fm\|\~▁｜]|\Z)|`(?=[`]|\Z)", width=156, leads="\n",
     )
     REASONING_AGAIN = Scanner(("reasoning", "<musing>", "", "\n", 0), find="<(musing>)", near=r"<(?=[m]|\Z)", width=9)
     OPENERS = ("<fn> <fn> {", "<fn> ```\ufdd1 {", "<fn> [ {", "<fn> {", "<fn>")
@@ -2913,7 +3004,7 @@ class StreamParser(CallObjects):
         near=r"<(?=[/f\~]|\Z)|`(?=[`]|\Z)", width=156, first="<`",
     )
     LEFT_OVER = Scanner(("call", "<fn>", "", "\n", 0), find="<(fn>)", near=r"<(?=[f]|\Z)", width=5)
-    GARBLED = (Pattern("<\\s{0,4}/\\s{0,4}(?ai:fn)\\s{0,4}>"), "<", ("fn",))
+    GARBLED = (Pattern("<[\\s|｜]{0,4}[/\\\\][\\s|｜]{0,4}(?ai:fn)[\\s|｜]{0,4}>"), "<", ("fn",))
     USUAL_NEXT = ExpectedText('</fn>\n<fn>\n{"name": "', '<fn>\n{"name": "', '\n<fn>\n{"name": "')
     CALLS_HAVE_CLOSER = True
     AFTER_CALL = Scanner(
@@ -3028,7 +3119,7 @@ class StreamParser(CallObjects):
     def _begin_object(self) -> None:
         super()._begin_object()
         head = self.HEAD.match(self._buf, self._pos)
-        if head is not None and isinstance(self._reader, CallReader):
+        if head is not None and head["name"] and isinstance(self._reader, CallReader):
             self._pos, self._call_id = head.end(), head.groupdict().get("id")
             self._raw.append(head[0])
             self._reader.go_to(self.USUAL_KEYS[0])

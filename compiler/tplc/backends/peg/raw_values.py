@@ -168,7 +168,10 @@ class RawValues:
 
     def _close(self, keys: Sequence[str] = ()) -> str:
         if self.repeats:
-            return rf"{marker(self.closer)}[^\n]{{0,{NAME_LIMIT}}}?{marker(self.rest)}"
+            # A key that no schema has doesn't contain the text before it: that would be another closer.
+            char = rf"(?!{marker_core(self.closer)})[^\n]"
+            key = either([*map(exact, keys), rf"(?:{char}){{0,{NAME_LIMIT}}}?"])
+            return rf"{marker(self.closer)}{group(key)}{marker(self.rest)}"
         if self.pairs.value_ends:
             return group(either([self.own_ends, self._respelled_closers(keys)]))
         # A closer that values hold as well counts only before what may follow it.
