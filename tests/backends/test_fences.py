@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from tests.backends.parsers import NAMES, ir_of, parser_of, streamed
+from tests.backends.parsers import NAMES, committed_ir, ir_of, parser_of, streamed
 from tplc.ir.write import write_message
 
 # Calls that could be code, calls whose header belongs to the message, and an answer that begins inside the reasoning.
 TEXT_IN_FENCES = {"bare-array", "bare-json", "bare-keyword-calls", "pretty-json", "words-in-calls"}
 OTHERS = {"addressed-parts", "recipient-lines", "string-delimiters", "forced-open"}
-FENCED = [name for name in NAMES if ir_of(name).tools.format != "none"]
+FENCED = [name for name in NAMES if committed_ir(name).tools.format != "none"]
 FENCED = [name for name in FENCED if name not in TEXT_IN_FENCES | OTHERS]
 TOOL = {
     "type": "function",
