@@ -8,7 +8,7 @@ from functools import cache
 from types import ModuleType
 from typing import Any
 
-from tests.example_case import EXAMPLES, load_examples
+from tests.example_case import EXAMPLES, load_example, load_examples
 from tplc.backends.python import generate
 from tplc.driver import learn_format, load_ir, open_renderer
 from tplc.ir.nodes import TemplateIR
@@ -18,7 +18,7 @@ NAMES = [example.name for example in load_examples()]
 
 @cache
 def ir_of(name: str) -> TemplateIR:
-    example = next(example for example in load_examples() if example.name == name)
+    example = load_example(EXAMPLES / name)
     special = example.special_tokens
     with open_renderer(example.source, name=name, special_tokens=special) as renderer:
         return learn_format(renderer, name=name, source_text=example.source, special_tokens=special)

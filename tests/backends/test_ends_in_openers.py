@@ -24,3 +24,18 @@ def test_an_end_before_another_turn_is_no_opener() -> None:
     found = reader.parse('Yes.<|done|>\n<|call:f|>\n{"a": 1}<|done|>\n<|user|>\n')
     assert (found["content"], [call["function"]["name"] for call in found["tool_calls"]]) == ("Yes.", ["f"])
     assert reader.differ == []
+
+
+LINES = SOURCE.replace("'<|done|>\n<|call:' ~ c.function.name ~ '|>\n'", "'\n== ' ~ c.function.name ~ ' ==\n'").replace(
+    "tojson }}", "tojson ~ '\n== end ==' }}"
+)
+
+
+def test_a_piece_of_a_closer_that_opens_calls_is_an_opener() -> None:
+    ir = compile_template(LINES, name="lines.jinja")
+    assert ir.verification.failures == ()
+    reader = EveryReader(ir)
+    call = '\n== {} ==\n{{"a": 1}}\n== end =='
+    found = reader.parse("Yes." + call.format("f") + call.format("g") + "<|done|>\n")
+    assert (found["content"], [one["function"]["name"] for one in found["tool_calls"]]) == ("Yes.", ["f", "g"])
+    assert reader.differ == []

@@ -18,7 +18,7 @@ import pytest
 
 from tests.batch.test_lines import HOSTILE, write
 from tests.batch.test_parse_many import row_of
-from tests.batch.test_rows import ONE, flat, outputs
+from tests.batch.test_rows import flat, one, outputs
 from tests.conftest import ROOT
 from tplc.batch.columns import FLAT
 from tplc.verify.artifact import load_module
@@ -38,7 +38,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[dict[str,
     texts = [None, "no call", *(text for name, text in outputs(3000) if name == "tagged-json")]
     path = tmp_path_factory.mktemp("rows") / "rows.parquet"
     parquet.write_table(pa.table({"text": texts}), path, row_group_size=50)
-    module = load_module(ONE[""])
+    module = load_module(one()[""])
     return path, [flat(None if text is None else row_of(module, text)) for text in texts]
 
 
@@ -117,4 +117,4 @@ def test_a_row_after_an_engine_of_a_language_model(rows: tuple[Path, list[dict[s
     parse = module.Postprocess(str(ROOT / "examples" / "tagged-json" / "out" / "parser.py"))
     text = next(row for row in parquet.read_table(rows[0])["text"].to_pylist() if row and "<fn>" in row)
     row = {"generated_text": text, "num_generated_tokens": 5}
-    assert parse(row) == {**row, **row_of(load_module(ONE[""]), text)}
+    assert parse(row) == {**row, **row_of(load_module(one()[""]), text)}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from functools import cache
+from types import ModuleType
 
 import pytest
 
@@ -19,14 +21,18 @@ from tplc.verify.artifact import load_module
 NAMES = ["plain-chat", "tagged-json", "channels", "parameter-tags", "nested-elements", "cdata-values", "sectioned-ids"]
 EVERY = pytest.mark.parametrize("name", NAMES)
 CALL = '<fn>\n{"name": "look", "arguments": {"at": "<fn>"}}\n</fn>'
-FN = parser_for(with_tokens(ir_of("tagged-json")))
+
+
+@cache
+def tagged() -> ModuleType:
+    return parser_for(with_tokens(ir_of("tagged-json")))
 
 
 def said(text: str, special: Ranges | None, **options: object) -> Answer:
     """Return what is read from the text, which is the same for every chunking."""
-    once = read(FN, text, special, **options)
+    once = read(tagged(), text, special, **options)
     for size in range(1, len(text)):
-        assert read(FN, text, special, cuts(text, size), **options) == once, size
+        assert read(tagged(), text, special, cuts(text, size), **options) == once, size
     assert once.message == once.deltas
     return once
 
@@ -108,7 +114,7 @@ def test_a_token_counts_in_one_range_and_ranges_that_touch_are_one() -> None:
 def test_ranges_that_are_none() -> None:
     text = "a<fn>b"
     for special in (((3, 3),), ((4, 1),), ((50, 60),), ((-9, 0),)):
-        assert read(FN, text, special).text == text
+        assert read(tagged(), text, special).text == text
 
 
 def test_a_token_that_ends_an_answer() -> None:
@@ -130,7 +136,7 @@ def test_a_special_token_that_is_no_marker_stays() -> None:
     found = said("a<unk> b", ((1, 6),))
     assert found.text == "a<unk> b"
     assert found.diagnostics == ((1, "a special token that is no marker: <unk>"),)
-    stream = FN.StreamParser()
+    stream = tagged().StreamParser()
     stream.feed("a<unk> b", special=((1, 6),))
     assert stream.diagnostics == [(1, "a special token that is no marker: <unk>", "unknown_special_token")]
     both = said("a<unk><musing>\nb", ((1, 14),))

@@ -110,7 +110,11 @@ def _header_calls(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
     form = _calls(tools, shape, text_at(layout, 0).removeprefix(shape.opener), tolerated)
     before, after = layout[bool(text_at(layout, 0)) : at], after_arguments(layout[at + 1 :])
     own = (*closing_of_bare(tools), *after.closing)
-    form = replace(form, call_closers=closers_of(with_space(own, tolerated.blank("tools.section_end")), tolerated))
+    closers = closers_of(with_space(own, tolerated.blank("tools.section_end")), tolerated)
+    # A piece of a closer that opens calls as well is an opener.
+    openers = _cores((*form.openers, *form.inner))
+    kept = (text for text in closers if text.strip() not in openers or text.strip() in _cores(own))
+    form = replace(form, call_closers=tuple(kept))
     ends = [*form.closers, *([after.slots_open] if after.slots else [])]
     pairs, last = None, before_object(tools)
     if isinstance(tools.arguments, PairArguments):

@@ -242,7 +242,7 @@ class ExpectedText:
         self.texts, self.width = texts, max(map(len, texts)) + LONGEST_WORD
 
     def continues(self, text: str) -> Callable[[str], object] | None:
-        """Return a function that tells whether a longer text may still be the beginning of one of them, or all of it
+        """Return a function that checks whether a longer text may still be the beginning of one of them, or all of it
         and a plain word; None if this text is neither."""
         for usual in self.texts:
             if usual.startswith(text):
@@ -1956,7 +1956,9 @@ NON_SPACE = Pattern(r"\S|\Z")
 LONGEST_CUT = 1000  # longer than a truncated opener and the white space around it
 OPENER_KINDS = ("call", "line", "whole")
 UNDECIDED_KINDS = ("ordinary", "final_end", "weak_content_end", "respelled")  # what follows shows whether they count
-DECIDED_LATER = ("line", "reasoning_line", *UNDECIDED_KINDS)  # and those that count at the start of a line
+UNCLOSED_KINDS = ("respelled", "unclosed")  # they count in reasoning that nothing else closes
+# And those that count at the start of a line, or in reasoning that nothing else closes.
+DECIDED_LATER = ("line", "reasoning_line", "unclosed", *UNDECIDED_KINDS)
 REASONING_KINDS = ("reasoning", "reasoning_end")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
 CUT_KINDS = ("end", "reasoning_end", "content_end")
@@ -2062,7 +2064,7 @@ class TurnStates(Stream):
         """
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
         while mark is not None and mark.kind in DECIDED_LATER:
-            if mark.kind == "respelled":
+            if mark.kind in UNCLOSED_KINDS:
                 counting = self._without_closer(marks, mark)
                 if counting is not None:
                     return counting
@@ -2079,15 +2081,15 @@ class TurnStates(Stream):
         return mark
 
     def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
-        """Return the mark as the end of reasoning that is never closed: a closer in another spelling, or an opener of
-        calls inside a line if a tool is named.  Its kind is "ordinary" while that is undecided."""
+        """Return the mark as the end of reasoning that is never closed: a closer in another spelling, an opener of
+        content, or one of calls inside a line if a tool is named.  Its kind is "ordinary" while that is undecided."""
         buf, undecided = self._buf, None if self._final else mark.of_kind("ordinary")
         if self._base + mark.start < self._reasoning_to:
             return None
-        alike = mark.kind == "respelled"
+        alike = mark.kind in UNCLOSED_KINDS
         if not alike and not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
             return undecided if len(buf) - mark.end < NAME_LIMIT else None
-        found = mark.of_kind("reasoning_end") if alike else mark
+        found = mark.of_kind("reasoning_end") if mark.kind == "respelled" else mark
         end = marks.find(buf, mark.end)
         while end is not None and end.kind not in ("reasoning_end", "end"):
             end = marks.find(buf, end.start + 1)
@@ -2461,10 +2463,12 @@ class Machine(TurnStates):
         kind = self._next(marks, self.USUAL_NEXT)
         # The text after a piece of a closer may be all that the output has of the rest.
         part = kind == "" or (kind in ("close", "closed") and next_char(buf, self._mark.end) < len(buf))
-        least = 1 if self._unclosed and kind == "" else LEAST_CUT
-        if part and self._final and marks.is_truncated(buf, next_char(buf, self._pos), CALL_KINDS, least):
-            self._drop_truncated_call()
-            return None
+        if part and self._final:
+            least, at = 1 if self._unclosed and kind == "" else LEAST_CUT, next_char(buf, self._pos)
+            # A fence around the calls is closed there, rather than another one opened.
+            if buf[at:].rstrip() != "```" and marks.is_truncated(buf, at, CALL_KINDS, least):
+                self._drop_truncated_call()
+                return None
         return kind
 
     def _note_following_text(self) -> None:
@@ -2494,12 +2498,13 @@ class Machine(TurnStates):
         raise NotImplementedError
 
     def _left_over_ends(self, start: int) -> list[int]:
-        """Return where a garbled closer ends, and a bracket, a fence or punctuation too many; -1 if more input is
+        """Return where a bracket, a fence or punctuation too many ends, and a garbled closer; -1 if more input is
         needed."""
         if start == len(self._buf):
             return []
         left = LEFT_OVER.match(self._buf, start)
-        ends = [self._garbled_closer(start) if self.GARBLED else 0, 0 if left is None else int(left.end())]
+        # A bracket before a closer comes first: a garbled closer may begin with brackets as well.
+        ends = [0 if left is None else int(left.end()), self._garbled_closer(start) if self.GARBLED else 0]
         return [end for end in ends if end != 0]
 
     def _garbled_closer(self, start: int) -> int:

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from tplc.backends.peg.form import FormPatterns
-from tplc.backends.peg.patterns import either, leaf, marker_core
+from tplc.backends.peg.form import FormPatterns, lead_of
+from tplc.backends.peg.patterns import either, leaf, marker_core, some_suffix
 from tplc.backends.peg.rules import LINE_START, Rule, rule, sequence
 from tplc.backends.peg.values import value_rules
 from tplc.lower.acceptor import CallStep
@@ -40,8 +40,18 @@ def inline_starts(form: FormPatterns) -> list[str]:
     """Return the same inside of lines, where the tools are known."""
     if not form.inline:
         return []
-    cores = [text.strip() for text in form.calls.openers if text.strip()]
-    return [(NOT_IN_WORD if core[0].isalnum() or core[0] == "_" else "") + marker_core(core) for core in cores]
+    return [
+        some_suffix(lead) + (NOT_IN_WORD if core[0].isalnum() or core[0] == "_" else "") + marker_core(core)
+        for core, lead in _inline_openers(form).items()
+    ]
+
+
+def _inline_openers(form: FormPatterns) -> dict[str, str]:
+    """Return the openers of calls, each with the white space that the template writes before it in a line."""
+    found: dict[str, str] = {}
+    for text in filter(str.strip, form.calls.openers):
+        found.setdefault(text.strip(), lead_of(text).rpartition("\n")[2])
+    return found
 
 
 def names_of_lines(form: FormPatterns) -> list[str]:
@@ -67,7 +77,9 @@ def line_rules(form: FormPatterns) -> Iterator[Rule]:
         )
     if form.inline:
         starts = f"&{leaf(either(inline_starts(form)))}"
-        yield rule("call_line_for_inline", f"{starts} &whole_call tool_calls")
+        spaced = any(_inline_openers(form).values())
+        whole = f"&({leaf(SPACE)} whole_call)" if spaced else "&whole_call"
+        yield rule("call_line_for_inline", f"{starts} {whole} tool_calls")
 
 
 def whole_call(form: FormPatterns) -> list[Rule]:
