@@ -255,15 +255,15 @@ class ExpectedText:
     def __init__(self, *texts: str) -> None:
         self.texts, self.width = texts, max(map(len, texts)) + LONGEST_WORD
 
-    def is_incomplete(self, buf: str, start: int) -> bool:
-        """Return whether the text from `start` on is the beginning of one of them, or all of it and a plain word."""
-        if len(buf) - start > self.width:
-            return False
-        text = buf[start:]
+    def continues(self, text: str) -> Callable[[str], object] | None:
+        """Return a function that checks whether a longer text may still be the beginning of one of them, or all of it
+        and a plain word; None if this text is neither."""
         for usual in self.texts:
-            if usual.startswith(text) or (text.startswith(usual) and PLAIN_WORD.fullmatch(text, len(usual))):
-                return True
-        return False
+            if usual.startswith(text):
+                return usual.startswith
+            if text.startswith(usual) and PLAIN_WORD.fullmatch(text, len(usual)):
+                return self.continues
+        return None
 
 
 def squeezed(text: str) -> str:
@@ -550,15 +550,12 @@ WORD = Pattern(r"[^,\n\]}]+")
 SPACE = Pattern(r"[^\S \t\n\r]")  # none of JSON's four kinds
 JSON_WORDS = ("true", "false", "null")
 CAPITALS = {word.upper(): word for word in JSON_WORDS}
-# After a quote that may end a string, where no bracket closes: another member follows, and may as well be read with it.
-MOST_TOGETHER = 32
 # A number or literal word can't continue with these, so it ends by itself, in any format.
 AFTER_LITERAL = Pattern(rf"\s{{0,{MOST_SPACE}}}[,;)\]}}<>|]")
-JSON_WORD = Pattern(r"[\w.+-]+")
-JSON_LITERAL = Pattern(rf"(?:true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])")
+JSON_SPACE = r"[ \t\n\r]"
 COMMENT = Pattern(r"(?://|#)[^\n]*(?:\n|\Z)|/\*.*?\*/")
-# A key with its quotes and its colon (the group), or its beginning; also a key without the second quote.
-KEY = Pattern(r'"[^"\\\x00-\x1f]{0,64}(?:"[ \t\r\n]{0,16}(?:(:)|\Z)|\Z)')
+# A key with its quotes and its colon (the second group), or its beginning; also a key without the second quote.
+KEY = Pattern(r'"([^"\\\x00-\x1f]{0,64})(?:"[ \t\n\r]{0,16}(?:(:[ \t\n\r]*)|\Z)|\Z)')
 # Shorter than KEY, and without control characters: as long as this may match, so may KEY, which waits for more input.
 OPEN_KEY = Pattern(r'"(\w{1,32}) {0,4}:(?= {0,16}(?:["\[{0-9-]|(?:true|false|null)\b))')
 # A key whose quotes are doubled (groups: the key, and its second quotes), or the beginning of one.  Doubled quotes of a
@@ -584,6 +581,11 @@ def until_quote(close: str, escape: str) -> Pattern:
     plain = f"[^{first}{escapes}]*"
     # Bounded, as above.
     return Pattern(plain + (f"(?:{first}(?=[^{second}{escapes}]){plain}){{0,99}}" if second else ""))
+
+
+def any_prefix(text: str) -> str:
+    """Return a pattern for the truncated beginnings of a text."""
+    return "|".join(re.escape(text[:end]) for end in range(len(text) - 1, 0, -1)) or NOTHING
 
 
 def escaped(text: str) -> str:
@@ -617,6 +619,8 @@ class Quoting:
 
     def __init__(self, close: str, escape: str) -> None:
         self.close, self.escape = close, escape
+        # If quotes inside are not escaped, one ends the string only before a text that may follow.
+        self.is_guessed = escape == "none" and len(close) < 3
         self.plain_run, self.until_quote = plain_run(close[0], escape), until_quote(close, escape)
 
     def safe_prefix_end(self, text: str) -> int:
@@ -633,6 +637,12 @@ class Style:
     for JSON's `[ , ] { : , }`."""
 
     HAS_WORDS: ClassVar[bool] = False
+    # Steps of regular text, here of JSON: without the last of its groups, a match needs more input.
+    next_member = Pattern(rf"(?:,{JSON_SPACE}*)?(?:{KEY.pattern}|\Z)")
+    next_item = Pattern(rf',{JSON_SPACE}*(?:()()(?=["\[{{\w-])|\Z)')
+    scalar = Pattern(rf"(true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])|[\w.+-]+\Z")
+    closing = Pattern('"')
+    part_in_string = PART_OF_ESCAPE
 
     def __init__(
         self,
@@ -651,33 +661,61 @@ class Style:
         self.token = Pattern(rf"(\s+)|({either})|(.)")
         # Searched for, because a pattern that steps through a word takes a hundred bytes of memory per character.
         self.word_end = Pattern(rf"\s|{either}|\Z")
-        self.closers = punctuation[2], punctuation[6]
         self.prefixes = {character[:n] for character in ordered for n in range(1, len(character))}
-        is_json = '"' in self.strings and self.strings['"'].escape == "json" and "".join(punctuation) == "[,]{:,}"
-        is_json = is_json and all(words.get(word) == word for word in JSON_WORDS)
-        self.is_json = is_json and '"' not in self.prefixes and self.usual == '"' and not bare_keys
-        if self.HAS_WORDS:
-            # A plain key without quotes, a plain value, or both: most tokens of a dialect with custom quotes.
-            key = rf"([^\W\d]\w{{0,{LONGEST_KEY - 1}}}):" if bare_keys else "((?!))"
-            value = rf"({'|'.join(filter(str.isalnum, words)) or '(?!)'}|{NUMBER.pattern})(?=[,\]}}])"
-            self.key_or_value = Pattern(f"{key}(?:{value})?|{value}" if "".join(punctuation) == "[,]{:,}" else "(?!)")
         follow = "|".join(re.escape(character) for character, token in self.tokens.items() if token in ",]}:")
         self.follow = Pattern(rf"\s{{0,{MOST_SPACE}}}(?:{follow}|\)|\Z)")
         self.literal = Pattern("|".join([*map(re.escape, sorted(words, key=len, reverse=True)), NUMBER.pattern]))
         self.key_end = Pattern(rf"[\n}}]|{re.escape(punctuation[4])}|\Z")
+        self.opened = strings[0][0] if strings else ""
+        self.quoting = self.strings.get(self.opened)
+        is_json = self.opened == self.usual == '"' and self.strings['"'].escape == "json" and not bare_keys
+        is_json = is_json and '"' not in self.prefixes and "".join(punctuation) == "[,]{:,}"
+        self.is_json = self.is_regular = is_json and all(words.get(word) == word for word in JSON_WORDS)
 
     def needed_after(self, text: str) -> int:
         """Return how many characters are needed after a quote to see whether it ends a string; `text` follows it."""
         following = text.lstrip()
         if not following or following in self.prefixes:
             return min(len(text), MOST_SPACE) + 1
-        return 0 if following.startswith(self.closers) else MOST_TOGETHER
+        return 0
 
 
 class WordStyle(Style):
-    """A style with keys or words that JSON doesn't have, so they are read one token at a time."""
+    """A style with keys, strings or words that JSON doesn't have, so regular text is translated."""
 
     HAS_WORDS: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        strings: Sequence[tuple[str, str, str]],
+        words: Mapping[str, str],
+        punctuation: Sequence[str] = ("[", ",", "]", "{", ":", ",", "}"),
+        *,
+        bare_keys: bool = False,
+    ) -> None:
+        super().__init__(strings, words, punctuation, bare_keys=bare_keys)
+        if self.is_json or self.quoting is None or not self.prefixes.isdisjoint([self.opened, *punctuation]):
+            return
+        self.is_regular = "".join(punctuation) == "[,]{:,}"
+        close, few = re.escape(self.usual), f"{JSON_SPACE}{{0,{MOST_SPACE}}}"
+        part_of_quote, part_of_close = any_prefix(self.opened), any_prefix(self.usual)
+        if bare_keys:
+            key = rf"([^\W\d]\w{{0,{LONGEST_KEY - 1}}})(?:(:{JSON_SPACE}*)|\Z)|\Z"
+        else:
+            inside = rf'[^"\\{re.escape(self.usual[:1])}\x00-\x1f]{{0,{LONGEST_KEY}}}'
+            after = rf"{close}{few}(?:(:{JSON_SPACE}*)|\Z)|(?:{part_of_close})?\Z"
+            key = rf"{re.escape(self.opened)}({inside})(?:{after})|(?:{part_of_quote})?\Z"
+        self.next_member = Pattern(rf"(?:,{JSON_SPACE}*)?(?:{key})")
+        self.next_item = Pattern(
+            rf",{JSON_SPACE}*(?:()()(?=[\[{{\w-]|{re.escape(self.opened)})|(?:{part_of_quote})?\Z)"
+        )
+        known = "|".join([*sorted(filter(str.isalnum, words), key=len, reverse=True), NUMBER.pattern])
+        self.scalar = Pattern(rf"({known})(?=[,\]}} \n\r\t])|(?:[\w.+-]+|{part_of_quote})\Z")
+        follow = self.follow.pattern.replace(r"|\Z)", ")")
+        self.closing = Pattern(close + f"(?={follow})" * self.quoting.is_guessed)
+        part = rf"{part_of_close}|{close}\s{{0,{MOST_SPACE}}}" if self.quoting.is_guessed else part_of_close
+        escapes = f"|{PART_OF_ESCAPE.pattern}" * (self.quoting.escape != "none")
+        self.part_in_string = Pattern(rf"(?:{part})\Z{escapes}")
 
 
 class Reader(Copyable):
@@ -687,6 +725,7 @@ class Reader(Copyable):
     """
 
     NEEDS_LOOKAHEAD: ClassVar[bool] = False
+    KNOWS_REGULAR_TEXT: ClassVar[bool] = False
     follow: tuple[Pattern, ...] = ()  # what may follow the value: a pattern, and one for the output's end
 
     def __init__(self, styles: tuple[Style, Style, Style], breaks: Breaks = NO_BREAKS) -> None:
@@ -718,9 +757,10 @@ class Reader(Copyable):
         """Consume `buf` from `pos` on, up to the value's end or to text that needs more input."""
         stop, self.wanted = len(buf), 0
         while pos < stop and self.want and not self.pause:
-            if len(self.stack) > self.floor and self.style.is_json:
+            if self.KNOWS_REGULAR_TEXT and self.is_regular():
                 start, pos = pos, self.regular(buf, pos, stop)
-                self.out.append(buf[start:pos])
+                if not self.style.HAS_WORDS or self.style.is_json:
+                    self.out.append(buf[start:pos])
                 if pos == stop or (self.needs_more and not final):
                     break
             if self.string is not None:
@@ -733,10 +773,14 @@ class Reader(Copyable):
             pos = end
         return pos
 
+    def is_regular(self) -> bool:
+        raise NotImplementedError
+
+    def regular(self, buf: str, pos: int, stop: int) -> int:
+        raise NotImplementedError
+
     def _token(self, buf: str, pos: int, final: bool) -> int:
         """Return the end of the token that begins here; -1 if more input is needed."""
-        if self.style.HAS_WORDS and len(self.stack) > self.floor and (plain := self._key_or_value(buf, pos)) > pos:
-            return plain
         match = self.style.token.match(buf, pos)
         text: str = match.group()
         end: int = match.end()
@@ -776,9 +820,9 @@ class Reader(Copyable):
         found = None
         if self.stack[-1] == "{" and self.want in ("key", "member", "comma"):
             key = KEY.match(buf, pos)
-            if key is not None and key.lastindex is None and not final:
+            if key is not None and key.lastindex != 2 and not final:
                 return -1
-            left_open = OPEN_KEY.match(buf, pos) if key is None or key.lastindex is None else None
+            left_open = OPEN_KEY.match(buf, pos) if key is None or key.lastindex != 2 else None
             if left_open is not None:
                 self._repaired("missing quotes")
                 return self._put_key(left_open[1], int(left_open.end(1)))
@@ -794,61 +838,6 @@ class Reader(Copyable):
                 self.string = Quoting('"' + found[1], "json")
                 return int(found.end())
         return pos if found is None or final else -1
-
-    def regular(self, buf: str, pos: int, stop: int) -> int:
-        """Return the end of regular JSON: before something irregular, or before the end of what is read.  A comma waits
-        for the text after it; `needs_more`: so does the whole rest."""
-        stack, want, string, quoting = self.stack, self.want, self.string, self.style.strings['"']
-        comma, self.needs_more = -1, False
-        if self.comma or self.doubled_braces or string not in (None, quoting):
-            return pos
-        while pos < stop and (string is not None or buf[pos] not in self.first):
-            if string is not None:
-                start, pos = pos, quoting.plain_run.match(buf, pos).end()
-                if pos < stop and buf[pos] == '"':
-                    string, want, pos = None, "colon" if want in ("key", "member") else "comma", pos + 1
-                elif pos == start:
-                    self.needs_more = buf[pos] == "\\" and PART_OF_ESCAPE.match(buf, pos) is not None
-                    break
-                continue
-            character = buf[pos]
-            if character in " \n\r\t":
-                pass
-            elif character == '"' and want in ("key", "member"):
-                if (end := self._end_of_key(buf, pos)) < 0:
-                    break
-                comma, want, pos = -1, "value", end - 1
-            elif character == '"' and want not in ("colon", "comma") and buf[pos + 1 : pos + 2] not in MAY_BE_DOUBLED:
-                string, comma = quoting, -1
-            elif character == "," and want == "comma":
-                comma, want = pos, "value" if stack[-1] == "[" else "member"
-            elif character in "]}":
-                opened = want in ("comma", "item", "key") and len(stack) > self.floor + 1 and stack[-1]
-                if opened != ("[" if character == "]" else "{"):
-                    self.needs_more = pos + 1 == stop and self.floor > 0  # the text around it usually ends at once
-                    break
-                want, self.lists = "comma", self.lists - (stack.pop() == "[")
-            elif want not in ("value", "item"):
-                break
-            elif character in "[{":
-                self._open(character)
-                want, comma = self.want, -1
-            else:
-                literal = JSON_LITERAL.match(buf, pos)
-                if literal is None:
-                    self.needs_more = self.breaks.wordless and JSON_WORD.fullmatch(buf, pos) is not None
-                    break
-                want, comma, pos = "comma", -1, literal.end() - 1
-            pos += 1
-        self.string, self.needs_more = string, self.needs_more or pos == stop
-        self.want = want if comma < 0 else "comma"
-        return pos if comma < 0 else comma
-
-    def _end_of_key(self, buf: str, pos: int) -> int:
-        """Return the end of a key with its colon; -1 if more input is needed, or if the key is irregular."""
-        key = KEY.match(buf, pos)
-        self.needs_more = key is not None and key.lastindex is None
-        return -1 if key is None or self.needs_more else int(key.end())
 
     def _between_members(self, buf: str, pos: int, final: bool) -> int:
         """Return the end of a comment, of escaped white space, or of a text in the place of a colon; `pos` if there is
@@ -885,23 +874,6 @@ class Reader(Copyable):
         self.out.append(f'"{key}"')
         self._end()
         return end
-
-    def _key_or_value(self, buf: str, pos: int) -> int:
-        """Return the end of a plain key with its colon, of a plain value, or of both, if one is here and allowed."""
-        want = self.want
-        comma = want == "comma" and buf[pos] == "," and "," not in self.first
-        if comma:
-            want = "value" if self.stack[-1] == "[" else "member"
-        match = self.style.key_or_value.match(buf, pos + comma) if want not in ("colon", "comma") else None
-        if match is None or (match[1] is None) != (want in ("value", "item")) or not self.breaks.wordless:
-            return pos
-        self.out += [","] if comma else self.comma
-        self.comma.clear()
-        key, value = match[1], match[2] or match[3]
-        text = "" if key is None else f'"{key}":'
-        self.out.append(text if value is None else text + self.style.words.get(value, value))
-        self.want = "value" if value is None else "comma"
-        return int(match.end())
 
     def _open(self, character: str) -> None:
         self.stack.append(character)
@@ -1059,13 +1031,11 @@ class Reader(Copyable):
             return end
         after = end + len(close)
         if buf.startswith(close, end):
-            # If quotes inside are not escaped, one ends the string only before a text that may follow.
-            guess = escape == "none" and len(close) < 3
-            follow, needed = self.style.follow, 0
+            guess, follow, needed = string.is_guessed, self.style.follow, 0
             if self.NEEDS_LOOKAHEAD and not self.stack:
                 follow, needed = self.follow[final], LONGEST_FOLLOW
             elif guess:
-                needed = self.style.needed_after(buf[after : after + MOST_TOGETHER])
+                needed = self.style.needed_after(buf[after : after + LONGEST_SEPARATOR])
             if guess and not final and len(buf) - after < needed:
                 self.wanted = needed - (len(buf) - after)
                 return end
@@ -1101,6 +1071,94 @@ class Reader(Copyable):
             self._pop()
         self.want = ""
         return self.take()
+
+
+class RegularReader(Reader):
+    """A reader that reads regular text in steps, which is faster, and in chunks."""
+
+    KNOWS_REGULAR_TEXT: ClassVar[bool] = True
+
+    def is_regular(self) -> bool:
+        """Return whether what was read so far is regular text, of which more may follow."""
+        if len(self.stack) <= self.floor or not self.style.is_regular or self.comma or self.doubled_braces:
+            return False
+        if self.string not in (None, self.style.quoting) or (self.want == "member" and self.string is None):
+            return False
+        if self.style.HAS_WORDS and not self.breaks.wordless:
+            return False
+        return self.first == "" or self.style.opened[0] not in self.first
+
+    def regular(self, buf: str, pos: int, stop: int) -> int:
+        """Return the end of regular text: that of all text, or where something irregular is, or something that depends
+        on the following text (`needs_more`).  JSON is left to the caller, other text is translated."""
+        style, stack, want, string, first = self.style, self.stack, self.want, self.string, self.first
+        self.needs_more = False
+        while pos < stop:
+            start, character, match = pos, buf[pos], None
+            if string is not None:
+                pos = string.plain_run.match(buf, pos).end()
+                if pos < stop and (style.closing.match(buf, pos) if style.HAS_WORDS else buf[pos] == '"'):
+                    pos, string, want = pos + len(string.close), None, "colon" if want in ("key", "member") else "comma"
+                elif pos == start:
+                    self.needs_more = style.part_in_string.match(buf, pos) is not None
+                    break
+            elif character in first or want == "colon":
+                break
+            elif character in " \n\r\t":
+                pos += 1
+            elif character in "]}":
+                if not self._closes(character, want, pos + 1 == stop):
+                    break
+                pos, want = pos + 1, "comma"
+            elif want == "comma" or want == "key":
+                match = (style.next_item if stack[-1] == "[" else style.next_member).match(buf, pos)
+                if match is None or (character == ",") != (want == "comma"):
+                    break
+                self.needs_more = match.lastindex != 2
+                if self.needs_more or (stack[-1] == "[" and buf[match.end()] in first):
+                    break
+                pos, want = match.end(), "value"
+            elif character in "[{":
+                self._open(character)
+                pos, want = pos + 1, self.want
+            elif character == style.opened[0] and buf.startswith(style.opened, pos):
+                if style.is_json and buf[pos + 1 : pos + 2] in MAY_BE_DOUBLED:
+                    self.needs_more = pos + 1 == stop
+                    break
+                pos, string = pos + len(style.opened), style.quoting
+            else:
+                match = style.scalar.match(buf, pos)
+                if match is None or match.lastindex is None:
+                    self.needs_more = match is not None and self.breaks.wordless
+                    break
+                pos, want = match.end(), "comma"
+            if style.HAS_WORDS and not style.is_json:
+                self.out.append(self._translated(buf[start:pos], match, string))
+        self.string, self.want = string, want
+        return pos
+
+    def _closes(self, bracket: str, want: str, is_last: bool) -> bool:
+        """Close a list or an object that regular text may close here; return whether it does."""
+        opened = want in ("comma", "item", "key") and len(self.stack) > self.floor + 1 and self.stack[-1]
+        if opened != ("[" if bracket == "]" else "{"):
+            self.needs_more = is_last and self.floor > 0  # the text around it usually ends at once
+            return False
+        self.lists -= self.stack.pop() == "["
+        return True
+
+    def _translated(self, text: str, match: re.Match[str] | None, string: Quoting | None) -> str:
+        """Return a step of regular text as JSON.  `string`: the one that is open after it."""
+        before, self.string = self.string, string
+        if before is not None:
+            return text if string is not None else text[: -len(before.close)] + '"'
+        if string is not None:
+            return '"'
+        if match is None or match.group(match.lastindex or 0) == "":
+            return text
+        if match.lastindex == 1:
+            return self.style.words.get(text, text)
+        key = match.start(1) - match.start() - len(self.style.opened) * (not self.style.bare_keys)
+        return f'{text[:key]}"{match[1]}"{match[2]}'
 
 
 class LookaheadReader(Reader):
@@ -1955,6 +2013,7 @@ class Stream(Copyable):
     SPACE: ClassVar[str] = ""  # alternatives of the white space before the content, with SPACE_SEPARATOR between
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     _last_char = ""  # of the text before
+    _usual: ExpectedText | None = None  # the usual texts, one of which is awaited
     _is_searched = False  # for a text like a marker
 
     def __init__(
@@ -1989,11 +2048,11 @@ class Stream(Copyable):
             self._opener = ""  # of the reasoning that is open
         if self.WAITS:
             # Whether the buffer, from there on, is still undecided: while it is, no state has to examine it.
-            self._is_still_ambiguous: Callable[[str, int], object] | None = None
+            self._is_still_ambiguous: Callable[[str], object] | None = None
             self._ambiguous_from = 0
         if self.CALLS:
             self._tools = parameters_of(tools)
-            self._json_fast_path: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is emitted
+            self._json_fast_path: Callable[[Any, str], list[Delta]] | None = None  # reads values that are emitted
             self._value_fast_path = False  # as _text_fast_path, for an argument
             self._after_failed_call = False  # after a failed call: its closers are text
             self._open = False  # the last call is not complete
@@ -2147,11 +2206,13 @@ class Stream(Copyable):
         """Handle a chunk that may contain more than plain text; if it only continues the text, no state is needed."""
         if self._final:
             return self._feed_after_finish(chunk)
-        if self.CALLS and self._json_fast_path is not None:
-            return self._json_fast_path(self, chunk)
         if self.WAITS and self._is_still_ambiguous is not None:
             self._buf += chunk
-            return [] if self._is_still_ambiguous(self._buf, self._ambiguous_from) else self._advance("")
+            if self._is_still_ambiguous(self._buf[self._ambiguous_from :]):
+                return []
+            if self.CALLS and self._usual is not None and self._is_usual(self._usual, self._ambiguous_from):
+                return []
+            return self._advance("")
         if self._wanted > len(chunk):
             self._wanted -= len(chunk)
             self._parts.append(chunk)
@@ -2203,7 +2264,7 @@ class Stream(Copyable):
         if self.WAITS:
             self._is_still_ambiguous = None
         if self.CALLS:
-            self._json_fast_path, self._value_fast_path = None, False
+            self._usual, self._json_fast_path, self._value_fast_path = None, None, False
         if self._parts:
             chunk = "".join(self._parts) + chunk
             self._parts.clear()
@@ -2277,6 +2338,9 @@ class Stream(Copyable):
 
     # The states, which a format prints
 
+    def _is_usual(self, usual: ExpectedText | None, start: int) -> bool:
+        raise NotImplementedError
+
     def _first_state(self) -> Callable[[Any], bool]:
         return type(self)._content
 
@@ -2289,7 +2353,9 @@ NON_SPACE = Pattern(r"\S|\Z")
 LONGEST_CUT = 1000  # longer than a truncated opener and the white space around it
 OPENER_KINDS = ("call", "line", "whole")
 UNDECIDED_KINDS = ("ordinary", "final_end", "weak_content_end", "respelled")  # what follows shows whether they count
-DECIDED_LATER = ("line", "reasoning_line", *UNDECIDED_KINDS)  # and those that count at the start of a line
+UNCLOSED_KINDS = ("respelled", "unclosed")  # they count in reasoning that nothing else closes
+# And those that count at the start of a line, or in reasoning that nothing else closes.
+DECIDED_LATER = ("line", "reasoning_line", "unclosed", *UNDECIDED_KINDS)
 MOST_ENDS = 4  # so many ends of the turn in a row are one
 REASONING_KINDS = ("reasoning", "reasoning_end")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
@@ -2418,7 +2484,7 @@ class TurnStates(Stream):
         """
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
         while mark is not None and mark.kind in DECIDED_LATER:
-            if self.HAS_RESPELLED_ENDS and mark.kind == "respelled":
+            if self.HAS_RESPELLED_ENDS and mark.kind in UNCLOSED_KINDS:
                 counting = self._without_closer(marks, mark)
                 if counting is not None:
                     return counting
@@ -2457,15 +2523,15 @@ class TurnStates(Stream):
         return mark.of_kind("ordinary" if end == MORE else "whole") if end >= 0 or end == MORE else None
 
     def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
-        """Return the mark as the end of reasoning that is never closed: a closer in another spelling, or an opener of
-        calls inside a line if a tool is named.  Its kind is "ordinary" while that is undecided."""
+        """Return the mark as the end of reasoning that is never closed: a closer in another spelling, an opener of
+        content, or one of calls inside a line if a tool is named.  Its kind is "ordinary" while that is undecided."""
         buf, undecided = self._buf, None if self._final else mark.of_kind("ordinary")
         if self._base + mark.start < self._reasoning_to:
             return None
-        alike = mark.kind == "respelled"
+        alike = mark.kind in UNCLOSED_KINDS
         if not alike and not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
             return undecided if len(buf) - mark.end < NAME_LIMIT else None
-        found = mark.of_kind("reasoning_end") if alike else mark
+        found = mark.of_kind("reasoning_end") if mark.kind == "respelled" else mark
         end = marks.find(buf, mark.end)
         while end is not None and end.kind not in ("reasoning_end", "end"):
             if self.HAS_LINE_CLOSERS and end.kind == "reasoning_line" and begins_line(buf, end.start):
@@ -2526,21 +2592,21 @@ class TurnStates(Stream):
 
     def _is_usual(self, usual: ExpectedText | None, start: int) -> bool:
         """Return whether the text from `start` on is the usual text, or its beginning; then all of it is awaited."""
-        if usual is None or not usual.is_incomplete(self._buf, start):
+        if usual is None or len(self._buf) - start > usual.width:
             return False
-        self._is_still_ambiguous, self._ambiguous_from = usual.is_incomplete, start
+        incomplete = usual.continues(self._buf[start:])
+        if incomplete is None:
+            return False
+        self._usual, self._is_still_ambiguous, self._ambiguous_from = usual, incomplete, start
         return True
 
     def _leave_open(self, start: int, core: str) -> None:
         """Note that the text from `start` on is the beginning of this marker, so nothing is decided before all of it
         has arrived."""
         if (self.WORD_SLOTS and WORD_SLOT in core) or " " in core or (self.OTHER_SPELLINGS and core[0] == RESPELLED):
-            self._is_still_ambiguous, self._ambiguous_from = lambda buf, at: truncated_core((core,), buf[at:]), start
+            self._is_still_ambiguous, self._ambiguous_from = lambda text: truncated_core((core,), text), start
         else:
-            self._is_still_ambiguous, self._ambiguous_from = (
-                (self._buf[self._pos : start] + core[:-1]).startswith,
-                self._pos,
-            )
+            self._is_still_ambiguous, self._ambiguous_from = core[:-1].startswith, start
 
     def _skip_space(self) -> None:
         while self._space and self._pos < len(self._buf):
@@ -2888,17 +2954,23 @@ class Machine(Slots):
         reader = self._reader
         if reader is None:
             return self._advance(chunk)
-        buf = self._buf + chunk if self._buf != "" else chunk
-        end = reader.regular(buf, 0, len(buf))
-        if not reader.needs_more or len(buf) - end > LONGEST_SEPARATOR:
-            reader.out.append(buf[:end])
+        buf = self._buf + chunk
+        stop = len(buf)
+        end = reader.regular(buf, 0, stop)
+        text = reader.take() if reader.style.HAS_WORDS and not reader.style.is_json else buf[:end]
+        if end == stop:
+            self._buf, self._value_fast_path = "", reader.string is not None
+        elif reader.needs_more and stop - end <= LONGEST_SEPARATOR:
+            self._buf, self._value_fast_path = buf[end:], False
+            if text == "":
+                return []
+        else:
+            reader.out.append(text)
             self._buf, self._pos = buf, end
             return self._advance("")
-        text, self._buf = buf[:end], buf[end:]
-        self._value_fast_path = self._buf == "" and reader.string is not None
-        if text == "":
-            return []
         self._unaccounted.append(text)
+        if reader.style.HAS_WORDS and not reader.style.is_json:
+            self._base += end - len(text)  # the rest is accounted for with the text
         return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": text}}]}]
 
     def _in_string(self, reader: Reader) -> None:
@@ -2908,7 +2980,7 @@ class Machine(Slots):
             self._enter_fast_path("arguments", string.safe_prefix_end)
         elif self._open_kind:
             self._enter_fast_path("")
-        if len(reader.stack) > reader.floor and reader.style.is_json and not (reader.comma or reader.out):
+        if not reader.out and reader.is_regular():
             self._open_kind, self._json_fast_path = "arguments", type(self)._feed_regular_json
 
     def _value_has_ended(self, reader: Reader) -> bool:
@@ -3165,10 +3237,12 @@ class Machine(Slots):
         kind = self._next(marks, self.USUAL_NEXT)
         # The text after a piece of a closer may be all that the output has of the rest.
         part = kind == "" or (kind in ("close", "closed") and next_char(buf, self._mark.end) < len(buf))
-        least = 1 if self._unclosed and kind == "" else LEAST_CUT
-        if part and self._final and marks.is_truncated(buf, next_char(buf, self._pos), CALL_KINDS, least):
-            self._drop_truncated_call()
-            return None
+        if part and self._final:
+            least, at = 1 if self._unclosed and kind == "" else LEAST_CUT, next_char(buf, self._pos)
+            # A fence around the calls is closed there, rather than another one opened.
+            if buf[at:].rstrip() != "```" and marks.is_truncated(buf, at, CALL_KINDS, least):
+                self._drop_truncated_call()
+                return None
         if self.LONE_OPENERS and self._lacks_section and kind == "call":
             # Without its section, this call doesn't count where the last one didn't.
             return "" if buf[self._mark.start : self._mark.end] in self.LONE_OPENERS else kind
@@ -3299,12 +3373,13 @@ class Repairs(Machine):
                 self._note_lost_text("no_argument", "text follows the empty arguments of a call without a closer")
 
     def _left_over_ends(self, start: int) -> list[int]:
-        """Return where a garbled closer ends, and a bracket, a fence or punctuation too many; -1 if more input is
+        """Return where a bracket, a fence or punctuation too many ends, and a garbled closer; -1 if more input is
         needed."""
         if start == len(self._buf):
             return []
         left = LEFT_OVER.match(self._buf, start)
-        ends = [self._garbled_closer(start) if self.GARBLED else 0, 0 if left is None else int(left.end())]
+        # A bracket before a closer comes first: a garbled closer may begin with brackets as well.
+        ends = [0 if left is None else int(left.end()), self._garbled_closer(start) if self.GARBLED else 0]
         return [end for end in ends if end != 0]
 
     def _garbled_closer(self, start: int) -> int:
@@ -3424,7 +3499,7 @@ class Objects(Repairs):
                     self.incomplete = self.incomplete or not is_closed
                 self._out.emit("arguments", "{}")
                 return self._close_call()
-            self._reader = Reader(self.STYLES, self.BREAKS)
+            self._reader = RegularReader(self.STYLES, self.BREAKS)
         reader = self._reader
         self._pos, self._wanted = reader.read(self._buf, self._pos, self._final), reader.wanted
         if self._written == "{":
@@ -3522,7 +3597,7 @@ IRREGULAR_ARGUMENTS = Pattern(r"\s*(?::\s*(?:([`(<:=*>])|\Z)|\Z)")
 OBJECT_END = Pattern(r"\s*\}")
 
 
-class CallReader(Reader):
+class CallReader(RegularReader):
     """Reads a call object, and pauses at every key and after every value that has a role in a call."""
 
     def __init__(self, styles: tuple[Style, Style, Style], breaks: Breaks = NO_BREAKS) -> None:
@@ -4162,13 +4237,19 @@ class Pairs(Repairs):
             self._out.emit("arguments", "}" if self._count else "{}")
 
 
+class ArgumentReader(RegularReader):
+    """A reader of arguments that follow one another, so that the text after one shows its end."""
+
+    NEEDS_LOOKAHEAD: ClassVar[bool] = True
+
+
 class QuotedPairs(Pairs):
     """Reads pairs whose values are written in a dialect with quotes: city='Paris'."""
 
     FOLLOW: ClassVar[tuple[Pattern, Pattern]]
 
     def _begin_value(self, key: str, word: str) -> None:
-        self._reader = LookaheadReader(self.STYLES, self.BREAKS)
+        self._reader = ArgumentReader(self.STYLES, self.BREAKS)
         self._reader.follow = self.FOLLOW
         self._state = type(self)._value
 
@@ -5325,7 +5406,9 @@ class SpecialTokens(Machine):
             return self._feed_slowly(text) if text else []
         if GUARD in text or GUARD in self._buf:
             return self._advance(text)
-        return self._feed_slowly(text) if text else []
+        if text == "":
+            return []
+        return self._json_fast_path(self, text) if self._json_fast_path is not None else self._feed_slowly(text)
 
     def finish(self) -> list[Delta]:
         """Ends the output; returns the remaining deltas."""

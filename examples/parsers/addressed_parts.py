@@ -86,12 +86,15 @@ class StreamParser(RawPairs):
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
     IN_REASONING = Scanner(
-        ("final_end", "#top#", "", "", 0), ("reasoning_end", "<:more:>", "", "", 0), ("end", "<:over:>", "", "", 0),
+        ("final_end", "#top#", "", "", 0), ("unclosed", "<:from assistant to user:>", "", "", 0),
+        ("reasoning_end", "<:more:>", "", "", 0), ("end", "<:over:>", "", "", 0),
         ("respelled", "\x00<:more:>", "", "", 6), ("end", "\x00<:over:>", "", "", 6),
+        ("unclosed", "to user:>", " ", "", 1),
         find=(
-            r"#(top#)|<(?:(:more:>)|(:over:>)|([\s|｜]{0,4}:[\s|｜]{0,4}(?ai:more)[\s|｜]{0,4}:[\s|｜]{0,4}>)|([\s|｜]"
-            r"{0,4}:[\s|｜]{0,4}(?ai:over)[\s|｜]{0,4}:[\s|｜]{0,4}>))"
-        ), near=r"#(?=[t]|\Z)|<(?=[\t\n\r \-:_\|▁｜]|\Z)", width=105,
+            r"#(top#)|<(?:(:from\s{1,64}assistant\s{1,64}to\s{1,64}user:>)|(:more:>)|(:over:>)|([\s|｜]{0,4}:[\s|｜]{0"
+            r",4}(?ai:more)[\s|｜]{0,4}:[\s|｜]{0,4}>)|([\s|｜]{0,4}:[\s|｜]{0,4}(?ai:over)[\s|｜]{0,4}:[\s|｜]{0,4}>)"
+            r")|t(o\s{1,64}user:>)"
+        ), near=r"#(?=[t]|\Z)|<(?=[\t\n\r \-:_\|▁｜]|\Z)|t(?=[o]|\Z)", width=219, leads=" ",
     )
     IN_CONTENT = Scanner(
         ("final_end", "#top#", "", "", 0), ("header", "<:from assistant", "", "", 0), ("end", "<:over:>", "", "", 0),
@@ -231,6 +234,11 @@ class StreamParser(RawPairs):
             return self._close_reasoning()
         if kind == "end":
             return self._end_turn()
+        if kind == "unclosed":
+            self._opener, self._state = "", type(self)._content
+            if not self._reasoning_on:
+                return self._keep_as_text(text)
+            return self._drop_noted("reasoning_not_closed", "content begins before the reasoning is closed")
         return kind != ""
 
     def _content(self) -> bool:
@@ -294,6 +302,16 @@ class StreamParser(RawPairs):
                     self._buf = ""
                 self._unaccounted.append(text)
                 return [{self._open_kind: text}]
+        elif (
+            self._open_kind == "value"
+            and self._buf == ""
+            and "<" not in chunk
+            and chunk != ""
+            and chunk[-1:] not in "\n"
+            and (self._next_lines == "" or not self._may_begin_pair(chunk))
+        ):
+            self._unaccounted.append(chunk)
+            return []
         return self._feed_slowly(chunk)
 
 

@@ -330,6 +330,16 @@ class StreamParser(WrappedValues):
         ):
             self._unaccounted.append(chunk)
             return [{self._open_kind: chunk}]
+        elif (
+            self._open_kind == "value"
+            and self._buf == ""
+            and "<" not in chunk
+            and "]" not in chunk
+            and chunk != ""
+            and chunk[-1:] not in "\n"
+        ):
+            self._unaccounted.append(chunk)
+            return []
         return self._feed_slowly(chunk)
 
 

@@ -80,33 +80,43 @@ class StreamParser(Objects):
     HEADED = False
     PLACE_DECIDES = True
     HAS_LINE_MARKERS = True
+    HAS_RESPELLED_ENDS = True
     HAS_REASONING = True
     NAME_OPENS_MESSAGE = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
     IN_REASONING = Scanner(
-        ("line", "```\ufdd1 {to}fn.", "", "", 0), ("line", "{channel}reply{to}fn.", "", "", 0),
+        ("line", "```\ufdd1 {to}fn.", "", "", 0), ("unclosed", "{start}assistant{channel}reply{body}", "", "", 0),
+        ("unclosed", "{start}assistant{channel}work{body}", "", "", 0), ("line", "{channel}reply{to}fn.", "", "", 0),
         ("line", "{channel}notes{to}fn.", "", "", 0), ("line", "{channel}work{to}fn.", "", "", 0),
-        ("end", "{start}user{body}", "", "", 0), ("line", "{to}fn. {to}fn.", "", "", 0), ("line", "{to}fn.", "", "", 2),
-        ("reasoning_end", "{stop}", "", "", 0), ("end", "{done}", "", "", 0), ("line", "{to}", "", "", 2),
+        ("unclosed", "{channel}reply{body}", "", "", 1), ("unclosed", "{channel}work{body}", "", "", 1),
+        ("line", "{channel}reply{to}", "", "", 2), ("line", "{channel}notes{to}", "", "", 2),
+        ("end", "{start}user{body}", "", "", 0), ("line", "{channel}work{to}", "", "", 2),
+        ("line", "{to}fn. {to}fn.", "", "", 0), ("line", "{to}fn.", "", "", 2), ("reasoning_end", "{stop}", "", "", 0),
+        ("end", "{done}", "", "", 0), ("line", "{to}", "", "", 2),
         find=(
-            r"`(``[\w-]{0,16}\s{0,64}\{to\}fn\.)|\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}"
-            r"work\{to\}fn\.)|(start\}user\{body\})|(to\}fn\.\s{0,64}\{to\}fn\.)|(to\}fn\.)|(stop\})|(done\})|(to\}))"
+            r"`(``[\w-]{0,16}\s{0,64}\{to\}fn\.)|\{(?:(start\}assistant\{channel\}reply\{body\})|(start\}assistant\{ch"
+            r"annel\}work\{body\})|(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(ch"
+            r"annel\}reply\{body\})|(channel\}work\{body\})|(channel\}reply\{to\})|(channel\}notes\{to\})|(start\}user"
+            r"\{body\})|(channel\}work\{to\})|(to\}fn\.\s{0,64}\{to\}fn\.)|(to\}fn\.)|(stop\})|(done\})|(to\}))"
         ), near=r"`(?=[`]|\Z)|\{(?=[cdst]|\Z)", width=93,
     )
     IN_CONTENT = Scanner(
         ("call", "```\ufdd1 {to}fn.", "", "", 0), ("call", "{channel}reply{to}fn.", "", "", 0),
         ("call", "{channel}notes{to}fn.", "", "", 0), ("reasoning", "{channel}notes{body}", "", "", 0),
         ("content", "{channel}reply{body}", "", "", 0), ("call", "{channel}work{to}fn.", "", "", 0),
-        ("content", "{channel}work{body}", "", "", 0), ("end", "{start}user{body}", "", "", 0),
-        ("header", "{start}assistant", "", "", 0), ("empty", "{to}fn. {invoke}", "", "", 0),
-        ("call", "{to}fn. {to}fn.", "", "", 0), ("empty", "{to} {invoke}", "", "", 0), ("call", "{to}fn.", "", "", 2),
-        ("end", "{done}", "", "", 0), ("stray", "{stop}", "", "", 0), ("call", "{to}", "", "", 2),
+        ("content", "{channel}work{body}", "", "", 0), ("call", "{channel}reply{to}", "", "", 2),
+        ("call", "{channel}notes{to}", "", "", 2), ("call", "{channel}work{to}", "", "", 2),
+        ("end", "{start}user{body}", "", "", 0), ("header", "{start}assistant", "", "", 0),
+        ("empty", "{to}fn. {invoke}", "", "", 0), ("call", "{to}fn. {to}fn.", "", "", 0),
+        ("empty", "{to} {invoke}", "", "", 0), ("call", "{to}fn.", "", "", 2), ("end", "{done}", "", "", 0),
+        ("stray", "{stop}", "", "", 0), ("call", "{to}", "", "", 2),
         find=(
             r"`(``[\w-]{0,16}\s{0,64}\{to\}fn\.)|\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}"
-            r"notes\{body\})|(channel\}reply\{body\})|(channel\}work\{to\}fn\.)|(channel\}work\{body\})|(start\}user\{"
-            r"body\})|(start\}assistant)|(to\}fn\.\s{0,64}\{invoke\})|(to\}fn\.\s{0,64}\{to\}fn\.)|(to\}\s{0,64}\{invo"
-            r"ke\})|(to\}fn\.)|(done\})|(stop\})|(to\}))"
+            r"notes\{body\})|(channel\}reply\{body\})|(channel\}work\{to\}fn\.)|(channel\}work\{body\})|(channel\}repl"
+            r"y\{to\})|(channel\}notes\{to\})|(channel\}work\{to\})|(start\}user\{body\})|(start\}assistant)|(to\}fn\."
+            r"\s{0,64}\{invoke\})|(to\}fn\.\s{0,64}\{to\}fn\.)|(to\}\s{0,64}\{invoke\})|(to\}fn\.)|(done\})|(stop\})|("
+            r"to\}))"
         ), near=r"`(?=[`]|\Z)|\{(?=[cdst]|\Z)", width=93,
     )
     REASONING_AGAIN = Scanner(
@@ -137,7 +147,7 @@ class StreamParser(Objects):
         "ody\\}|\\{channel\\}|channel|\\{to\\}fn\\.|\\{body\\}|notes|reply|body|work|\\{to\\}|fn\\.|to|\\{|\\}|[^\\S\\n]*[\\n:.,/'\"`<>]|["
         "0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
     )
-    SHORT_OPENERS = ("{to}",)
+    SHORT_OPENERS = ("{to}", "{channel}work{to}", "{channel}reply{to}", "{channel}notes{to}")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Breaks(
         ("mark", "```\ufdd1 {to}fn.", "", "", 0), ("mark", "{channel}reply{to}fn.", "", "", 0),
@@ -163,19 +173,21 @@ class StreamParser(Objects):
         ("call", "```\ufdd1 {to}fn.", "", "", 0), ("call", "{channel}reply{to}fn.", "", "", 1),
         ("call", "{channel}notes{to}fn.", "", "", 1), ("call", "{channel}work{to}fn.", "", "", 1),
         ("reasoning", "{channel}notes{body}", "", "", 0), ("content", "{channel}reply{body}", "", "", 0),
-        ("content", "{channel}work{body}", "", "", 0), ("end", "{start}user{body}", "", "", 0),
-        ("separator", "{start}assistant", "", "", 0), ("empty", "{to}fn. {invoke}", "", "", 0),
-        ("call", "{to}fn. {to}fn.", "", "", 1), ("empty", "{to} {invoke}", "", "", 0),
-        ("closed", "{invoke}", "", "", 1), ("call", "{to}fn.", "", "", 2), ("end", "{done}", "", "", 0),
-        ("stray", "{stop}", "", "", 0), ("call", "{to}", "", "", 2),
+        ("content", "{channel}work{body}", "", "", 0), ("call", "{channel}reply{to}", "", "", 2),
+        ("call", "{channel}notes{to}", "", "", 2), ("call", "{channel}work{to}", "", "", 2),
+        ("end", "{start}user{body}", "", "", 0), ("separator", "{start}assistant", "", "", 0),
+        ("empty", "{to}fn. {invoke}", "", "", 0), ("call", "{to}fn. {to}fn.", "", "", 1),
+        ("empty", "{to} {invoke}", "", "", 0), ("closed", "{invoke}", "", "", 1), ("call", "{to}fn.", "", "", 2),
+        ("end", "{done}", "", "", 0), ("stray", "{stop}", "", "", 0), ("call", "{to}", "", "", 2),
         find=(
             r",(?:(\s{0,64}\{channel\}reply\{to\}fn\.)|(\s{0,64}\{channel\}notes\{to\}fn\.)|(\s{0,64}\{channel\}work\{"
             r"to\}fn\.)|(\s{0,64}\{to\}fn\.\s{0,64}\{to\}fn\.)|(\s{0,64}\{to\}fn\.))|;(?:(\s{0,64}\{channel\}reply\{to"
             r"\}fn\.)|(\s{0,64}\{channel\}notes\{to\}fn\.)|(\s{0,64}\{channel\}work\{to\}fn\.)|(\s{0,64}\{to\}fn\.\s{0"
             r",64}\{to\}fn\.)|(\s{0,64}\{to\}fn\.))|`(``[\w-]{0,16}\s{0,64}\{to\}fn\.)|\{(?:(channel\}reply\{to\}fn\.)"
             r"|(channel\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(channel\}notes\{body\})|(channel\}reply\{body\})|"
-            r"(channel\}work\{body\})|(start\}user\{body\})|(start\}assistant)|(to\}fn\.\s{0,64}\{invoke\})|(to\}fn\."
-            r"\s{0,64}\{to\}fn\.)|(to\}\s{0,64}\{invoke\})|(invoke\})|(to\}fn\.)|(done\})|(stop\})|(to\}))"
+            r"(channel\}work\{body\})|(channel\}reply\{to\})|(channel\}notes\{to\})|(channel\}work\{to\})|(start\}user"
+            r"\{body\})|(start\}assistant)|(to\}fn\.\s{0,64}\{invoke\})|(to\}fn\.\s{0,64}\{to\}fn\.)|(to\}\s{0,64}\{in"
+            r"voke\})|(invoke\})|(to\}fn\.)|(done\})|(stop\})|(to\}))"
         ), near=r",|;|`(?=[`]|\Z)|\{(?=[cdist]|\Z)", width=146,
     )
     AFTER_TURN = Scanner(
@@ -209,6 +221,11 @@ class StreamParser(Objects):
             return self._end_turn()
         if kind == "line":
             return self._try_call(text) if self._calls_on else self._keep_call()
+        if kind == "unclosed":
+            self._opener, self._state = "", type(self)._content
+            if not self._reasoning_on:
+                return self._keep_as_text(text)
+            return self._drop_noted("reasoning_not_closed", "content begins before the reasoning is closed")
         return kind != ""
 
     def _content(self) -> bool:
@@ -263,6 +280,8 @@ class StreamParser(Objects):
         elif self._text_fast_path and "`" not in chunk and "{" not in chunk and chunk != "":
             self._unaccounted.append(chunk)
             return [{self._open_kind: chunk}]
+        if self._json_fast_path is not None:
+            return self._json_fast_path(self, chunk)
         return self._feed_slowly(chunk)
 
 

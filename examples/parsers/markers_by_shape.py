@@ -80,19 +80,23 @@ class StreamParser(CanonicalOrderCalls):
     PLACE_DECIDES = True
     HAS_LINE_MARKERS = True
     HAS_FINAL_MARKERS = True
+    HAS_RESPELLED_ENDS = True
     HAS_REASONING = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
     IN_REASONING = Scanner(
-        ("final_end", "#top#", "", "", 0), ("line", "(~do~) (~do~) {", "", "", 0),
-        ("line", "(~do~) ```\ufdd1 {", "", "", 0), ("reasoning_end", "(~/muse~)", "", "\n", 0),
-        ("line", "(~do~) [ {", "", "", 0), ("line", "(~do~) {", "", "", 2), ("end", "(~end~)", "", "", 0),
+        ("final_end", "#top#", "", "", 0), ("unclosed", "(~assistant~) (~aside~)", "", "", 0),
+        ("unclosed", "(~assistant~) (~answer~)", "", "", 0), ("line", "(~do~) (~do~) {", "", "", 0),
+        ("line", "(~do~) ```\ufdd1 {", "", "", 0), ("unclosed", "(~answer~)", "", "", 1),
+        ("reasoning_end", "(~/muse~)", "", "\n", 0), ("line", "(~do~) [ {", "", "", 0),
+        ("unclosed", "(~aside~)", "\n\n", "", 1), ("line", "(~do~) {", "", "", 2), ("end", "(~end~)", "", "", 0),
         ("line", "(~do~) {", "", "", 2), ("line", "(~do~)", "", "\n", 2), ("line", "```\ufdd1 (~do~) {", "", "", 0),
         find=(
-            r"#(top#)|\((?:(~do~\)\s{0,64}\(~do~\)\s{0,64}\{)|(~do~\)\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(~/muse~\))|(~d"
-            r"o~\)\s{0,64}\[\s{0,64}\{)|(~do~\)\s{0,64}\{)|(~end~\))|(~do~\)\s{0,64}\{)|(~do~\)))|`(``[\w-]{0,16}\s{0,"
-            r"64}\(~do~\)\s{0,64}\{)"
-        ), near=r"#(?=[t]|\Z)|\((?=[\~]|\Z)|`(?=[`]|\Z)", width=158,
+            r"#(top#)|\((?:(~assistant~\)\s{0,64}\(~aside~\))|(~assistant~\)\s{0,64}\(~answer~\))|(~do~\)\s{0,64}\(~do"
+            r"~\)\s{0,64}\{)|(~do~\)\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(~answer~\))|(~/muse~\))|(~do~\)\s{0,64}\[\s{0,6"
+            r"4}\{)|(~aside~\))|(~do~\)\s{0,64}\{)|(~end~\))|(~do~\)\s{0,64}\{)|(~do~\)))|`(``[\w-]{0,16}\s{0,64}\(~do"
+            r"~\)\s{0,64}\{)"
+        ), near=r"#(?=[t]|\Z)|\((?=[\~]|\Z)|`(?=[`]|\Z)", width=158, leads="\n\n",
     )
     IN_CONTENT = Scanner(
         ("final_end", "#top#", "", "", 0), ("call", "(~do~) (~do~) {", "", "", 0),
@@ -187,6 +191,11 @@ class StreamParser(CanonicalOrderCalls):
             return self._end_turn()
         if kind == "line":
             return self._try_call(text) if self._calls_on else self._keep_call()
+        if kind == "unclosed":
+            self._opener, self._state = "", type(self)._content
+            if not self._reasoning_on:
+                return self._keep_as_text(text)
+            return self._drop_noted("reasoning_not_closed", "content begins before the reasoning is closed")
         return kind != ""
 
     def _content(self) -> bool:
@@ -248,6 +257,8 @@ class StreamParser(CanonicalOrderCalls):
         ):
             self._unaccounted.append(chunk)
             return [{self._open_kind: chunk}]
+        if self._json_fast_path is not None:
+            return self._json_fast_path(self, chunk)
         return self._feed_slowly(chunk)
 
 

@@ -84,61 +84,73 @@ class StreamParser(RawPairs):
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
     IN_REASONING = Scanner(
-        ("line", "<deed> <do= <deed> <do=", "\n\n", "", 0), ("line", "<deed> <do=", "\n\n", "", 2),
-        ("reasoning_end", "</musings>", "\n", "\n\n", 0), ("line", "<deed> <do", "\n\n", "", 2),
-        ("line", "<do=", "", "", 1), ("end", "<:>", "", "\n", 0), ("line", "\x00<deed><do=<deed><do=", "\n\n", "", 6),
-        ("line", "\x00<deed><do=", "\n\n", "", 6), ("respelled", "\x00</musings>", "\n", "\n\n", 6),
-        ("line", "\x00<deed><do", "\n\n", "", 6), ("line", "```\ufdd1 <deed> <do=", "", "", 0),
+        ("line", "<deed> <do= <deed> <do=", "\n\n", "", 0), ("line", "<deed> <deed> <do=", "\n\n", "", 0),
+        ("line", "<deed> <do=", "\n\n", "", 2), ("reasoning_end", "</musings>", "\n", "\n\n", 0),
+        ("line", "<deed> <do", "\n\n", "", 2), ("line", "<deed>", "\n\n", "", 2), ("line", "<do=", "", "", 1),
+        ("end", "<:>", "", "\n", 0), ("line", "\x00<deed><do=<deed><do=", "\n\n", "", 6),
+        ("line", "\x00<deed><deed><do=", "\n\n", "", 6), ("line", "\x00<deed><do=", "\n\n", "", 6),
+        ("respelled", "\x00</musings>", "\n", "\n\n", 6), ("line", "\x00<deed><do", "\n\n", "", 6),
+        ("line", "\x00<deed>", "\n\n", "", 6), ("line", "```\ufdd1 <deed> <do=", "", "", 0),
         find=(
-            r"<(?:(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>\s{0,64}<do=)|(/musings>)|(deed>\s{0,64}<do)|(do"
-            r"=)|(:>)|([\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do)[\s|｜]{0,4}=[\s_▁|｜-]"
-            r"{0,64}<[\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do)[\s|｜]{0,4}=)|([\s|｜]{0"
-            r",4}(?ai:deed)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do)[\s|｜]{0,4}=)|([\s|｜]{0,4}[/\\][\s|｜]{"
-            r"0,4}(?ai:musings)[\s|｜]{0,4}>)|([\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do"
-            r")))|`(``[\w-]{0,16}\s{0,64}<deed>\s{0,64}<do=)"
+            r"<(?:(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>\s{0,64}<deed>\s{0,64}<do=)|(deed>\s{0,64}<do=)|"
+            r"(/musings>)|(deed>\s{0,64}<do)|(deed>)|(do=)|(:>)|([\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<["
+            r"\s|｜]{0,4}(?ai:do)[\s|｜]{0,4}=[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s"
+            r"|｜]{0,4}(?ai:do)[\s|｜]{0,4}=)|([\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:de"
+            r"ed)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do)[\s|｜]{0,4}=)|([\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>"
+            r"[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do)[\s|｜]{0,4}=)|([\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:musings)[\s|｜]{0"
+            r",4}>)|([\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do))|([\s|｜]{0,4}(?ai:deed)"
+            r"[\s|｜]{0,4}>))|`(``[\w-]{0,16}\s{0,64}<deed>\s{0,64}<do=)"
         ), near=r"<(?=[\t\n\r \-/:D\\_d\|▁｜]|\Z)|`(?=[`]|\Z)", width=372, leads="\n\n",
     )
     IN_CONTENT = Scanner(
         ("empty", "<deed> <do= </do> </deed>", "", "", 0), ("call", "<deed> <do= <deed> <do=", "\n\n", "", 0),
-        ("empty", "<deed> </do> </deed>", "", "", 0), ("empty", "<deed> </deed>", "", "", 0),
-        ("header", "<:assistant:>", "", "\n", 0), ("call", "<deed> <do=", "\n\n", "", 2),
-        ("call", "<deed> <do", "\n\n", "", 2), ("stray", "</musings>", "\n", "\n\n", 0),
-        ("reasoning", "<musings>", "", "\n", 0), ("call", "<do=", "", "", 1), ("end", "<:>", "", "\n", 0),
-        ("call", "\x00<deed><do=<deed><do=", "\n\n", "", 6), ("call", "\x00<deed><do=", "\n\n", "", 6),
-        ("call", "\x00<deed><do", "\n\n", "", 6), ("call", "```\ufdd1 <deed> <do=", "", "", 0),
+        ("empty", "<deed> </do> </deed>", "", "", 0), ("call", "<deed> <deed> <do=", "\n\n", "", 0),
+        ("empty", "<deed> </deed>", "", "", 0), ("header", "<:assistant:>", "", "\n", 0),
+        ("call", "<deed> <do=", "\n\n", "", 2), ("call", "<deed> <do", "\n\n", "", 2),
+        ("stray", "</musings>", "\n", "\n\n", 0), ("reasoning", "<musings>", "", "\n", 0),
+        ("call", "<deed>", "\n\n", "", 2), ("call", "<do=", "", "", 1), ("end", "<:>", "", "\n", 0),
+        ("call", "\x00<deed><do=<deed><do=", "\n\n", "", 6), ("call", "\x00<deed><deed><do=", "\n\n", "", 6),
+        ("call", "\x00<deed><do=", "\n\n", "", 6), ("call", "\x00<deed><do", "\n\n", "", 6),
+        ("call", "\x00<deed>", "\n\n", "", 6), ("call", "```\ufdd1 <deed> <do=", "", "", 0),
         find=(
             r"<(?:(deed>\s{0,64}<do=\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>"
-            r"\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}</deed>)|(:assistant:>)|(deed>\s{0,64}<do=)|(deed>\s{0,64}<d"
-            r"o)|(/musings>)|(musings>)|(do=)|(:>)|([\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?"
-            r"ai:do)[\s|｜]{0,4}=[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai"
-            r":do)[\s|｜]{0,4}=)|([\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do)[\s|｜]{0,4}"
-            r"=)|([\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do)))|`(``[\w-]{0,16}\s{0,64}<d"
-            r"eed>\s{0,64}<do=)"
+            r"\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}<deed>\s{0,64}<do=)|(deed>\s{0,64}</deed>)|(:assistant:>)|(d"
+            r"eed>\s{0,64}<do=)|(deed>\s{0,64}<do)|(/musings>)|(musings>)|(deed>)|(do=)|(:>)|([\s|｜]{0,4}(?ai:deed)["
+            r"\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do)[\s|｜]{0,4}=[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:deed)[\s"
+            r"|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do)[\s|｜]{0,4}=)|([\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>[\s_▁|"
+            r"｜-]{0,64}<[\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do)[\s|｜]{0,4}=)|([\s|"
+            r"｜]{0,4}(?ai:deed)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do)[\s|｜]{0,4}=)|([\s|｜]{0,4}(?ai:dee"
+            r"d)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do))|([\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>))|`(``[\w-]{0"
+            r",16}\s{0,64}<deed>\s{0,64}<do=)"
         ), near=r"<(?=[\t\n\r \-/:D_dm\|▁｜]|\Z)|`(?=[`]|\Z)", width=372, leads="\n\n",
     )
     BEFORE_CONTENT = Scanner(
         ("empty", "<deed> <do= </do> </deed>", "", "", 0), ("call", "<deed> <do= <deed> <do=", "\n\n", "", 0),
-        ("empty", "<deed> </do> </deed>", "", "", 0), ("empty", "<deed> </deed>", "", "", 0),
-        ("header", "<:assistant:>", "", "\n", 0), ("call", "<deed> <do=", "\n\n", "", 2),
-        ("call", "<deed> <do", "\n\n", "", 2), ("stray", "</musings>", "\n", "\n\n", 0),
-        ("reasoning", "<musings>", "", "\n", 0), ("call", "<do=", "", "", 1), ("end", "<:>", "", "\n", 0),
-        ("call", "\x00<deed><do=<deed><do=", "\n\n", "", 6), ("call", "\x00<deed><do=", "\n\n", "", 6),
-        ("call", "\x00<deed><do", "\n\n", "", 6), ("reasoning", "\x00<musings>", "", "\n", 6),
+        ("empty", "<deed> </do> </deed>", "", "", 0), ("call", "<deed> <deed> <do=", "\n\n", "", 0),
+        ("empty", "<deed> </deed>", "", "", 0), ("header", "<:assistant:>", "", "\n", 0),
+        ("call", "<deed> <do=", "\n\n", "", 2), ("call", "<deed> <do", "\n\n", "", 2),
+        ("stray", "</musings>", "\n", "\n\n", 0), ("reasoning", "<musings>", "", "\n", 0),
+        ("call", "<deed>", "\n\n", "", 2), ("call", "<do=", "", "", 1), ("end", "<:>", "", "\n", 0),
+        ("call", "\x00<deed><do=<deed><do=", "\n\n", "", 6), ("call", "\x00<deed><deed><do=", "\n\n", "", 6),
+        ("call", "\x00<deed><do=", "\n\n", "", 6), ("call", "\x00<deed><do", "\n\n", "", 6),
+        ("reasoning", "\x00<musings>", "", "\n", 6), ("call", "\x00<deed>", "\n\n", "", 6),
         ("call", "```\ufdd1 <deed> <do=", "", "", 0),
         find=(
             r"<(?:(deed>\s{0,64}<do=\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>"
-            r"\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}</deed>)|(:assistant:>)|(deed>\s{0,64}<do=)|(deed>\s{0,64}<d"
-            r"o)|(/musings>)|(musings>)|(do=)|(:>)|([\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?"
-            r"ai:do)[\s|｜]{0,4}=[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai"
-            r":do)[\s|｜]{0,4}=)|([\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do)[\s|｜]{0,4}"
-            r"=)|([\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do))|([\s|｜]{0,4}(?ai:musings)"
-            r"[\s|｜]{0,4}>))|`(``[\w-]{0,16}\s{0,64}<deed>\s{0,64}<do=)"
+            r"\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}<deed>\s{0,64}<do=)|(deed>\s{0,64}</deed>)|(:assistant:>)|(d"
+            r"eed>\s{0,64}<do=)|(deed>\s{0,64}<do)|(/musings>)|(musings>)|(deed>)|(do=)|(:>)|([\s|｜]{0,4}(?ai:deed)["
+            r"\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do)[\s|｜]{0,4}=[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:deed)[\s"
+            r"|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do)[\s|｜]{0,4}=)|([\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>[\s_▁|"
+            r"｜-]{0,64}<[\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do)[\s|｜]{0,4}=)|([\s|"
+            r"｜]{0,4}(?ai:deed)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do)[\s|｜]{0,4}=)|([\s|｜]{0,4}(?ai:dee"
+            r"d)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do))|([\s|｜]{0,4}(?ai:musings)[\s|｜]{0,4}>)|([\s|｜]{"
+            r"0,4}(?ai:deed)[\s|｜]{0,4}>))|`(``[\w-]{0,16}\s{0,64}<deed>\s{0,64}<do=)"
         ), near=r"<(?=[\t\n\r \-/:DM_dm\|▁｜]|\Z)|`(?=[`]|\Z)", width=372, leads="\n\n",
     )
     REASONING_AGAIN = Scanner(
         ("reasoning", "<musings>", "", "\n", 0), find="<(musings>)", near=r"<(?=[m]|\Z)", width=10
     )
-    OPENERS = ("<deed> <do= <deed> <do=", "<deed> <do=", "<do=")
+    OPENERS = ("<deed> <do= <deed> <do=", "<deed> <deed> <do=", "<deed> <do=", "<do=")
     # call = name ">" arguments
     HEADER = (
         ("name", SlotEnds(
@@ -148,12 +160,14 @@ class StreamParser(RawPairs):
     )
     HEADER_PARTS = ("<deed>", "<do=", "do", "<", "=", ">")
     HEADER_TEXTS = Pattern("(?:<deed>|<do=|do|<|=|>|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
-    SHORT_OPENERS = ("<deed><do", "<deed><do")
+    SHORT_OPENERS = ("<deed><do", "<deed><do", "<deed>", "<deed>")
     BREAKS = Breaks(
-        ("mark", "<:assistant:>", "", "", 0), ("mark", "<deed> <do=", "", "", 1), ("mark", "</deed>", "", "", 0),
-        ("mark", "</do>", "", "", 0), ("mark", "<do=", "", "", 1), ("mark", "```\ufdd1 <deed> <do=", "", "", 0),
+        ("mark", "<deed> <deed> <do=", "", "", 0), ("mark", "<:assistant:>", "", "", 0),
+        ("mark", "<deed> <do=", "", "", 1), ("mark", "</deed>", "", "", 0), ("mark", "</do>", "", "", 0),
+        ("mark", "<do=", "", "", 1), ("mark", "```\ufdd1 <deed> <do=", "", "", 0),
         find=(
-            r"<(?:(:assistant:>)|(deed>\s{0,64}<do=)|(/deed>)|(/do>)|(do=))|`(``[\w-]{0,16}\s{0,64}<deed>\s{0,64}<do=)"
+            r"<(?:(deed>\s{0,64}<deed>\s{0,64}<do=)|(:assistant:>)|(deed>\s{0,64}<do=)|(/deed>)|(/do>)|(do=))|`(``[\w-"
+            r"]{0,16}\s{0,64}<deed>\s{0,64}<do=)"
         ), near=r"<(?=[/:d]|\Z)|`(?=[`]|\Z)", width=161, first="<`",
     )
     LEFT_OVER = Scanner(("call", "<deed> <do=", "", "", 0), find=r"<(deed>\s{0,64}<do=)", near=r"<(?=[d]|\Z)", width=76)
@@ -174,21 +188,24 @@ class StreamParser(RawPairs):
         ), ""),
     )
     BETWEEN = Scanner(
-        ("next", "<deed> <do= <deed> <do=", "\n\n", "", 0), ("next", "</do> </deed>", "", "", 0),
-        ("next", "<deed> <do=", "\n\n", "", 2), ("skip", "</with>", "", "", 0), ("next", "</deed>", "", "", 1),
-        ("pair", "<with=", "", "", 0), ("next", "</do>", "", "", 2), ("next", "<do=", "", "", 1),
-        ("next", "<:>", "", "\n", 0), ("next", "\x00<deed><do=<deed><do=", "\n\n", "", 6),
-        ("next", "\x00</do></deed>", "", "", 6), ("next", "\x00<deed><do=", "\n\n", "", 6),
-        ("skip", "\x00</with>", "", "", 6), ("next", "\x00</deed>", "", "", 6), ("pair", "\x00<with=", "", "", 6),
+        ("next", "<deed> <do= <deed> <do=", "\n\n", "", 0), ("next", "<deed> <deed> <do=", "\n\n", "", 0),
+        ("next", "</do> </deed>", "", "", 0), ("next", "<deed> <do=", "\n\n", "", 2), ("skip", "</with>", "", "", 0),
+        ("next", "</deed>", "", "", 1), ("pair", "<with=", "", "", 0), ("next", "</do>", "", "", 2),
+        ("next", "<do=", "", "", 1), ("next", "<:>", "", "\n", 0), ("next", "\x00<deed><do=<deed><do=", "\n\n", "", 6),
+        ("next", "\x00<deed><deed><do=", "\n\n", "", 6), ("next", "\x00</do></deed>", "", "", 6),
+        ("next", "\x00<deed><do=", "\n\n", "", 6), ("skip", "\x00</with>", "", "", 6),
+        ("next", "\x00</deed>", "", "", 6), ("pair", "\x00<with=", "", "", 6),
         ("next", "```\ufdd1 <deed> <do=", "", "", 0),
         find=(
-            r"<(?:(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(/do>\s{0,64}</deed>)|(deed>\s{0,64}<do=)|(/with>)|(/d"
-            r"eed>)|(with=)|(/do>)|(do=)|(:>)|([\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do"
-            r")[\s|｜]{0,4}=[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do)["
-            r"\s|｜]{0,4}=)|([\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:do)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}[/\\][\s|"
-            r"｜]{0,4}(?ai:deed)[\s|｜]{0,4}>)|([\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:d"
-            r"o)[\s|｜]{0,4}=)|([\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:with)[\s|｜]{0,4}>)|([\s|｜]{0,4}[/\\][\s|｜]{0,4}(?"
-            r"ai:deed)[\s|｜]{0,4}>)|([\s|｜]{0,4}(?ai:with)[\s|｜]{0,4}=))|`(``[\w-]{0,16}\s{0,64}<deed>\s{0,64}<do=)"
+            r"<(?:(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>\s{0,64}<deed>\s{0,64}<do=)|(/do>\s{0,64}</deed>"
+            r")|(deed>\s{0,64}<do=)|(/with>)|(/deed>)|(with=)|(/do>)|(do=)|(:>)|([\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>["
+            r"\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do)[\s|｜]{0,4}=[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>[\s"
+            r"_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do)[\s|｜]{0,4}=)|([\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<["
+            r"\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do)[\s|｜]{0,4}=)|([\s|｜]{0,4}[/\\]"
+            r"[\s|｜]{0,4}(?ai:do)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>)|"
+            r"([\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do)[\s|｜]{0,4}=)|([\s|｜]{0,4}[/"
+            r"\\][\s|｜]{0,4}(?ai:with)[\s|｜]{0,4}>)|([\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>)|([\s|｜]{"
+            r"0,4}(?ai:with)[\s|｜]{0,4}=))|`(``[\w-]{0,16}\s{0,64}<deed>\s{0,64}<do=)"
         ), near=r"<(?=[\t\n\r \-/:DW\\_dw\|▁｜]|\Z)|`(?=[`]|\Z)", width=372, leads="\n\n",
     )
     USUAL_PAIR = ExpectedText("<with=")
@@ -238,42 +255,49 @@ class StreamParser(RawPairs):
         "<",
     )
     AFTER_CALL = Scanner(
-        ("call", ", <deed> <do= <deed> <do=", "", "", 0), ("call", ", <deed> <do=", "", "", 2),
-        ("call", "; <deed> <do= <deed> <do=", "", "", 0), ("call", "; <deed> <do=", "", "", 2),
+        ("call", ", <deed> <do= <deed> <do=", "", "", 0), ("call", ", <deed> <deed> <do=", "", "", 0),
+        ("call", ", <deed> <do=", "", "", 2), ("call", "; <deed> <do= <deed> <do=", "", "", 0),
+        ("call", "; <deed> <deed> <do=", "", "", 0), ("call", "; <deed> <do=", "", "", 2),
         ("empty", "<deed> <do= </do> </deed>", "", "", 0), ("call", "<deed> <do= <deed> <do=", "", "", 1),
-        ("empty", "<deed> </do> </deed>", "", "", 0), ("empty", "<deed> </deed>", "", "", 0),
-        ("closed", "</do> </deed>", "", "", 1), ("header", "<:assistant:>", "", "\n", 0),
-        ("call", "<deed> <do=", "", "", 2), ("call", "<deed> <do", "\n\n", "", 2),
-        ("stray", "</musings>", "\n", "\n\n", 0), ("reasoning", "<musings>", "", "\n", 0),
-        ("closed", "</deed>", "", "", 1), ("close", "</do>", "", "", 2), ("call", "<do=", "", "", 1),
-        ("end", "<:>", "", "\n", 0), ("call", "\x00<deed><do=<deed><do=", "", "", 6),
+        ("empty", "<deed> </do> </deed>", "", "", 0), ("call", "<deed> <deed> <do=", "", "", 1),
+        ("empty", "<deed> </deed>", "", "", 0), ("closed", "</do> </deed>", "", "", 1),
+        ("header", "<:assistant:>", "", "\n", 0), ("call", "<deed> <do=", "", "", 2),
+        ("call", "<deed> <do", "\n\n", "", 2), ("stray", "</musings>", "\n", "\n\n", 0),
+        ("reasoning", "<musings>", "", "\n", 0), ("closed", "</deed>", "", "", 1), ("call", "<deed>", "\n\n", "", 2),
+        ("close", "</do>", "", "", 2), ("call", "<do=", "", "", 1), ("end", "<:>", "", "\n", 0),
+        ("call", "\x00<deed><do=<deed><do=", "", "", 6), ("call", "\x00<deed><deed><do=", "", "", 6),
         ("closed", "\x00</do></deed>", "", "", 6), ("call", "\x00<deed><do=", "", "", 6),
         ("call", "\x00<deed><do", "\n\n", "", 6), ("closed", "\x00</deed>", "", "", 6),
-        ("call", "```\ufdd1 <deed> <do=", "", "", 0),
+        ("call", "\x00<deed>", "\n\n", "", 6), ("call", "```\ufdd1 <deed> <do=", "", "", 0),
         find=(
-            r",(?:(\s{0,64}<deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(\s{0,64}<deed>\s{0,64}<do=))|;(?:(\s{0,64}<d"
-            r"eed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(\s{0,64}<deed>\s{0,64}<do=))|<(?:(deed>\s{0,64}<do=\s{0,64}"
-            r"</do>\s{0,64}</deed>)|(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>\s{0,64}</do>\s{0,64}</deed>)|"
-            r"(deed>\s{0,64}</deed>)|(/do>\s{0,64}</deed>)|(:assistant:>)|(deed>\s{0,64}<do=)|(deed>\s{0,64}<do)|(/mus"
-            r"ings>)|(musings>)|(/deed>)|(/do>)|(do=)|(:>)|([\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜"
-            r"]{0,4}(?ai:do)[\s|｜]{0,4}=[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{"
-            r"0,4}(?ai:do)[\s|｜]{0,4}=)|([\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:do)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0"
-            r",4}[/\\][\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>)|([\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜"
-            r"]{0,4}(?ai:do)[\s|｜]{0,4}=)|([\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do))|"
-            r"([\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>))|`(``[\w-]{0,16}\s{0,64}<deed>\s{0,64}<do=)"
+            r",(?:(\s{0,64}<deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(\s{0,64}<deed>\s{0,64}<deed>\s{0,64}<do=)|("
+            r"\s{0,64}<deed>\s{0,64}<do=))|;(?:(\s{0,64}<deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(\s{0,64}<deed>"
+            r"\s{0,64}<deed>\s{0,64}<do=)|(\s{0,64}<deed>\s{0,64}<do=))|<(?:(deed>\s{0,64}<do=\s{0,64}</do>\s{0,64}</d"
+            r"eed>)|(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}<d"
+            r"eed>\s{0,64}<do=)|(deed>\s{0,64}</deed>)|(/do>\s{0,64}</deed>)|(:assistant:>)|(deed>\s{0,64}<do=)|(deed>"
+            r"\s{0,64}<do)|(/musings>)|(musings>)|(/deed>)|(deed>)|(/do>)|(do=)|(:>)|([\s|｜]{0,4}(?ai:deed)[\s|｜]{0,"
+            r"4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do)[\s|｜]{0,4}=[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}"
+            r">[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do)[\s|｜]{0,4}=)|([\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>[\s_▁|｜-]{0,64"
+            r"}<[\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do)[\s|｜]{0,4}=)|([\s|｜]{0,4}[/"
+            r"\\][\s|｜]{0,4}(?ai:do)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}"
+            r">)|([\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do)[\s|｜]{0,4}=)|([\s|｜]{0,4}"
+            r"(?ai:deed)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do))|([\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:deed)["
+            r"\s|｜]{0,4}>)|([\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>))|`(``[\w-]{0,16}\s{0,64}<deed>\s{0,64}<do=)"
         ), near=r",|;|<(?=[\t\n\r \-/:D\\_dm\|▁｜]|\Z)|`(?=[`]|\Z)", width=372, leads="\n\n",
     )
     AFTER_TURN = Scanner(
         ("header", "<:assistant:> <deed> <do= <deed> <do=", "", "", 0),
+        ("header", "<:assistant:> <deed> <deed> <do=", "", "", 0),
         ("header", "<:assistant:> ```\ufdd1 <deed> <do=", "", "", 0),
         ("header", "<:assistant:> <deed> <do=", "", "", 2), ("call", "<deed> <do= <deed> <do=", "\n\n", "", 1),
-        ("header", "<:assistant:> <do=", "", "", 0), ("call", "<deed> <do=", "\n\n", "", 2),
-        ("call", "<do=", "", "", 1), ("call", "```\ufdd1 <deed> <do=", "", "", 1),
+        ("call", "<deed> <deed> <do=", "\n\n", "", 1), ("header", "<:assistant:> <do=", "", "", 0),
+        ("call", "<deed> <do=", "\n\n", "", 2), ("call", "<do=", "", "", 1),
+        ("call", "```\ufdd1 <deed> <do=", "", "", 1),
         find=(
-            r"<(?:(:assistant:>\s{0,64}<deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(:assistant:>\s{0,64}```[\w-]{0,1"
-            r"6}\s{0,64}<deed>\s{0,64}<do=)|(:assistant:>\s{0,64}<deed>\s{0,64}<do=)|(deed>\s{0,64}<do=\s{0,64}<deed>"
-            r"\s{0,64}<do=)|(:assistant:>\s{0,64}<do=)|(deed>\s{0,64}<do=)|(do=))|`(``[\w-]{0,16}\s{0,64}<deed>\s{0,64"
-            "}<do=)"
+            r"<(?:(:assistant:>\s{0,64}<deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(:assistant:>\s{0,64}<deed>\s{0,6"
+            r"4}<deed>\s{0,64}<do=)|(:assistant:>\s{0,64}```[\w-]{0,16}\s{0,64}<deed>\s{0,64}<do=)|(:assistant:>\s{0,6"
+            r"4}<deed>\s{0,64}<do=)|(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>\s{0,64}<deed>\s{0,64}<do=)|(:"
+            r"assistant:>\s{0,64}<do=)|(deed>\s{0,64}<do=)|(do=))|`(``[\w-]{0,16}\s{0,64}<deed>\s{0,64}<do=)"
         ), near=r"<(?=[:d]|\Z)|`(?=[`]|\Z)", width=294, leads="\n\n",
     )
 
@@ -348,6 +372,16 @@ class StreamParser(RawPairs):
         ):
             self._unaccounted.append(chunk)
             return [{self._open_kind: chunk}]
+        elif (
+            self._open_kind == "value"
+            and self._buf == ""
+            and "<" not in chunk
+            and chunk != ""
+            and chunk[-1:] not in "\n"
+            and (self._next_lines == "" or not self._may_begin_pair(chunk))
+        ):
+            self._unaccounted.append(chunk)
+            return []
         return self._feed_slowly(chunk)
 
 

@@ -84,24 +84,27 @@ class StreamParser(Objects):
     TEXT_MARKERS = True
     IN_CONTENT = Scanner(
         ("end", "<[.]", "", "", 0), ("call", "[run] {'callable': ' [run] {'callable': '", "", "", 0),
-        ("empty", "[run] {'callable': ' } [ran]", "", "", 0), ("call", "[run] {'callable': '", "", "", 2),
-        ("call", "[run] {'callable", "", "", 2), ("header", "[assistant]>", "", "", 0),
-        ("empty", "[run] } [ran]", "", "", 0), ("call", "\x00[run]{'callable':'[run]{'callable':'", "", "", 6),
-        ("call", "\x00[run]{'callable':'", "", "", 6), ("call", "\x00[run]{'callable", "", "", 6),
-        ("call", "```\ufdd1 [run] {'callable': '", "", "", 0),
+        ("empty", "[run] {'callable': ' } [ran]", "", "", 0), ("call", "[run] [run] {'callable': '", "", "", 0),
+        ("call", "[run] {'callable': '", "", "", 2), ("call", "[run] {'callable", "", "", 2),
+        ("header", "[assistant]>", "", "", 0), ("empty", "[run] } [ran]", "", "", 0),
+        ("call", "\x00[run]{'callable':'[run]{'callable':'", "", "", 6),
+        ("call", "\x00[run][run]{'callable':'", "", "", 6), ("call", "\x00[run]{'callable':'", "", "", 6),
+        ("call", "\x00[run]{'callable", "", "", 6), ("call", "```\ufdd1 [run] {'callable': '", "", "", 0),
         find=(
             r"<(\[\.\])|\[(?:(run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(run\]"
-            r"\s{0,64}\{'callable':\s{0,64}'\s{0,64}\}\s{0,64}\[ran\])|(run\]\s{0,64}\{'callable':\s{0,64}')|(run\]\s{"
-            r"0,64}\{'callable)|(assistant\]>)|(run\]\s{0,64}\}\s{0,64}\[ran\])|([\s|｜]{0,4}(?ai:run)[\s|｜]{0,4}\]["
-            r"\s|｜]{0,4}\{[\s|｜]{0,4}'[\s|｜]{0,4}(?ai:callable)[\s|｜]{0,4}'[\s|｜]{0,4}:[\s_▁|｜-]{0,64}'[\s_▁|｜-"
-            r"]{0,64}\[[\s|｜]{0,4}(?ai:run)[\s|｜]{0,4}\][\s|｜]{0,4}\{[\s|｜]{0,4}'[\s|｜]{0,4}(?ai:callable)[\s|｜]"
-            r"{0,4}'[\s|｜]{0,4}:[\s_▁|｜-]{0,64}')|([\s|｜]{0,4}(?ai:run)[\s|｜]{0,4}\][\s|｜]{0,4}\{[\s|｜]{0,4}'[\s"
-            r"|｜]{0,4}(?ai:callable)[\s|｜]{0,4}'[\s|｜]{0,4}:[\s_▁|｜-]{0,64}')|([\s|｜]{0,4}(?ai:run)[\s|｜]{0,4}\]"
-            r"[\s|｜]{0,4}\{[\s|｜]{0,4}'[\s|｜]{0,4}(?ai:callable)))|`(``[\w-]{0,16}\s{0,64}\[run\]\s{0,64}\{'callabl"
-            r"e':\s{0,64}')"
+            r"\s{0,64}\{'callable':\s{0,64}'\s{0,64}\}\s{0,64}\[ran\])|(run\]\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,"
+            r"64}')|(run\]\s{0,64}\{'callable':\s{0,64}')|(run\]\s{0,64}\{'callable)|(assistant\]>)|(run\]\s{0,64}\}\s"
+            r"{0,64}\[ran\])|([\s|｜]{0,4}(?ai:run)[\s|｜]{0,4}\][\s|｜]{0,4}\{[\s|｜]{0,4}'[\s|｜]{0,4}(?ai:callable)"
+            r"[\s|｜]{0,4}'[\s|｜]{0,4}:[\s_▁|｜-]{0,64}'[\s_▁|｜-]{0,64}\[[\s|｜]{0,4}(?ai:run)[\s|｜]{0,4}\][\s|｜]{"
+            r"0,4}\{[\s|｜]{0,4}'[\s|｜]{0,4}(?ai:callable)[\s|｜]{0,4}'[\s|｜]{0,4}:[\s_▁|｜-]{0,64}')|([\s|｜]{0,4}("
+            r"?ai:run)[\s|｜]{0,4}\][\s_▁|｜-]{0,64}\[[\s|｜]{0,4}(?ai:run)[\s|｜]{0,4}\][\s|｜]{0,4}\{[\s|｜]{0,4}'["
+            r"\s|｜]{0,4}(?ai:callable)[\s|｜]{0,4}'[\s|｜]{0,4}:[\s_▁|｜-]{0,64}')|([\s|｜]{0,4}(?ai:run)[\s|｜]{0,4}"
+            r"\][\s|｜]{0,4}\{[\s|｜]{0,4}'[\s|｜]{0,4}(?ai:callable)[\s|｜]{0,4}'[\s|｜]{0,4}:[\s_▁|｜-]{0,64}')|([\s"
+            r"|｜]{0,4}(?ai:run)[\s|｜]{0,4}\][\s|｜]{0,4}\{[\s|｜]{0,4}'[\s|｜]{0,4}(?ai:callable)))|`(``[\w-]{0,16}"
+            r"\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')"
         ), near=r"<(?=[\[]|\Z)|\[(?=[\t\n\r \-R_ar\|▁｜]|\Z)|`(?=[`]|\Z)", width=452,
     )
-    OPENERS = ("[run] {'callable': ' [run] {'callable': '", "[run] {'callable': '")
+    OPENERS = ("[run] {'callable': ' [run] {'callable': '", "[run] [run] {'callable': '", "[run] {'callable': '")
     # call = name "', 'kwargs':" arguments
     HEADER = (
         ("name", SlotEnds(
@@ -120,11 +123,12 @@ class StreamParser(Objects):
     SHORT_OPENERS = ("[run]{'callable",)
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Breaks(
-        ("mark", "[run] {'callable': '", "", "", 1), ("mark", "[assistant]>", "", "", 0), ("mark", "[ran]", "", "", 1),
+        ("mark", "[run] [run] {'callable': '", "", "", 0), ("mark", "[run] {'callable': '", "", "", 1),
+        ("mark", "[assistant]>", "", "", 0), ("mark", "[ran]", "", "", 1),
         ("mark", "```\ufdd1 [run] {'callable': '", "", "", 0), ("mark", "} [ran]", "", "", 0),
         find=(
-            r"\[(?:(run\]\s{0,64}\{'callable':\s{0,64}')|(assistant\]>)|(ran\]))|`(``[\w-]{0,16}\s{0,64}\[run\]\s{0,64"
-            r"}\{'callable':\s{0,64}')|\}(\s{0,64}\[ran\])"
+            r"\[(?:(run\]\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(run\]\s{0,64}\{'callable':\s{0,64}')|(assista"
+            r"nt\]>)|(ran\]))|`(``[\w-]{0,16}\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|\}(\s{0,64}\[ran\])"
         ), near=r"\[(?=[ar]|\Z)|`(?=[`]|\Z)|\}", width=233, first="[`}",
     )
     LEFT_OVER = Scanner(
@@ -142,44 +146,51 @@ class StreamParser(Objects):
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Scanner(
         ("call", ", [run] {'callable': ' [run] {'callable': '", "", "", 0),
-        ("call", ", [run] {'callable': '", "", "", 2),
+        ("call", ", [run] [run] {'callable': '", "", "", 0), ("call", ", [run] {'callable': '", "", "", 2),
         ("call", "; [run] {'callable': ' [run] {'callable': '", "", "", 0),
-        ("call", "; [run] {'callable': '", "", "", 2), ("end", "<[.]", "", "", 0),
-        ("call", "[run] {'callable': ' [run] {'callable': '", "", "", 1),
-        ("empty", "[run] {'callable': ' } [ran]", "", "", 0), ("call", "[run] {'callable': '", "", "", 2),
-        ("call", "[run] {'callable", "", "", 2), ("header", "[assistant]>", "", "", 0),
-        ("empty", "[run] } [ran]", "", "", 0), ("closed", "[ran]", "", "", 1),
-        ("call", "\x00[run]{'callable':'[run]{'callable':'", "", "", 6), ("call", "\x00[run]{'callable':'", "", "", 6),
+        ("call", "; [run] [run] {'callable': '", "", "", 0), ("call", "; [run] {'callable': '", "", "", 2),
+        ("end", "<[.]", "", "", 0), ("call", "[run] {'callable': ' [run] {'callable': '", "", "", 1),
+        ("empty", "[run] {'callable': ' } [ran]", "", "", 0), ("call", "[run] [run] {'callable': '", "", "", 1),
+        ("call", "[run] {'callable': '", "", "", 2), ("call", "[run] {'callable", "", "", 2),
+        ("header", "[assistant]>", "", "", 0), ("empty", "[run] } [ran]", "", "", 0), ("closed", "[ran]", "", "", 1),
+        ("call", "\x00[run]{'callable':'[run]{'callable':'", "", "", 6),
+        ("call", "\x00[run][run]{'callable':'", "", "", 6), ("call", "\x00[run]{'callable':'", "", "", 6),
         ("call", "\x00[run]{'callable", "", "", 6), ("closed", "\x00[ran]", "", "", 6),
         ("call", "```\ufdd1 [run] {'callable': '", "", "", 0), ("closed", "} [ran]", "", "", 1),
         ("close", "}", "", "", 2),
         find=(
             r",(?:(\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(\s{0,6"
-            r"4}\[run\]\s{0,64}\{'callable':\s{0,64}'))|;(?:(\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[ru"
-            r"n\]\s{0,64}\{'callable':\s{0,64}')|(\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'))|<(\[\.\])|\[(?:(run"
-            r"\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(run\]\s{0,64}\{'callable"
-            r"':\s{0,64}'\s{0,64}\}\s{0,64}\[ran\])|(run\]\s{0,64}\{'callable':\s{0,64}')|(run\]\s{0,64}\{'callable)|("
-            r"assistant\]>)|(run\]\s{0,64}\}\s{0,64}\[ran\])|(ran\])|([\s|｜]{0,4}(?ai:run)[\s|｜]{0,4}\][\s|｜]{0,4}"
-            r"\{[\s|｜]{0,4}'[\s|｜]{0,4}(?ai:callable)[\s|｜]{0,4}'[\s|｜]{0,4}:[\s_▁|｜-]{0,64}'[\s_▁|｜-]{0,64}\[["
-            r"\s|｜]{0,4}(?ai:run)[\s|｜]{0,4}\][\s|｜]{0,4}\{[\s|｜]{0,4}'[\s|｜]{0,4}(?ai:callable)[\s|｜]{0,4}'[\s|"
-            r"｜]{0,4}:[\s_▁|｜-]{0,64}')|([\s|｜]{0,4}(?ai:run)[\s|｜]{0,4}\][\s|｜]{0,4}\{[\s|｜]{0,4}'[\s|｜]{0,4}("
-            r"?ai:callable)[\s|｜]{0,4}'[\s|｜]{0,4}:[\s_▁|｜-]{0,64}')|([\s|｜]{0,4}(?ai:run)[\s|｜]{0,4}\][\s|｜]{0,"
-            r"4}\{[\s|｜]{0,4}'[\s|｜]{0,4}(?ai:callable))|([\s|｜]{0,4}(?ai:ran)[\s|｜]{0,4}\]))|`(``[\w-]{0,16}\s{0,"
-            r"64}\[run\]\s{0,64}\{'callable':\s{0,64}')|\}(?:(\s{0,64}\[ran\])|())"
+            r"4}\[run\]\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'))"
+            r"|;(?:(\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(\s{0,"
+            r"64}\[run\]\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')"
+            r")|<(\[\.\])|\[(?:(run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(run"
+            r"\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\}\s{0,64}\[ran\])|(run\]\s{0,64}\[run\]\s{0,64}\{'callable':\s{"
+            r"0,64}')|(run\]\s{0,64}\{'callable':\s{0,64}')|(run\]\s{0,64}\{'callable)|(assistant\]>)|(run\]\s{0,64}\}"
+            r"\s{0,64}\[ran\])|(ran\])|([\s|｜]{0,4}(?ai:run)[\s|｜]{0,4}\][\s|｜]{0,4}\{[\s|｜]{0,4}'[\s|｜]{0,4}(?ai"
+            r":callable)[\s|｜]{0,4}'[\s|｜]{0,4}:[\s_▁|｜-]{0,64}'[\s_▁|｜-]{0,64}\[[\s|｜]{0,4}(?ai:run)[\s|｜]{0,4}"
+            r"\][\s|｜]{0,4}\{[\s|｜]{0,4}'[\s|｜]{0,4}(?ai:callable)[\s|｜]{0,4}'[\s|｜]{0,4}:[\s_▁|｜-]{0,64}')|([\s"
+            r"|｜]{0,4}(?ai:run)[\s|｜]{0,4}\][\s_▁|｜-]{0,64}\[[\s|｜]{0,4}(?ai:run)[\s|｜]{0,4}\][\s|｜]{0,4}\{[\s|"
+            r"｜]{0,4}'[\s|｜]{0,4}(?ai:callable)[\s|｜]{0,4}'[\s|｜]{0,4}:[\s_▁|｜-]{0,64}')|([\s|｜]{0,4}(?ai:run)["
+            r"\s|｜]{0,4}\][\s|｜]{0,4}\{[\s|｜]{0,4}'[\s|｜]{0,4}(?ai:callable)[\s|｜]{0,4}'[\s|｜]{0,4}:[\s_▁|｜-]{0"
+            r",64}')|([\s|｜]{0,4}(?ai:run)[\s|｜]{0,4}\][\s|｜]{0,4}\{[\s|｜]{0,4}'[\s|｜]{0,4}(?ai:callable))|([\s|"
+            r"｜]{0,4}(?ai:ran)[\s|｜]{0,4}\]))|`(``[\w-]{0,16}\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|\}(?:(\s"
+            r"{0,64}\[ran\])|())"
         ), near=r",|;|<(?=[\[]|\Z)|\[(?=[\t\n\r \-R_ar\|▁｜]|\Z)|`(?=[`]|\Z)|\}", width=452,
     )
     AFTER_TURN = Scanner(
         ("header", "[assistant]> [run] {'callable': ' [run] {'callable': '", "", "", 0),
         ("call", "[run] {'callable': ' [run] {'callable': '", "", "", 1),
+        ("header", "[assistant]> [run] [run] {'callable': '", "", "", 0),
         ("header", "[assistant]> ```\ufdd1 [run] {'callable': '", "", "", 0),
-        ("header", "[assistant]> [run] {'callable': '", "", "", 2), ("call", "[run] {'callable': '", "", "", 2),
-        ("call", "```\ufdd1 [run] {'callable': '", "", "", 1),
+        ("header", "[assistant]> [run] {'callable': '", "", "", 2), ("call", "[run] [run] {'callable': '", "", "", 1),
+        ("call", "[run] {'callable': '", "", "", 2), ("call", "```\ufdd1 [run] {'callable': '", "", "", 1),
         find=(
             r"\[(?:(assistant\]>\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,"
             r"64}')|(run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(assistant\]>\s"
-            r"{0,64}```[\w-]{0,16}\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(assistant\]>\s{0,64}\[run\]\s{0,64}"
-            r"\{'callable':\s{0,64}')|(run\]\s{0,64}\{'callable':\s{0,64}'))|`(``[\w-]{0,16}\s{0,64}\[run\]\s{0,64}\{'"
-            r"callable':\s{0,64}')"
+            r"{0,64}\[run\]\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(assistant\]>\s{0,64}```[\w-]{0,16}\s{0,64}"
+            r"\[run\]\s{0,64}\{'callable':\s{0,64}')|(assistant\]>\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(run"
+            r"\]\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(run\]\s{0,64}\{'callable':\s{0,64}'))|`(``[\w-]{0,16}"
+            r"\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')"
         ), near=r"\[(?=[ar]|\Z)|`(?=[`]|\Z)", width=437,
     )
 
@@ -224,6 +235,8 @@ class StreamParser(Objects):
         elif self._text_fast_path and "<" not in chunk and "[" not in chunk and "`" not in chunk and chunk != "":
             self._unaccounted.append(chunk)
             return [{self._open_kind: chunk}]
+        if self._json_fast_path is not None:
+            return self._json_fast_path(self, chunk)
         return self._feed_slowly(chunk)
 
 

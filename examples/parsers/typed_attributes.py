@@ -306,6 +306,17 @@ class StreamParser(RawPairs):
         ):
             self._unaccounted.append(chunk)
             return [{self._open_kind: chunk}]
+        elif (
+            self._open_kind == "value"
+            and self._buf == ""
+            and "⟨" not in chunk
+            and "⟪" not in chunk
+            and chunk != ""
+            and chunk[-1:] not in "\n"
+            and (self._next_lines == "" or not self._may_begin_pair(chunk))
+        ):
+            self._unaccounted.append(chunk)
+            return []
         return self._feed_slowly(chunk)
 
 

@@ -93,23 +93,25 @@ class StreamParser(CanonicalOrderCalls):
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
     IN_REASONING = Scanner(
-        ("line", "<#acts#> <#acts#> {", "", "", 0), ("line", "<#acts#> ```\ufdd1 {", "", "", 0),
-        ("line", "<#acts#> [ {", "", "", 0), ("line", "<#acts#> {", "", "", 1),
+        ("unclosed", "<#assistant#> <#answer#>", "", "", 0), ("line", "<#acts#> <#acts#> {", "", "", 0),
+        ("line", "<#acts#> ```\ufdd1 {", "", "", 0), ("line", "<#acts#> [ {", "", "", 0),
+        ("line", "<#acts#> {", "", "", 1), ("unclosed", "<#answer#>", "", "", 1),
         ("reasoning_end", "<#/plan#>", "", "", 0), ("end", "<#over#>", "", "", 0), ("line", "<#acts#>", "", "\n", 2),
         ("line", "\x00<#acts#><#acts#>{", "", "", 6), ("line", "\x00<#acts#>```\ufdd1{", "", "", 6),
         ("line", "\x00<#acts#>[{", "", "", 6), ("line", "\x00<#acts#>{", "", "", 6),
         ("respelled", "\x00<#/plan#>", "", "", 6), ("end", "\x00<#over#>", "", "", 6),
         ("line", "\x00<#acts#>", "", "\n", 6), ("line", "```\ufdd1 <#acts#> {", "", "", 0),
         find=(
-            r"<(?:(#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(#acts#>\s{0,64}\[\s{0"
-            r",64}\{)|(#acts#>\s{0,64}\{)|(#/plan#>)|(#over#>)|(#acts#>)|([\s|｜]{0,4}#[\s|｜]{0,4}(?ai:acts)[\s|｜]{0"
-            r",4}#[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}#[\s|｜]{0,4}(?ai:acts)[\s|｜]{0,4}#[\s|｜]{0,4}>[\s_▁|｜-"
-            r"]{0,64}\{)|([\s|｜]{0,4}#[\s|｜]{0,4}(?ai:acts)[\s|｜]{0,4}#[\s|｜]{0,4}>[\s_▁|｜-]{0,64}`[\s|｜]{0,4}`["
-            r"\s|｜]{0,4}`[\s|｜]{0,4}[\w-]{0,16}[\s_▁|｜-]{0,64}\{)|([\s|｜]{0,4}#[\s|｜]{0,4}(?ai:acts)[\s|｜]{0,4}#"
-            r"[\s|｜]{0,4}>[\s_▁|｜-]{0,64}\[[\s|｜]{0,4}\{)|([\s|｜]{0,4}#[\s|｜]{0,4}(?ai:acts)[\s|｜]{0,4}#[\s|｜]{"
-            r"0,4}>[\s_▁|｜-]{0,64}\{)|([\s|｜]{0,4}#[\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:plan)[\s|｜]{0,4}#[\s|｜]{0,4}>"
-            r")|([\s|｜]{0,4}#[\s|｜]{0,4}(?ai:over)[\s|｜]{0,4}#[\s|｜]{0,4}>)|([\s|｜]{0,4}#[\s|｜]{0,4}(?ai:acts)["
-            r"\s|｜]{0,4}#[\s|｜]{0,4}>))|`(``[\w-]{0,16}\s{0,64}<#acts#>\s{0,64}\{)"
+            r"<(?:(#assistant#>\s{0,64}<#answer#>)|(#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}```[\w-]{0,16}"
+            r"\s{0,64}\{)|(#acts#>\s{0,64}\[\s{0,64}\{)|(#acts#>\s{0,64}\{)|(#answer#>)|(#/plan#>)|(#over#>)|(#acts#>)"
+            r"|([\s|｜]{0,4}#[\s|｜]{0,4}(?ai:acts)[\s|｜]{0,4}#[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}#[\s|｜]{0,4"
+            r"}(?ai:acts)[\s|｜]{0,4}#[\s|｜]{0,4}>[\s_▁|｜-]{0,64}\{)|([\s|｜]{0,4}#[\s|｜]{0,4}(?ai:acts)[\s|｜]{0,4"
+            r"}#[\s|｜]{0,4}>[\s_▁|｜-]{0,64}`[\s|｜]{0,4}`[\s|｜]{0,4}`[\s|｜]{0,4}[\w-]{0,16}[\s_▁|｜-]{0,64}\{)|(["
+            r"\s|｜]{0,4}#[\s|｜]{0,4}(?ai:acts)[\s|｜]{0,4}#[\s|｜]{0,4}>[\s_▁|｜-]{0,64}\[[\s|｜]{0,4}\{)|([\s|｜]{0"
+            r",4}#[\s|｜]{0,4}(?ai:acts)[\s|｜]{0,4}#[\s|｜]{0,4}>[\s_▁|｜-]{0,64}\{)|([\s|｜]{0,4}#[\s|｜]{0,4}[/\\]["
+            r"\s|｜]{0,4}(?ai:plan)[\s|｜]{0,4}#[\s|｜]{0,4}>)|([\s|｜]{0,4}#[\s|｜]{0,4}(?ai:over)[\s|｜]{0,4}#[\s|｜"
+            r"]{0,4}>)|([\s|｜]{0,4}#[\s|｜]{0,4}(?ai:acts)[\s|｜]{0,4}#[\s|｜]{0,4}>))|`(``[\w-]{0,16}\s{0,64}<#acts#"
+            r">\s{0,64}\{)"
         ), near=r"<(?=[\t\n\r #\-_\|▁｜]|\Z)|`(?=[`]|\Z)", width=288,
     )
     IN_CONTENT = Scanner(
@@ -245,6 +247,11 @@ class StreamParser(CanonicalOrderCalls):
             return self._end_turn()
         if kind == "line":
             return self._try_call(text) if self._calls_on else self._keep_call()
+        if kind == "unclosed":
+            self._opener, self._state = "", type(self)._content
+            if not self._reasoning_on:
+                return self._keep_as_text(text)
+            return self._drop_noted("reasoning_not_closed", "content begins before the reasoning is closed")
         return kind != ""
 
     def _content(self) -> bool:
@@ -298,6 +305,8 @@ class StreamParser(CanonicalOrderCalls):
         elif self._text_fast_path and "<" not in chunk and "`" not in chunk and chunk != "":
             self._unaccounted.append(chunk)
             return [{self._open_kind: chunk}]
+        if self._json_fast_path is not None:
+            return self._json_fast_path(self, chunk)
         return self._feed_slowly(chunk)
 
 

@@ -16,7 +16,7 @@ from .scanner import NO_BREAKS
 from .schema import keys_of, tool_named
 from .second import FIRST_KEY, PART_OF_FIRST_KEY, arguments_after, arguments_at, arguments_of, is_wrapper
 from .turn import ENDS_IN_CALL, next_char
-from .values import Reader, Style, escaped, json_end, text_of
+from .values import Reader, RegularReader, Style, escaped, json_end, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ IRREGULAR_ARGUMENTS = Pattern(r"\s*(?::\s*(?:([`(<:=*>])|\Z)|\Z)")
 OBJECT_END = Pattern(r"\s*\}")
 
 
-class CallReader(Reader):
+class CallReader(RegularReader):
     """Reads a call object, and pauses at every key and after every value that has a role in a call."""
 
     def __init__(self, styles: tuple[Style, Style, Style], breaks: Breaks = NO_BREAKS) -> None:

@@ -18,7 +18,7 @@ CODES = {
     "another_turn": "The answer contains the header of a turn. It was dropped.",
     "like_a_marker": "Text like a marker remains in the message. Reported at the output's end, if nothing else is.",
     "marker_spelled_otherwise": "A marker is in other case, or has other separators or white space. It counts.",
-    "reasoning_not_closed": "A call begins in reasoning that was never closed. It ends the reasoning.",
+    "reasoning_not_closed": "A call, or an opener of content, comes in open reasoning, and ends it.",
     "reasoning_not_open": "Reasoning is closed although none is open. The closer was dropped.",
     "reasoning_opened_twice": "Reasoning is opened twice. The second opener was dropped.",
     "unknown_special_token": "A special token isn't a marker of the format. It stays in the text.",

@@ -58,17 +58,23 @@ class Machine(Slots):
         reader = self._reader
         if reader is None:
             return self._advance(chunk)
-        buf = self._buf + chunk if self._buf != "" else chunk
-        end = reader.regular(buf, 0, len(buf))
-        if not reader.needs_more or len(buf) - end > LONGEST_SEPARATOR:
-            reader.out.append(buf[:end])
+        buf = self._buf + chunk
+        stop = len(buf)
+        end = reader.regular(buf, 0, stop)
+        text = reader.take() if reader.style.HAS_WORDS and not reader.style.is_json else buf[:end]
+        if end == stop:
+            self._buf, self._value_fast_path = "", reader.string is not None
+        elif reader.needs_more and stop - end <= LONGEST_SEPARATOR:
+            self._buf, self._value_fast_path = buf[end:], False
+            if text == "":
+                return []
+        else:
+            reader.out.append(text)
             self._buf, self._pos = buf, end
             return self._advance("")
-        text, self._buf = buf[:end], buf[end:]
-        self._value_fast_path = self._buf == "" and reader.string is not None
-        if text == "":
-            return []
         self._unaccounted.append(text)
+        if reader.style.HAS_WORDS and not reader.style.is_json:
+            self._base += end - len(text)  # the rest is accounted for with the text
         return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": text}}]}]
 
     def _in_string(self, reader: Reader) -> None:
@@ -78,7 +84,7 @@ class Machine(Slots):
             self._enter_fast_path("arguments", string.safe_prefix_end)
         elif self._open_kind:
             self._enter_fast_path("")
-        if len(reader.stack) > reader.floor and reader.style.is_json and not (reader.comma or reader.out):
+        if not reader.out and reader.is_regular():
             self._open_kind, self._json_fast_path = "arguments", type(self)._feed_regular_json
 
     def _value_has_ended(self, reader: Reader) -> bool:
@@ -335,10 +341,12 @@ class Machine(Slots):
         kind = self._next(marks, self.USUAL_NEXT)
         # The text after a piece of a closer may be all that the output has of the rest.
         part = kind == "" or (kind in ("close", "closed") and next_char(buf, self._mark.end) < len(buf))
-        least = 1 if self._unclosed and kind == "" else LEAST_CUT
-        if part and self._final and marks.is_truncated(buf, next_char(buf, self._pos), CALL_KINDS, least):
-            self._drop_truncated_call()
-            return None
+        if part and self._final:
+            least, at = 1 if self._unclosed and kind == "" else LEAST_CUT, next_char(buf, self._pos)
+            # A fence around the calls is closed there, rather than another one opened.
+            if buf[at:].rstrip() != "```" and marks.is_truncated(buf, at, CALL_KINDS, least):
+                self._drop_truncated_call()
+                return None
         if self.LONE_OPENERS and self._lacks_section and kind == "call":
             # Without its section, this call doesn't count where the last one didn't.
             return "" if buf[self._mark.start : self._mark.end] in self.LONE_OPENERS else kind

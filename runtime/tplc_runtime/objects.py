@@ -10,7 +10,7 @@ from .pattern import Pattern
 from .repairs import Repairs
 from .second import FIRST_KEY, NO_BRACE, PART_OF_FIRST_KEY, arguments_in, arguments_of, is_wrapper
 from .turn import ENDS_IN_CALL, next_char
-from .values import Reader
+from .values import Reader, RegularReader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class Objects(Repairs):
                     self.incomplete = self.incomplete or not is_closed
                 self._out.emit("arguments", "{}")
                 return self._close_call()
-            self._reader = Reader(self.STYLES, self.BREAKS)
+            self._reader = RegularReader(self.STYLES, self.BREAKS)
         reader = self._reader
         self._pos, self._wanted = reader.read(self._buf, self._pos, self._final), reader.wanted
         if self._written == "{":

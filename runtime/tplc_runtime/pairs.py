@@ -11,7 +11,7 @@ from .scanner import SPELLED_OTHERWISE, Match, Scanner
 from .schema import is_odd_key, properties_of, without_quotes
 from .second import any_styles, arguments_of
 from .turn import next_char
-from .values import LookaheadReader, Reader, escaped
+from .values import Reader, RegularReader, escaped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -246,13 +246,19 @@ class Pairs(Repairs):
             self._out.emit("arguments", "}" if self._count else "{}")
 
 
+class ArgumentReader(RegularReader):
+    """A reader of arguments that follow one another, so that the text after one shows its end."""
+
+    NEEDS_LOOKAHEAD: ClassVar[bool] = True
+
+
 class QuotedPairs(Pairs):
     """Reads pairs whose values are written in a dialect with quotes: city='Paris'."""
 
     FOLLOW: ClassVar[tuple[Pattern, Pattern]]
 
     def _begin_value(self, key: str, word: str) -> None:
-        self._reader = LookaheadReader(self.STYLES, self.BREAKS)
+        self._reader = ArgumentReader(self.STYLES, self.BREAKS)
         self._reader.follow = self.FOLLOW
         self._state = type(self)._value
 

@@ -128,12 +128,13 @@ class Repairs(Machine):
                 self._note_lost_text("no_argument", "text follows the empty arguments of a call without a closer")
 
     def _left_over_ends(self, start: int) -> list[int]:
-        """Return where a garbled closer ends, and a bracket, a fence or punctuation too many; -1 if more input is
+        """Return where a bracket, a fence or punctuation too many ends, and a garbled closer; -1 if more input is
         needed."""
         if start == len(self._buf):
             return []
         left = LEFT_OVER.match(self._buf, start)
-        ends = [self._garbled_closer(start) if self.GARBLED else 0, 0 if left is None else int(left.end())]
+        # A bracket before a closer comes first: a garbled closer may begin with brackets as well.
+        ends = [0 if left is None else int(left.end()), self._garbled_closer(start) if self.GARBLED else 0]
         return [end for end in ends if end != 0]
 
     def _garbled_closer(self, start: int) -> int:

@@ -15,7 +15,7 @@ from .pattern import Pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import ClassVar
 
     Marker = tuple[str, str, str, str, int]
@@ -173,15 +173,15 @@ class ExpectedText:
     def __init__(self, *texts: str) -> None:
         self.texts, self.width = texts, max(map(len, texts)) + LONGEST_WORD
 
-    def is_incomplete(self, buf: str, start: int) -> bool:
-        """Return whether the text from `start` on is the beginning of one of them, or all of it and a plain word."""
-        if len(buf) - start > self.width:
-            return False
-        text = buf[start:]
+    def continues(self, text: str) -> Callable[[str], object] | None:
+        """Return a function that checks whether a longer text may still be the beginning of one of them, or all of it
+        and a plain word; None if this text is neither."""
         for usual in self.texts:
-            if usual.startswith(text) or (text.startswith(usual) and PLAIN_WORD.fullmatch(text, len(usual))):
-                return True
-        return False
+            if usual.startswith(text):
+                return usual.startswith
+            if text.startswith(usual) and PLAIN_WORD.fullmatch(text, len(usual)):
+                return self.continues
+        return None
 
 
 def squeezed(text: str) -> str:

@@ -273,7 +273,9 @@ class SpecialTokens(Machine):
             return self._feed_slowly(text) if text else []
         if GUARD in text or GUARD in self._buf:
             return self._advance(text)
-        return self._feed_slowly(text) if text else []
+        if text == "":
+            return []
+        return self._json_fast_path(self, text) if self._json_fast_path is not None else self._feed_slowly(text)
 
     def finish(self) -> list[Delta]:
         """Ends the output; returns the remaining deltas."""

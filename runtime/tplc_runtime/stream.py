@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from typing import Any, ClassVar
 
     from .message import Delta, Message
+    from .scanner import ExpectedText
 
 PENDING_LIMIT = 1024  # more pending text than this is examined again only after it has doubled
 MOST_DIAGNOSTICS = 1000  # of one answer
@@ -60,6 +61,7 @@ class Stream(Copyable):
     SPACE: ClassVar[str] = ""  # alternatives of the white space before the content, with SPACE_SEPARATOR between
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     _last_char = ""  # of the text before
+    _usual: ExpectedText | None = None  # the usual texts, one of which is awaited
     _is_searched = False  # for a text like a marker
 
     def __init__(
@@ -94,11 +96,11 @@ class Stream(Copyable):
             self._opener = ""  # of the reasoning that is open
         if self.WAITS:
             # Whether the buffer, from there on, is still undecided: while it is, no state has to examine it.
-            self._is_still_ambiguous: Callable[[str, int], object] | None = None
+            self._is_still_ambiguous: Callable[[str], object] | None = None
             self._ambiguous_from = 0
         if self.CALLS:
             self._tools = parameters_of(tools)
-            self._json_fast_path: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is emitted
+            self._json_fast_path: Callable[[Any, str], list[Delta]] | None = None  # reads values that are emitted
             self._value_fast_path = False  # as _text_fast_path, for an argument
             self._after_failed_call = False  # after a failed call: its closers are text
             self._open = False  # the last call is not complete
@@ -252,11 +254,13 @@ class Stream(Copyable):
         """Handle a chunk that may contain more than plain text; if it only continues the text, no state is needed."""
         if self._final:
             return self._feed_after_finish(chunk)
-        if self.CALLS and self._json_fast_path is not None:
-            return self._json_fast_path(self, chunk)
         if self.WAITS and self._is_still_ambiguous is not None:
             self._buf += chunk
-            return [] if self._is_still_ambiguous(self._buf, self._ambiguous_from) else self._advance("")
+            if self._is_still_ambiguous(self._buf[self._ambiguous_from :]):
+                return []
+            if self.CALLS and self._usual is not None and self._is_usual(self._usual, self._ambiguous_from):
+                return []
+            return self._advance("")
         if self._wanted > len(chunk):
             self._wanted -= len(chunk)
             self._parts.append(chunk)
@@ -308,7 +312,7 @@ class Stream(Copyable):
         if self.WAITS:
             self._is_still_ambiguous = None
         if self.CALLS:
-            self._json_fast_path, self._value_fast_path = None, False
+            self._usual, self._json_fast_path, self._value_fast_path = None, None, False
         if self._parts:
             chunk = "".join(self._parts) + chunk
             self._parts.clear()
@@ -381,6 +385,9 @@ class Stream(Copyable):
         return self._base + self._pos
 
     # The states, which a format prints
+
+    def _is_usual(self, usual: ExpectedText | None, start: int) -> bool:
+        raise NotImplementedError
 
     def _first_state(self) -> Callable[[Any], bool]:
         return type(self)._content

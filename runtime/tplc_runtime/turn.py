@@ -29,7 +29,9 @@ NON_SPACE = Pattern(r"\S|\Z")
 LONGEST_CUT = 1000  # longer than a truncated opener and the white space around it
 OPENER_KINDS = ("call", "line", "whole")
 UNDECIDED_KINDS = ("ordinary", "final_end", "weak_content_end", "respelled")  # what follows shows whether they count
-DECIDED_LATER = ("line", "reasoning_line", *UNDECIDED_KINDS)  # and those that count at the start of a line
+UNCLOSED_KINDS = ("respelled", "unclosed")  # they count in reasoning that nothing else closes
+# And those that count at the start of a line, or in reasoning that nothing else closes.
+DECIDED_LATER = ("line", "reasoning_line", "unclosed", *UNDECIDED_KINDS)
 MOST_ENDS = 4  # so many ends of the turn in a row are one
 REASONING_KINDS = ("reasoning", "reasoning_end")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
@@ -158,7 +160,7 @@ class TurnStates(Stream):
         """
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
         while mark is not None and mark.kind in DECIDED_LATER:
-            if self.HAS_RESPELLED_ENDS and mark.kind == "respelled":
+            if self.HAS_RESPELLED_ENDS and mark.kind in UNCLOSED_KINDS:
                 counting = self._without_closer(marks, mark)
                 if counting is not None:
                     return counting
@@ -197,15 +199,15 @@ class TurnStates(Stream):
         return mark.of_kind("ordinary" if end == MORE else "whole") if end >= 0 or end == MORE else None
 
     def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
-        """Return the mark as the end of reasoning that is never closed: a closer in another spelling, or an opener of
-        calls inside a line if a tool is named.  Its kind is "ordinary" while that is undecided."""
+        """Return the mark as the end of reasoning that is never closed: a closer in another spelling, an opener of
+        content, or one of calls inside a line if a tool is named.  Its kind is "ordinary" while that is undecided."""
         buf, undecided = self._buf, None if self._final else mark.of_kind("ordinary")
         if self._base + mark.start < self._reasoning_to:
             return None
-        alike = mark.kind == "respelled"
+        alike = mark.kind in UNCLOSED_KINDS
         if not alike and not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
             return undecided if len(buf) - mark.end < NAME_LIMIT else None
-        found = mark.of_kind("reasoning_end") if alike else mark
+        found = mark.of_kind("reasoning_end") if mark.kind == "respelled" else mark
         end = marks.find(buf, mark.end)
         while end is not None and end.kind not in ("reasoning_end", "end"):
             if self.HAS_LINE_CLOSERS and end.kind == "reasoning_line" and begins_line(buf, end.start):
@@ -266,21 +268,21 @@ class TurnStates(Stream):
 
     def _is_usual(self, usual: ExpectedText | None, start: int) -> bool:
         """Return whether the text from `start` on is the usual text, or its beginning; then all of it is awaited."""
-        if usual is None or not usual.is_incomplete(self._buf, start):
+        if usual is None or len(self._buf) - start > usual.width:
             return False
-        self._is_still_ambiguous, self._ambiguous_from = usual.is_incomplete, start
+        incomplete = usual.continues(self._buf[start:])
+        if incomplete is None:
+            return False
+        self._usual, self._is_still_ambiguous, self._ambiguous_from = usual, incomplete, start
         return True
 
     def _leave_open(self, start: int, core: str) -> None:
         """Note that the text from `start` on is the beginning of this marker, so nothing is decided before all of it
         has arrived."""
         if (self.WORD_SLOTS and WORD_SLOT in core) or " " in core or (self.OTHER_SPELLINGS and core[0] == RESPELLED):
-            self._is_still_ambiguous, self._ambiguous_from = lambda buf, at: truncated_core((core,), buf[at:]), start
+            self._is_still_ambiguous, self._ambiguous_from = lambda text: truncated_core((core,), text), start
         else:
-            self._is_still_ambiguous, self._ambiguous_from = (
-                (self._buf[self._pos : start] + core[:-1]).startswith,
-                self._pos,
-            )
+            self._is_still_ambiguous, self._ambiguous_from = core[:-1].startswith, start
 
     def _skip_space(self) -> None:
         while self._space and self._pos < len(self._buf):

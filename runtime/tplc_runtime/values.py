@@ -14,7 +14,7 @@ from json.encoder import encode_basestring
 
 from .message import Copyable
 from .pattern import LONGEST_FOLLOW, LONGEST_KEY, MOST_SPACE, Pattern
-from .scanner import NO_BREAKS
+from .scanner import NO_BREAKS, NOTHING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,15 +33,12 @@ WORD = Pattern(r"[^,\n\]}]+")
 SPACE = Pattern(r"[^\S \t\n\r]")  # none of JSON's four kinds
 JSON_WORDS = ("true", "false", "null")
 CAPITALS = {word.upper(): word for word in JSON_WORDS}
-# After a quote that may end a string, where no bracket closes: another member follows, and may as well be read with it.
-MOST_TOGETHER = 32
 # A number or literal word can't continue with these, so it ends by itself, in any format.
 AFTER_LITERAL = Pattern(rf"\s{{0,{MOST_SPACE}}}[,;)\]}}<>|]")
-JSON_WORD = Pattern(r"[\w.+-]+")
-JSON_LITERAL = Pattern(rf"(?:true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])")
+JSON_SPACE = r"[ \t\n\r]"
 COMMENT = Pattern(r"(?://|#)[^\n]*(?:\n|\Z)|/\*.*?\*/")
-# A key with its quotes and its colon (the group), or its beginning; also a key without the second quote.
-KEY = Pattern(r'"[^"\\\x00-\x1f]{0,64}(?:"[ \t\r\n]{0,16}(?:(:)|\Z)|\Z)')
+# A key with its quotes and its colon (the second group), or its beginning; also a key without the second quote.
+KEY = Pattern(r'"([^"\\\x00-\x1f]{0,64})(?:"[ \t\n\r]{0,16}(?:(:[ \t\n\r]*)|\Z)|\Z)')
 # Shorter than KEY, and without control characters: as long as this may match, so may KEY, which waits for more input.
 OPEN_KEY = Pattern(r'"(\w{1,32}) {0,4}:(?= {0,16}(?:["\[{0-9-]|(?:true|false|null)\b))')
 # A key whose quotes are doubled (groups: the key, and its second quotes), or the beginning of one.  Doubled quotes of a
@@ -67,6 +64,11 @@ def until_quote(close: str, escape: str) -> Pattern:
     plain = f"[^{first}{escapes}]*"
     # Bounded, as above.
     return Pattern(plain + (f"(?:{first}(?=[^{second}{escapes}]){plain}){{0,99}}" if second else ""))
+
+
+def any_prefix(text: str) -> str:
+    """Return a pattern for the truncated beginnings of a text."""
+    return "|".join(re.escape(text[:end]) for end in range(len(text) - 1, 0, -1)) or NOTHING
 
 
 def escaped(text: str) -> str:
@@ -100,6 +102,8 @@ class Quoting:
 
     def __init__(self, close: str, escape: str) -> None:
         self.close, self.escape = close, escape
+        # If quotes inside are not escaped, one ends the string only before a text that may follow.
+        self.is_guessed = escape == "none" and len(close) < 3
         self.plain_run, self.until_quote = plain_run(close[0], escape), until_quote(close, escape)
 
     def safe_prefix_end(self, text: str) -> int:
@@ -116,6 +120,12 @@ class Style:
     for JSON's `[ , ] { : , }`."""
 
     HAS_WORDS: ClassVar[bool] = False
+    # Steps of regular text, here of JSON: without the last of its groups, a match needs more input.
+    next_member = Pattern(rf"(?:,{JSON_SPACE}*)?(?:{KEY.pattern}|\Z)")
+    next_item = Pattern(rf',{JSON_SPACE}*(?:()()(?=["\[{{\w-])|\Z)')
+    scalar = Pattern(rf"(true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])|[\w.+-]+\Z")
+    closing = Pattern('"')
+    part_in_string = PART_OF_ESCAPE
 
     def __init__(
         self,
@@ -134,33 +144,61 @@ class Style:
         self.token = Pattern(rf"(\s+)|({either})|(.)")
         # Searched for, because a pattern that steps through a word takes a hundred bytes of memory per character.
         self.word_end = Pattern(rf"\s|{either}|\Z")
-        self.closers = punctuation[2], punctuation[6]
         self.prefixes = {character[:n] for character in ordered for n in range(1, len(character))}
-        is_json = '"' in self.strings and self.strings['"'].escape == "json" and "".join(punctuation) == "[,]{:,}"
-        is_json = is_json and all(words.get(word) == word for word in JSON_WORDS)
-        self.is_json = is_json and '"' not in self.prefixes and self.usual == '"' and not bare_keys
-        if self.HAS_WORDS:
-            # A plain key without quotes, a plain value, or both: most tokens of a dialect with custom quotes.
-            key = rf"([^\W\d]\w{{0,{LONGEST_KEY - 1}}}):" if bare_keys else "((?!))"
-            value = rf"({'|'.join(filter(str.isalnum, words)) or '(?!)'}|{NUMBER.pattern})(?=[,\]}}])"
-            self.key_or_value = Pattern(f"{key}(?:{value})?|{value}" if "".join(punctuation) == "[,]{:,}" else "(?!)")
         follow = "|".join(re.escape(character) for character, token in self.tokens.items() if token in ",]}:")
         self.follow = Pattern(rf"\s{{0,{MOST_SPACE}}}(?:{follow}|\)|\Z)")
         self.literal = Pattern("|".join([*map(re.escape, sorted(words, key=len, reverse=True)), NUMBER.pattern]))
         self.key_end = Pattern(rf"[\n}}]|{re.escape(punctuation[4])}|\Z")
+        self.opened = strings[0][0] if strings else ""
+        self.quoting = self.strings.get(self.opened)
+        is_json = self.opened == self.usual == '"' and self.strings['"'].escape == "json" and not bare_keys
+        is_json = is_json and '"' not in self.prefixes and "".join(punctuation) == "[,]{:,}"
+        self.is_json = self.is_regular = is_json and all(words.get(word) == word for word in JSON_WORDS)
 
     def needed_after(self, text: str) -> int:
         """Return how many characters are needed after a quote to see whether it ends a string; `text` follows it."""
         following = text.lstrip()
         if not following or following in self.prefixes:
             return min(len(text), MOST_SPACE) + 1
-        return 0 if following.startswith(self.closers) else MOST_TOGETHER
+        return 0
 
 
 class WordStyle(Style):
-    """A style with keys or words that JSON doesn't have, so they are read one token at a time."""
+    """A style with keys, strings or words that JSON doesn't have, so regular text is translated."""
 
     HAS_WORDS: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        strings: Sequence[tuple[str, str, str]],
+        words: Mapping[str, str],
+        punctuation: Sequence[str] = ("[", ",", "]", "{", ":", ",", "}"),
+        *,
+        bare_keys: bool = False,
+    ) -> None:
+        super().__init__(strings, words, punctuation, bare_keys=bare_keys)
+        if self.is_json or self.quoting is None or not self.prefixes.isdisjoint([self.opened, *punctuation]):
+            return
+        self.is_regular = "".join(punctuation) == "[,]{:,}"
+        close, few = re.escape(self.usual), f"{JSON_SPACE}{{0,{MOST_SPACE}}}"
+        part_of_quote, part_of_close = any_prefix(self.opened), any_prefix(self.usual)
+        if bare_keys:
+            key = rf"([^\W\d]\w{{0,{LONGEST_KEY - 1}}})(?:(:{JSON_SPACE}*)|\Z)|\Z"
+        else:
+            inside = rf'[^"\\{re.escape(self.usual[:1])}\x00-\x1f]{{0,{LONGEST_KEY}}}'
+            after = rf"{close}{few}(?:(:{JSON_SPACE}*)|\Z)|(?:{part_of_close})?\Z"
+            key = rf"{re.escape(self.opened)}({inside})(?:{after})|(?:{part_of_quote})?\Z"
+        self.next_member = Pattern(rf"(?:,{JSON_SPACE}*)?(?:{key})")
+        self.next_item = Pattern(
+            rf",{JSON_SPACE}*(?:()()(?=[\[{{\w-]|{re.escape(self.opened)})|(?:{part_of_quote})?\Z)"
+        )
+        known = "|".join([*sorted(filter(str.isalnum, words), key=len, reverse=True), NUMBER.pattern])
+        self.scalar = Pattern(rf"({known})(?=[,\]}} \n\r\t])|(?:[\w.+-]+|{part_of_quote})\Z")
+        follow = self.follow.pattern.replace(r"|\Z)", ")")
+        self.closing = Pattern(close + f"(?={follow})" * self.quoting.is_guessed)
+        part = rf"{part_of_close}|{close}\s{{0,{MOST_SPACE}}}" if self.quoting.is_guessed else part_of_close
+        escapes = f"|{PART_OF_ESCAPE.pattern}" * (self.quoting.escape != "none")
+        self.part_in_string = Pattern(rf"(?:{part})\Z{escapes}")
 
 
 class Reader(Copyable):
@@ -170,6 +208,7 @@ class Reader(Copyable):
     """
 
     NEEDS_LOOKAHEAD: ClassVar[bool] = False
+    KNOWS_REGULAR_TEXT: ClassVar[bool] = False
     follow: tuple[Pattern, ...] = ()  # what may follow the value: a pattern, and one for the output's end
 
     def __init__(self, styles: tuple[Style, Style, Style], breaks: Breaks = NO_BREAKS) -> None:
@@ -201,9 +240,10 @@ class Reader(Copyable):
         """Consume `buf` from `pos` on, up to the value's end or to text that needs more input."""
         stop, self.wanted = len(buf), 0
         while pos < stop and self.want and not self.pause:
-            if len(self.stack) > self.floor and self.style.is_json:
+            if self.KNOWS_REGULAR_TEXT and self.is_regular():
                 start, pos = pos, self.regular(buf, pos, stop)
-                self.out.append(buf[start:pos])
+                if not self.style.HAS_WORDS or self.style.is_json:
+                    self.out.append(buf[start:pos])
                 if pos == stop or (self.needs_more and not final):
                     break
             if self.string is not None:
@@ -216,10 +256,14 @@ class Reader(Copyable):
             pos = end
         return pos
 
+    def is_regular(self) -> bool:
+        raise NotImplementedError
+
+    def regular(self, buf: str, pos: int, stop: int) -> int:
+        raise NotImplementedError
+
     def _token(self, buf: str, pos: int, final: bool) -> int:
         """Return the end of the token that begins here; -1 if more input is needed."""
-        if self.style.HAS_WORDS and len(self.stack) > self.floor and (plain := self._key_or_value(buf, pos)) > pos:
-            return plain
         match = self.style.token.match(buf, pos)
         text: str = match.group()
         end: int = match.end()
@@ -259,9 +303,9 @@ class Reader(Copyable):
         found = None
         if self.stack[-1] == "{" and self.want in ("key", "member", "comma"):
             key = KEY.match(buf, pos)
-            if key is not None and key.lastindex is None and not final:
+            if key is not None and key.lastindex != 2 and not final:
                 return -1
-            left_open = OPEN_KEY.match(buf, pos) if key is None or key.lastindex is None else None
+            left_open = OPEN_KEY.match(buf, pos) if key is None or key.lastindex != 2 else None
             if left_open is not None:
                 self._repaired("missing quotes")
                 return self._put_key(left_open[1], int(left_open.end(1)))
@@ -277,61 +321,6 @@ class Reader(Copyable):
                 self.string = Quoting('"' + found[1], "json")
                 return int(found.end())
         return pos if found is None or final else -1
-
-    def regular(self, buf: str, pos: int, stop: int) -> int:
-        """Return the end of regular JSON: before something irregular, or before the end of what is read.  A comma waits
-        for the text after it; `needs_more`: so does the whole rest."""
-        stack, want, string, quoting = self.stack, self.want, self.string, self.style.strings['"']
-        comma, self.needs_more = -1, False
-        if self.comma or self.doubled_braces or string not in (None, quoting):
-            return pos
-        while pos < stop and (string is not None or buf[pos] not in self.first):
-            if string is not None:
-                start, pos = pos, quoting.plain_run.match(buf, pos).end()
-                if pos < stop and buf[pos] == '"':
-                    string, want, pos = None, "colon" if want in ("key", "member") else "comma", pos + 1
-                elif pos == start:
-                    self.needs_more = buf[pos] == "\\" and PART_OF_ESCAPE.match(buf, pos) is not None
-                    break
-                continue
-            character = buf[pos]
-            if character in " \n\r\t":
-                pass
-            elif character == '"' and want in ("key", "member"):
-                if (end := self._end_of_key(buf, pos)) < 0:
-                    break
-                comma, want, pos = -1, "value", end - 1
-            elif character == '"' and want not in ("colon", "comma") and buf[pos + 1 : pos + 2] not in MAY_BE_DOUBLED:
-                string, comma = quoting, -1
-            elif character == "," and want == "comma":
-                comma, want = pos, "value" if stack[-1] == "[" else "member"
-            elif character in "]}":
-                opened = want in ("comma", "item", "key") and len(stack) > self.floor + 1 and stack[-1]
-                if opened != ("[" if character == "]" else "{"):
-                    self.needs_more = pos + 1 == stop and self.floor > 0  # the text around it usually ends at once
-                    break
-                want, self.lists = "comma", self.lists - (stack.pop() == "[")
-            elif want not in ("value", "item"):
-                break
-            elif character in "[{":
-                self._open(character)
-                want, comma = self.want, -1
-            else:
-                literal = JSON_LITERAL.match(buf, pos)
-                if literal is None:
-                    self.needs_more = self.breaks.wordless and JSON_WORD.fullmatch(buf, pos) is not None
-                    break
-                want, comma, pos = "comma", -1, literal.end() - 1
-            pos += 1
-        self.string, self.needs_more = string, self.needs_more or pos == stop
-        self.want = want if comma < 0 else "comma"
-        return pos if comma < 0 else comma
-
-    def _end_of_key(self, buf: str, pos: int) -> int:
-        """Return the end of a key with its colon; -1 if more input is needed, or if the key is irregular."""
-        key = KEY.match(buf, pos)
-        self.needs_more = key is not None and key.lastindex is None
-        return -1 if key is None or self.needs_more else int(key.end())
 
     def _between_members(self, buf: str, pos: int, final: bool) -> int:
         """Return the end of a comment, of escaped white space, or of a text in the place of a colon; `pos` if there is
@@ -368,23 +357,6 @@ class Reader(Copyable):
         self.out.append(f'"{key}"')
         self._end()
         return end
-
-    def _key_or_value(self, buf: str, pos: int) -> int:
-        """Return the end of a plain key with its colon, of a plain value, or of both, if one is here and allowed."""
-        want = self.want
-        comma = want == "comma" and buf[pos] == "," and "," not in self.first
-        if comma:
-            want = "value" if self.stack[-1] == "[" else "member"
-        match = self.style.key_or_value.match(buf, pos + comma) if want not in ("colon", "comma") else None
-        if match is None or (match[1] is None) != (want in ("value", "item")) or not self.breaks.wordless:
-            return pos
-        self.out += [","] if comma else self.comma
-        self.comma.clear()
-        key, value = match[1], match[2] or match[3]
-        text = "" if key is None else f'"{key}":'
-        self.out.append(text if value is None else text + self.style.words.get(value, value))
-        self.want = "value" if value is None else "comma"
-        return int(match.end())
 
     def _open(self, character: str) -> None:
         self.stack.append(character)
@@ -542,13 +514,11 @@ class Reader(Copyable):
             return end
         after = end + len(close)
         if buf.startswith(close, end):
-            # If quotes inside are not escaped, one ends the string only before a text that may follow.
-            guess = escape == "none" and len(close) < 3
-            follow, needed = self.style.follow, 0
+            guess, follow, needed = string.is_guessed, self.style.follow, 0
             if self.NEEDS_LOOKAHEAD and not self.stack:
                 follow, needed = self.follow[final], LONGEST_FOLLOW
             elif guess:
-                needed = self.style.needed_after(buf[after : after + MOST_TOGETHER])
+                needed = self.style.needed_after(buf[after : after + LONGEST_SEPARATOR])
             if guess and not final and len(buf) - after < needed:
                 self.wanted = needed - (len(buf) - after)
                 return end
@@ -584,6 +554,94 @@ class Reader(Copyable):
             self._pop()
         self.want = ""
         return self.take()
+
+
+class RegularReader(Reader):
+    """A reader that reads regular text in steps, which is faster, and in chunks."""
+
+    KNOWS_REGULAR_TEXT: ClassVar[bool] = True
+
+    def is_regular(self) -> bool:
+        """Return whether what was read so far is regular text, of which more may follow."""
+        if len(self.stack) <= self.floor or not self.style.is_regular or self.comma or self.doubled_braces:
+            return False
+        if self.string not in (None, self.style.quoting) or (self.want == "member" and self.string is None):
+            return False
+        if self.style.HAS_WORDS and not self.breaks.wordless:
+            return False
+        return self.first == "" or self.style.opened[0] not in self.first
+
+    def regular(self, buf: str, pos: int, stop: int) -> int:
+        """Return the end of regular text: that of all text, or where something irregular is, or something that depends
+        on the following text (`needs_more`).  JSON is left to the caller, other text is translated."""
+        style, stack, want, string, first = self.style, self.stack, self.want, self.string, self.first
+        self.needs_more = False
+        while pos < stop:
+            start, character, match = pos, buf[pos], None
+            if string is not None:
+                pos = string.plain_run.match(buf, pos).end()
+                if pos < stop and (style.closing.match(buf, pos) if style.HAS_WORDS else buf[pos] == '"'):
+                    pos, string, want = pos + len(string.close), None, "colon" if want in ("key", "member") else "comma"
+                elif pos == start:
+                    self.needs_more = style.part_in_string.match(buf, pos) is not None
+                    break
+            elif character in first or want == "colon":
+                break
+            elif character in " \n\r\t":
+                pos += 1
+            elif character in "]}":
+                if not self._closes(character, want, pos + 1 == stop):
+                    break
+                pos, want = pos + 1, "comma"
+            elif want == "comma" or want == "key":
+                match = (style.next_item if stack[-1] == "[" else style.next_member).match(buf, pos)
+                if match is None or (character == ",") != (want == "comma"):
+                    break
+                self.needs_more = match.lastindex != 2
+                if self.needs_more or (stack[-1] == "[" and buf[match.end()] in first):
+                    break
+                pos, want = match.end(), "value"
+            elif character in "[{":
+                self._open(character)
+                pos, want = pos + 1, self.want
+            elif character == style.opened[0] and buf.startswith(style.opened, pos):
+                if style.is_json and buf[pos + 1 : pos + 2] in MAY_BE_DOUBLED:
+                    self.needs_more = pos + 1 == stop
+                    break
+                pos, string = pos + len(style.opened), style.quoting
+            else:
+                match = style.scalar.match(buf, pos)
+                if match is None or match.lastindex is None:
+                    self.needs_more = match is not None and self.breaks.wordless
+                    break
+                pos, want = match.end(), "comma"
+            if style.HAS_WORDS and not style.is_json:
+                self.out.append(self._translated(buf[start:pos], match, string))
+        self.string, self.want = string, want
+        return pos
+
+    def _closes(self, bracket: str, want: str, is_last: bool) -> bool:
+        """Close a list or an object that regular text may close here; return whether it does."""
+        opened = want in ("comma", "item", "key") and len(self.stack) > self.floor + 1 and self.stack[-1]
+        if opened != ("[" if bracket == "]" else "{"):
+            self.needs_more = is_last and self.floor > 0  # the text around it usually ends at once
+            return False
+        self.lists -= self.stack.pop() == "["
+        return True
+
+    def _translated(self, text: str, match: re.Match[str] | None, string: Quoting | None) -> str:
+        """Return a step of regular text as JSON.  `string`: the one that is open after it."""
+        before, self.string = self.string, string
+        if before is not None:
+            return text if string is not None else text[: -len(before.close)] + '"'
+        if string is not None:
+            return '"'
+        if match is None or match.group(match.lastindex or 0) == "":
+            return text
+        if match.lastindex == 1:
+            return self.style.words.get(text, text)
+        key = match.start(1) - match.start() - len(self.style.opened) * (not self.style.bare_keys)
+        return f'{text[:key]}"{match[1]}"{match[2]}'
 
 
 class LookaheadReader(Reader):

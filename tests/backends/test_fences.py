@@ -23,13 +23,17 @@ CALL = {"id": "call00001", "type": "function", "function": {"name": "get_it", "a
 
 
 @pytest.mark.sweep(6)
+@pytest.mark.parametrize("is_ended", [True, False])
 @pytest.mark.parametrize("language", ["", "json", "tool_code", "XML", "c-sharp"])
 @pytest.mark.parametrize("name", FENCED)
-def test_a_fence_around_a_call(name: str, language: str) -> None:
+def test_a_fence_around_a_call(name: str, language: str, is_ended: bool) -> None:
     ir, parser = ir_of(name), parser_of(name)
     turn = write_message(ir, {"role": "assistant", "content": None, "tool_calls": [CALL]})
     end = next((end for end in ir.turn.ends if turn.endswith(end)), "")
-    text = f"```{language}\n{turn.removesuffix(end).strip()}\n```{end}"
-    found = parser.parse(text, tools=[TOOL])
-    assert found == parser.parse(turn, tools=[TOOL])
-    assert streamed(parser, list(text), tools=[TOOL]) == found
+    text = f"```{language}\n{turn.removesuffix(end).strip()}\n```{end if is_ended else ''}"
+    stream = parser.StreamParser(tools=[TOOL])
+    stream.feed(text)
+    stream.finish()
+    assert stream.message == parser.parse(turn, tools=[TOOL])
+    assert not stream.incomplete
+    assert streamed(parser, list(text), tools=[TOOL]) == stream.message

@@ -27,6 +27,16 @@ OPEN = {"prompt": '^<job of="l">^<k>', "continue_final_message": True}
         ("array-with-ids", ['{{DO}}[{"id":"","name":"n", "arguments": {{', "END}}"], {}, None, "{}"),
         # What opens a pair of an element may begin what opens the calls.
         ("nested-elements", ["^<", "jobs>^<jo", 'b of="'], OPEN, None, '{"jobs": {}}}'),
+        # A comma before a comment at the end of a list separates nothing.
+        ("closer-with-name", ['\\begin{f}{"to": ["Ana",', "// a"], {}, None, '{"to": ["Ana"]}'),
+        # The opener of a string may be cut, and what follows its closer shows that it is one.
+        (
+            "string-delimiters",
+            ['(!ask:f{a:[‹"b', '"', "›,‹", '"c"›', "],d:yes}!)"],
+            {},
+            None,
+            '{"a":["b","c"],"d":true}',
+        ),
         # A name may hold what ends names, and white space around that.
         ("sectioned-ids", ["<!call!>tools.l:s\n:0<!args!", ">"], {}, None, "{}"),
         ("sectioned-ids", ["<!call!>tools.l:s:\n0<!ar", "gs!>{}"], {}, None, "{}"),

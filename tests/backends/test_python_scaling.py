@@ -114,11 +114,11 @@ def test_code_takes_few_calls(name: str, kind: str) -> None:
 
 # What a chunk of four characters costs at most, in calls of functions: content, one long string, numbers, small calls.
 MOST_CALLS = {
-    "tagged-json": (2.3, 3.4, 10.5, 15.5),
-    "parameter-tags": (2.3, 3.4, 9, 33),
-    "addressed-parts": (2.3, 3.5, 9, 30),
-    "string-delimiters": (2.6, 4.3, 26, 47),  # its calls are said to be complete when they are
-    "keyword-calls": (2.2, 3.4, 13.5, 55),
+    "tagged-json": (2.3, 3.4, 8, 15.5),
+    "parameter-tags": (2.3, 3.4, 3, 31),
+    "addressed-parts": (2.3, 3.5, 3, 28),
+    "string-delimiters": (2.6, 4.4, 17, 34),
+    "keyword-calls": (2.2, 3.4, 12, 55),
 }
 
 

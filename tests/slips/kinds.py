@@ -197,6 +197,15 @@ def _(answer: Answer) -> Iterator[str]:
             yield answer.with_(at, " ")
 
 
+@kind("reasoning closer missing before an opener of content")
+def _(answer: Answer) -> Iterator[str]:
+    for at in answer.places("reasoning_end"):
+        after = answer.pieces[at + 1 :]
+        if after and after[0].kind == "content_start" and is_distinctive(after[0].text):
+            yield answer.without(at)
+            yield answer.with_(at, "\n")
+
+
 @kind("reasoning opener again")
 def _(answer: Answer) -> Iterator[str]:
     reasoning = answer.ir.reasoning

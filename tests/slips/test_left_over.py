@@ -12,6 +12,8 @@ from tplc.backends.peg.engine import PegEngine
 
 OSLO = ("get_weather", '{"city": "Oslo", "days": 3}')
 LEFT_OVER = " is left over after a call"
+OTHER_FORM = "calls that are not written as the template does"
+NO_TOOL = "not a call: expected the name of a tool"
 LIKE = " is like a marker, but remains in the message"
 
 
@@ -31,6 +33,31 @@ CDATA = '<act name="get_weather"><arg key="city">Oslo</arg><arg key="days">3</ar
 PAIRS = "\n\n<deed>\n<do=get_weather>\n<with=city>\nOslo\n</with>\n<with=days>\n3\n</with>\n"
 CASES = {
     "punctuation before the closer": Case("tagged-json", f"{TAGGED}.\n</fn>", None, [OSLO], ["." + LEFT_OVER]),
+    "a bracket before the closer at the end": Case("tagged-json", f"{TAGGED}]\n</fn>", None, [OSLO], ["]" + LEFT_OVER]),
+    "a list in one pair of markers": Case(
+        "tagged-json", TAGGED.replace("{", "[{", 1) + "]\n</fn>", None, [OSLO], ["]" + LEFT_OVER]
+    ),
+    "a fence that the output ends with": Case(
+        "tagged-json", f"```xml\n{TAGGED}\n</fn>\n```", None, [OSLO], ["```" + LEFT_OVER]
+    ),
+    "the first piece of an opener twice": Case("parameter-tags", f"\n\n<deed>{PAIRS}</do>\n</deed>", None, [OSLO], []),
+    "an opener without its last piece": Case(
+        "parameter-tags",
+        "\n\n<deed>get_weather\n" + PAIRS.split("\n", 4)[4] + "</do>\n</deed>",
+        None,
+        [OSLO],
+        ["the header of a call of get_weather is not as the template writes it"],
+    ),
+    "an object after an opener's first piece": Case(
+        "parameter-tags", TAGGED.replace("<fn>", "<deed>") + "\n</deed>", None, [OSLO], [OTHER_FORM]
+    ),
+    "the same of no tool": Case(
+        "parameter-tags",
+        '</musings>\n\n<deed>\n{"name": "sing", "arguments": {}}\n</deed>',
+        '<deed>\n{"name": "sing", "arguments": {}}\n</deed>',
+        [],
+        [NO_TOOL],
+    ),
     "brackets and punctuation": Case("tagged-json", f"{TAGGED}}};\n</fn>", None, [OSLO], ["};" + LEFT_OVER]),
     "punctuation in a sentence": Case("tagged-json", f"{TAGGED}\n</fn>. So.", ". So.", [OSLO], []),
     "a bracket between calls": Case(

@@ -100,7 +100,10 @@ def following_of(context: ValueContext, *, guessed: bool) -> Following:
     if blank:
         starts = [*turn_ends, *([context.closer] if is_distinctive(context.closer) else [])]
     after = tuple(text.strip() for text in not_blank([tools.section_end, *context.turn_ends]))
-    next_call = (*not_blank([tools.separator.strip()]), *_call_start(tools, pairs.start + context.opened))
+    next_call = (
+        *not_blank([tools.separator.strip()]),
+        *_call_start(tools, pairs.start + context.opened, guessed=guessed),
+    )
     return Following(
         close=context.close.strip(),
         lead="blank" if blank else context.lead if guessed else "free",
@@ -126,9 +129,10 @@ def _leads(texts: Sequence[str]) -> set[str]:
     return {text[0] for text in texts if text[0].isspace()}
 
 
-def _call_start(tools: Tools, opened: str) -> tuple[str | None, ...]:
+def _call_start(tools: Tools, opened: str, *, guessed: bool) -> tuple[str | None, ...]:
     """Return a call's beginning up to the text that ends its name (None: a name); empty if nothing marks it.  `opened`:
-    the text before the first argument's key, which ends a name that arguments follow directly."""
+    the text before the first argument's key, which ends a name that arguments follow directly.  `guessed`: values may
+    be any text, which contains punctuation before a word."""
     layout: Sequence[Text | Slot] = merged(tools.call)
     at = layout.index(Slot("name"))
     first, suffix = text_at(layout, 0).strip(), text_at(layout, at + 1).strip()
@@ -137,7 +141,9 @@ def _call_start(tools: Tools, opened: str) -> tuple[str | None, ...]:
         return shown
     if not suffix and not shown and layout[at + 1 :][:1] == (Slot("arguments"),):
         suffix = opened.strip()
-    return (*not_blank([first]), None, suffix) if suffix else shown
+    if suffix:
+        return (*not_blank([first]), None, suffix)
+    return shown if shown or guessed or not first else (first, None)
 
 
 def _after_a_name(

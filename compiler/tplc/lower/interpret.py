@@ -18,7 +18,17 @@ from tplc.lower.acceptor import Acceptor
 from tplc.lower.interpret_calls import InterpretedCall, NotAsWritten, read_call, read_slots
 from tplc.lower.lexemes import Lexeme, Lexemes, lexemes_of
 from tplc.lower.markerlike import marker_like_texts
-from tplc.lower.states import Action, Branch, StateName, Transition, TurnState, is_unopened, starts_with_closer, states
+from tplc.lower.states import (
+    UNCLOSED,
+    Action,
+    Branch,
+    StateName,
+    Transition,
+    TurnState,
+    is_unopened,
+    starts_with_closer,
+    states,
+)
 from tplc_runtime.escapes import Escapes
 from tplc_runtime.markerlike import LIKE_A_MARKER, marker_like
 from tplc_runtime.message import Message
@@ -335,10 +345,11 @@ class _Interpreter:
     def _find(self, state: TurnState) -> Found | None:
         """Return the first lexeme that counts at its place."""
         found, at_line_start, seen, outer = self._matches(state, self.pos), self.at_line_start, self.pos, None
-        while found is not None and found.kind in (*COUNTED_AS.values(), "line", "respelled"):
-            if found.kind == "respelled":
+        while found is not None and found.kind in (*COUNTED_AS.values(), "line", "respelled", UNCLOSED):
+            if found.kind in ("respelled", UNCLOSED):
                 if not self._is_closed(state, found.end):
-                    return Found(found.lexeme, "reasoning_end", found.start, found.end)
+                    counted = "reasoning_end" if found.kind == "respelled" else UNCLOSED
+                    return Found(found.lexeme, counted, found.start, found.end)
             elif found.kind in ("line", "reasoning_line"):
                 at_line_start, seen = _ends_at_line_start(self.text[seen : found.start], at_line_start), found.start
                 if found.kind == "reasoning_line" and at_line_start:

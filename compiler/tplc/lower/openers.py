@@ -17,6 +17,7 @@ from tplc_runtime.pattern import NAME_CHARACTERS
 from tplc_runtime.scanner import ANY_WORD
 
 OBJECT = "{"
+CLOSING = tuple(">])}»")
 ANY_FENCE = f"{FENCE}{ANY_WORD}\n"
 _LAST_WORDS = re.compile(rf"(?<=[^{NAME_CHARACTERS}])[{NAME_CHARACTERS}]+\Z")
 _SYNTAX = frozenset("[]{}(),:\"'=`; \t\n\r")
@@ -70,7 +71,7 @@ def openers_of(
     own = [text for text in own if not is_ordinary(text)]
     twice: list[str] = []
     if "repeated_markers" in tolerated.kinds:
-        twice = [_repeated(text) + first for text in starts[:1] if is_distinctive(text)]
+        twice = _twice(starts[0], first)
         rests += [_repeated(text) + inside[0] for text in sections[:1] if is_distinctive(text)]
         rests += [section + text for section in sections[:1] for text in twice]
         rests += [ANY_FENCE + text.lstrip() for text in own if FENCE not in text]
@@ -80,7 +81,7 @@ def openers_of(
     elif "other_forms" in tolerated.kinds and first.strip() == OBJECT:
         inside = unique([*inside, *(other for text in inside[:1] for other in _punctuated(text))])
         rests += [other for text in own for other in _punctuated(text)]
-    short = _short(sections[0], own) if "other_forms" in tolerated.kinds and first.strip() != OBJECT else ()
+    short = _short(sections[0], own, whole) if "other_forms" in tolerated.kinds and first.strip() != OBJECT else ()
     # A header that ends in a marker of its own can't be ordinary text, even if it begins like it.
     marked = is_distinctive(name_end) and not could_be_prose(name_end)
     # An ordinary text that comes twice is ordinary as well.
@@ -123,10 +124,14 @@ def _punctuated(opener: str) -> list[str]:
     return [f"{stem}\n{between}" for between in (OBJECT, "[" + OBJECT, ANY_FENCE + OBJECT, "")]
 
 
-def _short(section: str, openers: Iterable[str]) -> tuple[str, ...]:
-    """Return the openers without the words, quotes or brackets at their end, and the section's opener alone."""
+def _short(section: str, openers: Iterable[str], whole: Iterable[str]) -> tuple[str, ...]:
+    """Return the openers without their last piece, or without the words, quotes or brackets at their end, and the
+    section's opener alone; of `whole`, the openers in all variants, only those without words at their end."""
+    openers = tuple(openers)
+    others = [_LAST_WORDS.sub("", text.rstrip()) for text in whole if _LAST_WORDS.search(text.rstrip())]
     stems = [stem for text in openers for stem in (_LAST_WORDS.sub("", text.rstrip()), text.rstrip("\"'[=: \t\n"))]
-    found = [text for text in (section, *stems) if is_distinctive(text) and not could_be_prose(text)]
+    stems += [stem for text in openers if (stem := text[: text.rindex(pieces_of(text)[-1])].rstrip())[-1:] in CLOSING]
+    found = [text for text in (section, *stems, *others) if is_distinctive(text) and not could_be_prose(text)]
     return unique(text for text in found if text.rstrip() not in {one.rstrip() for one in openers})
 
 
@@ -151,6 +156,14 @@ def _without_prefix(openers: Iterable[str]) -> list[str]:
 def _repeated(marker: str) -> str:
     """Return a marker twice, on one line or on two, as models write it."""
     return marker.rstrip() + "\n" + marker.lstrip()
+
+
+def _twice(start: str, first: str) -> list[str]:
+    """Return the opener of a call that comes twice, and one of which the first piece does, if that is in brackets."""
+    pieces = [piece for piece in pieces_of(start)[:-1][:1] if piece[-1] in CLOSING and not could_be_prose(piece)]
+    found = [_repeated(start)] * is_distinctive(start)
+    found += [_repeated(piece) + start.split(piece, 1)[1] for piece in pieces if is_distinctive(piece)]
+    return [text + first for text in found]
 
 
 def distinctive_suffixes(text: str) -> list[str]:

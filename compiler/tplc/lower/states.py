@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from tplc.ir.markers import could_be_prose, is_distinctive
 from tplc.lower.acceptor import Acceptor, CallForm, Marker, Where
 from tplc.lower.lexemes import Lexemes, is_respelled, lexemes_of
 
@@ -50,6 +51,8 @@ BranchTest = Literal[
     "call is closed",
     "calls are closed",
 ]
+UNCLOSED = "unclosed"  # the kind of what opens content, where reasoning is open: it counts if nothing closes that
+NOT_CLOSED = ("reasoning_not_closed", "content begins before the reasoning is closed")
 UNOPENED = ("reasoning_not_open", "reasoning ends that was not open")
 EMPTY_CALL = ("empty_call", "an empty call")
 ANOTHER_TURN = ("another_turn", "another turn begins")
@@ -219,6 +222,8 @@ def transition_of(state: StateName, kind: str) -> Transition | Branch:
     if kind == "content":
         opened: tuple[Action, ...] = ("pending is content",) if state == "pending" else ()
         return Transition((*opened, "drop opener"), "content")
+    if kind == UNCLOSED:
+        return Branch("parse_reasoning", Transition(("drop opener",), "content", NOT_CLOSED), keep)
     if kind in ("content_end", "weak_content_end"):
         return Transition(("drop",), here)
     if kind == "header":
@@ -266,7 +271,16 @@ def _ends_of_reasoning(acceptor: Acceptor) -> Kinds:
         openers = _after(calls.after_reasoning, (*calls.openers, *calls.short))
     kind = "call" if calls is not None and calls.in_reasoning == "anywhere" else "line"
     ends, last = (_after(acceptor.after_reasoning, texts) for texts in (acceptor.ends, acceptor.last_ends))
-    return (*_closers(acceptor), ("end", ends), ("final_end", last), (kind, openers))
+    unclosed = _openers_in_reasoning(acceptor)
+    return (*_closers(acceptor), ("end", ends), ("final_end", last), (kind, openers), (UNCLOSED, unclosed))
+
+
+def _openers_in_reasoning(acceptor: Acceptor) -> tuple[str, ...]:
+    """Return the openers of content, alone and after the header of a message, that nothing else is like."""
+    if "missing_closers" not in acceptor.tolerances:
+        return ()
+    texts = [one.text for one in acceptor.content_starts if is_distinctive(one.text) and not could_be_prose(one.text)]
+    return tuple(head.rstrip() + text for head in ("", *acceptor.headers) for text in texts)
 
 
 def _closers(acceptor: Acceptor) -> Kinds:

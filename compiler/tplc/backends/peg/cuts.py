@@ -28,6 +28,7 @@ from tplc.backends.peg.patterns import (
 )
 from tplc.backends.peg.rules import Rule, Section, rule, sequence
 from tplc.lower import Acceptor, CallForm, PairForm, SlotEnd
+from tplc.lower.acceptor import FENCE
 from tplc.lower.lexemes import END, exact, group
 from tplc.lower.values import LEAST_CUT, NAME_CHARACTERS, NAME_LIMIT
 
@@ -97,6 +98,8 @@ def _closer_cuts(form: FormPatterns) -> list[Rule]:
     if texts:
         # With its last closer a call is whole: less than so much more may as well be text.
         least = f"(?:{last}|{enough})" if last else enough
+        # A fence around the calls is closed there, rather than another one opened.
+        least = rf"(?!{FENCE}\s*\Z)" * any(text.startswith(FENCE) for text in texts) + least
         marks = [*texts, *_markers_of_turn(form.acceptor)]
         rules.append(
             rule(

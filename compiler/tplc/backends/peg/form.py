@@ -40,7 +40,7 @@ from tplc.lower.lexemes import (
     group,
     lexemes_of,
 )
-from tplc.lower.states import StateName, closes_and_opens, is_unopened, states, texts_at
+from tplc.lower.states import UNCLOSED, StateName, closes_and_opens, is_unopened, states, texts_at
 from tplc.lower.values import LEAST_CUT, NAME_LIMIT
 from tplc_runtime.repairs import LEFT_OVER
 from tplc_runtime.turn import CALL_KINDS, CUT_KINDS, MOST_ENDS
@@ -361,11 +361,11 @@ def _ends_of_output(form: FormPatterns) -> str:
 
 
 def _respelled_closers(form: FormPatterns) -> str:
-    """Return the closer of reasoning in another spelling, if nothing else closes it later."""
+    """Return the closer of reasoning in another spelling, or what opens content, if nothing else closes it later."""
     found = [
         f"{some_suffix(one.lead)}{one.find}(?={form.rest_of_reasoning}){some_prefix(one.trail)}"
         for one in form.states.get(form.reasoning_state, NO_LEXEMES).all
-        if one.kind == ONLY_RESPELLED
+        if one.kind in (ONLY_RESPELLED, UNCLOSED)
     ]
     return group(either(found))
 
@@ -412,7 +412,7 @@ def _left_bracket(form: FormPatterns) -> str:
         return ""
     after, brackets = form.states["after_call"].find, LEFT_OVER.pattern
     if (garbled := garbled_closers(form.acceptor)) is not None:
-        brackets = rf"(?>{garbled.pattern})|{brackets}"
+        brackets = rf"{brackets}|(?>{garbled.pattern})"
     return rf"\s*+(?!{after})(?:{brackets})(?=\s*+(?:{form.after_left_over()}|\Z))"
 
 

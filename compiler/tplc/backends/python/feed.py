@@ -43,6 +43,13 @@ def feed(facts: Acceptor, tokens: Sequence[str] | None = None) -> list[str]:
         lines += [f"        if self._value_fast_path{is_text}:", *_feed_argument(facts, chars)]
         word = "elif"
     lines += _feed_text(facts, f"{word} self._text_fast_path{is_text}", tokens or ())
+    if chars is not None and not _in_reader(facts):
+        tests = ['self._open_kind == "value"', 'self._buf == ""', *["not special"] * bool(is_text)]
+        lines += _condition(8, "elif", [*tests, *_contains_no_end(facts, chars), *_ends_inside(facts, chars)])
+        lines += ["            self._unaccounted.append(chunk)", "            return []"]
+    if chars is not None and _in_reader(facts):
+        test = f"self._json_fast_path is not None{' and special is None' * (tokens is not None)}"
+        lines += [f"        if {test}:", "            return self._json_fast_path(self, chunk)"]
     more = " if special is None else self._feed_special(chunk, special)" * (tokens is not None)
     return [*lines, f"        return self._feed_slowly(chunk){more}"]
 
@@ -113,23 +120,34 @@ def _feed_argument(facts: Acceptor, chars: set[str]) -> list[str]:
         in_string = ['chunk[-1:] not in "\\\\"', "IN_STRING.fullmatch(chunk)"]
         otherwise, passed = in_string if _in_json(facts) else [], "chunk"
     else:
-        pairs = facts.calls.pairs if facts.calls is not None else None
-        if pairs is not None and pairs.guessed:
-            # Any of them may begin what ends the value, white space among them.
-            tests = [*_contains_no_marker(chars), "not chunk[-1:].isspace()"]
-        else:
-            tests = _contains_no_marker(filter(str.strip, chars), filter(str.isprintable, filter(str.isspace, chars)))
-        # Usual text contains none of these, so only other text is asked about them.
-        spaces = "".join(sorted(char for char in chars if char.isspace() and not char.isprintable()))
-        otherwise, passed = [f"chunk[-1:] not in {literal(spaces or chr(10))}"], "self._json(chunk)"
-        if pairs is not None and pairs.next_unopened:
-            otherwise.append('(self._next_lines == "" or not self._may_begin_pair(chunk))')
+        tests, otherwise, passed = _contains_no_end(facts, chars), _ends_inside(facts, chars), "self._json(chunk)"
     if not otherwise:
         return [*_condition(12, "if", [*tests, *usual]), *_pass_on(16, _argument("chunk"))]
     indent = 16 if tests else 12
     lines = [*_condition(indent, "if", usual), *_pass_on(indent + 4, _argument("chunk"))]
     lines += [*_condition(indent, "if", otherwise), *_pass_on(indent + 4, _argument(passed))]
     return [*_condition(12, "if", tests), *lines] if tests else lines
+
+
+def _contains_no_end(facts: Acceptor, chars: set[str]) -> list[str]:
+    """Return conditions: no end of a raw value can begin in the chunk, except in white space at its end."""
+    pairs = facts.calls.pairs if facts.calls is not None else None
+    if pairs is not None and pairs.guessed:
+        # Any of them may begin what ends the value, white space among them.
+        return [*_contains_no_marker(chars), "not chunk[-1:].isspace()"]
+    return _contains_no_marker(filter(str.strip, chars), filter(str.isprintable, filter(str.isspace, chars)))
+
+
+def _ends_inside(facts: Acceptor, chars: set[str]) -> list[str]:
+    """Return conditions: no end of a raw value begins with white space at the end of the chunk, or with a line in it.
+
+    Usual text contains none of these, so only other text is asked about them.
+    """
+    pairs = facts.calls.pairs if facts.calls is not None else None
+    spaces = "".join(sorted(char for char in chars if char.isspace() and not char.isprintable()))
+    lines = pairs is not None and bool(pairs.next_unopened)
+    begins = ['(self._next_lines == "" or not self._may_begin_pair(chunk))'] * lines
+    return [f"chunk[-1:] not in {literal(spaces or chr(10))}", *begins]
 
 
 def _pass_on(indent: int, delta: str) -> list[str]:

@@ -34,6 +34,7 @@ from tplc.lower.lexemes import MAX_INNER_SPACE, NOTHING, Lexemes, lexemes_of, pl
 from tplc.lower.markerlike import marker_like_texts
 from tplc.lower.pairs import around_key, between_pairs, closes_lost_value, ends_of_value, value_ends_and_markers
 from tplc.lower.states import (
+    UNCLOSED,
     StateName,
     TurnState,
     calls_end_reasoning,
@@ -156,7 +157,8 @@ def _of_the_turn(facts: Acceptor, of_state: Mapping[StateName, TurnState]) -> li
     lines += _escapes(facts)
     lines += _marker_like(facts)
     at_lines = _counts_at_lines(facts) or bool(facts.reasoning_ends_at_lines)
-    respelled_ends = bool(has_respelled_ends(facts)) and (at_ends or not is_unopened(facts))
+    unclosed = "reasoning" in of_state and UNCLOSED in dict(of_state["reasoning"].kinds)
+    respelled_ends = unclosed or (bool(has_respelled_ends(facts)) and (at_ends or not is_unopened(facts)))
     return lines + _flags(
         {
             "PLACE_DECIDES": at_ends or respelled_ends or at_lines,

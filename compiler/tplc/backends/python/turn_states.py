@@ -21,6 +21,7 @@ from tplc.backends.python.literals import literal, texts
 from tplc.lower.acceptor import Acceptor
 from tplc.lower.states import (
     CALLS,
+    UNCLOSED,
     Action,
     Branch,
     BranchTest,
@@ -217,6 +218,11 @@ def _does(state: TurnState, kind: str, found: Transition | Branch) -> Iterator[s
         return
     if kind in ("reasoning_end", "reasoning_line") and state.name == "reasoning":
         yield "return self._close_reasoning()"
+        return
+    if kind == UNCLOSED and transition.note:
+        yield 'self._opener, self._state = "", type(self)._content'
+        yield from ("if not self._reasoning_on:", "    return self._keep_as_text(text)")
+        yield f"return self._drop_noted({noted(transition.note)})"
         return
     if transition.note and state.text is not None:
         drop = "drop_after_text" if transition.only_after_text else "drop_noted"

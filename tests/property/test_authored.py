@@ -1,0 +1,30 @@
+"""Chat templates written by hand: each verifies and is read right, or is refused with the cause that is named here."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.property.report_authored import FOLDER, check
+
+NAMES = sorted(path.stem for path in FOLDER.glob("*.jinja"))
+# What a refusal says.
+REFUSED = {
+    "attrs": "the name of a call comes after its arguments",
+    "eq-lines-raw": "the marker '<|done|>' in it",
+    "name-begins-line": "no message with calls comes back",
+    "nested-xml": "the template escapes HTML in values",
+    "quoted-reason": "only white space",
+    "raw-blocks": 'turn.end "<|done|>" is in the text itself',
+    "reason-close-only": "no answer follows the text that was learned to precede it",
+    "role-paren-tools": 'the template writes " (tools): ',
+    "table": "no message with calls comes back",
+    "typed-params": "the template writes ",
+}
+
+
+@pytest.mark.sweep(12)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_template_is_read_right_or_refused(name: str) -> None:
+    outcome, why = check(FOLDER / f"{name}.jinja")
+    assert outcome == ("refused" if name in REFUSED else "verified"), why
+    assert REFUSED.get(name, "") in why
