@@ -70,6 +70,7 @@ def test_any_text_is_parsed(name: str, text: str) -> None:
     assert streamed(module, list(text)) == module.parse(text)
 
 
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_copy_goes_its_own_way(name: str) -> None:
     ir = ir_of(name)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.backends.values_and_markers import KNOWN, NOTATIONS, SLIPS, VALUES, outputs, tools, wrong_readings
+from tests.conftest import amount
 
 _CALL = frozenset(["first call not closed"])
 # A value without a closer goes on to the next marker that the format writes after it, where no tool has the next key.
@@ -34,7 +35,7 @@ EXCEPTIONS = {
 @pytest.mark.parametrize("value", VALUES, ids=str)
 @pytest.mark.parametrize("name", NOTATIONS)
 def test_values_end_before_markers(name: str, value: Any) -> None:
-    found = [one for known in KNOWN for one in wrong_readings(name, value, known)]
+    found = [one for known in KNOWN[: amount(2, sweep=4)] for one in wrong_readings(name, value, known)]
     assert [one for one in found if one[0] not in EXCEPTIONS.get(name, ())] == []
 
 

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.conftest import ROOT
+from tests.conftest import ROOT, amount
 from tplc import driver
 from tplc.errors import SourceError, TplcError
 from tplc.project.files import read_examples, read_json, read_schema, read_tolerances, read_tools
@@ -94,6 +94,7 @@ READERS: list[tuple[str, bytes, Callable[[str], object]]] = [
 ]
 
 
+@pytest.mark.sweep(1)
 @pytest.mark.parametrize(("name", "data", "read"), READERS, ids=[name for name, _, _ in READERS])
 def test_files_that_are_changed(
     tmp_path_factory: pytest.TempPathFactory, name: str, data: bytes, read: Callable[[str], object]
@@ -102,7 +103,9 @@ def test_files_that_are_changed(
     path.write_bytes(data)
     read(str(path))
 
-    @settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+    @settings(
+        max_examples=amount(60, sweep=150), deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+    )
     @given(changed(data))
     def tried(data: bytes) -> None:
         path.write_bytes(data)
@@ -114,7 +117,8 @@ def test_files_that_are_changed(
     tried()
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@pytest.mark.sweep(1)
+@settings(max_examples=amount(60, sweep=150), deadline=None, derandomize=True)
 @given(changed(IR))
 def test_an_ir_that_is_changed(data: bytes) -> None:
     """An IR that is read makes every artifact, or one error."""
@@ -139,7 +143,8 @@ def places(value: object, path: tuple[str | int, ...] = ()) -> Iterator[tuple[st
         yield from places(member, (*path, key))
 
 
-@settings(max_examples=400, deadline=None, derandomize=True)
+@pytest.mark.sweep(1)
+@settings(max_examples=amount(150, sweep=400), deadline=None, derandomize=True)
 @given(st.data())
 def test_an_ir_with_other_values(data: st.DataObject) -> None:
     changed: Any = copy.deepcopy(data.draw(st.sampled_from(IRS)))

@@ -51,6 +51,7 @@ def test_templates_render(seed: int) -> None:
     assert text.index("Why?") < text.rindex("So.")
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     "seed",
     [

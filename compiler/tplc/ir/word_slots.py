@@ -11,9 +11,9 @@ from dataclasses import replace
 
 from tplc.ir.markers import could_be_prose, is_distinctive, is_ordinary
 from tplc.ir.nodes import Captured, TemplateIR, Text
-from tplc_runtime.scanner import WORD_SLOT
+from tplc_runtime.scanner import PLAIN_WORD, WORD_SLOT
 
-WORD = r"[\w.-]"
+WORD = PLAIN_WORD.pattern.partition("{")[0]  # one of its characters
 _BEFORE = re.compile(r"\S\S")  # what a marker begins with, before its slot
 
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 
 from tplc.ir.markers import could_be_prose, only_punctuation
 from tplc.ir.printed import quoted
+from tplc.ir.word_slots import WORD
 from tplc.lower.acceptor import SAME_SLOT
 from tplc_runtime.scanner import (
     ANY_WORD,
@@ -25,6 +26,7 @@ from tplc_runtime.scanner import (
     LONGEST_LANGUAGE,
     LONGEST_WORD,
     PART_OF_LONGER,
+    PLAIN_WORD,
     RESPELLED,
     SPELLED_OTHERWISE,
     WORD_SLOT,
@@ -44,8 +46,7 @@ BAR = re.compile("[|｜]")
 LONG_WORD = re.compile(r"[^\W\d_]{3}")
 WORD_JOINERS = "_▁|｜-"  # what the words of a marker are joined with, and what may be next to its brackets
 MOST_WORD_SEPARATORS = 4  # so much white space, or so many joints, where a marker that is spelled otherwise has some
-PLAIN_NAME = r"[\w.-]"
-SLOT_PATTERN = rf"{PLAIN_NAME}{{1,{LONGEST_WORD}}}"
+SLOT_PATTERN = rf"{WORD}{{1,{LONGEST_WORD}}}"
 CONTROL = {"\n": r"\n", "\t": r"\t", "\r": r"\r", "\f": r"\f", "\v": r"\v"}
 _PATTERNS = {SAME_SLOT: ANY_SLOT_TEXT, ANY_WORD: LANGUAGE.pattern, WORD_SLOT: SLOT_PATTERN}
 _SPECIAL = frozenset(r"\.^$*+?{}[]|()")
@@ -325,7 +326,7 @@ def plain_word(found: Lexemes) -> tuple[str, tuple[str | None, ...]]:
         return NOTHING, ()
     ends = _factored([(lexeme.core[0], f"({lexeme.find})") for lexeme in clear])
     trails = tuple(None if lexeme.kind == "next" else lexeme.trail for lexeme in clear)
-    return rf"{PLAIN_NAME}{{0,{LONGEST_WORD}}}\Z|({SLOT_PATTERN})(?:{ends})", trails
+    return rf"{PLAIN_WORD.pattern}\Z|({SLOT_PATTERN})(?:{ends})", trails
 
 
 def first_characters(core: str, count: int) -> str:
