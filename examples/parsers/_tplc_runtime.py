@@ -694,7 +694,7 @@ class WordStyle(Style):
         bare_keys: bool = False,
     ) -> None:
         super().__init__(strings, words, punctuation, bare_keys=bare_keys)
-        if self.is_json or self.quoting is None or not self.prefixes.isdisjoint([self.opened, *punctuation]):
+        if self.quoting is None or not self.prefixes.isdisjoint([self.opened, *punctuation]):
             return
         self.is_regular = "".join(punctuation) == "[,]{:,}"
         close, few = re.escape(self.usual), f"{JSON_SPACE}{{0,{MOST_SPACE}}}"
@@ -759,7 +759,7 @@ class Reader(Copyable):
         while pos < stop and self.want and not self.pause:
             if self.KNOWS_REGULAR_TEXT and self.is_regular():
                 start, pos = pos, self.regular(buf, pos, stop)
-                if not self.style.HAS_WORDS or self.style.is_json:
+                if not self.style.HAS_WORDS:
                     self.out.append(buf[start:pos])
                 if pos == stop or (self.needs_more and not final):
                     break
@@ -1132,7 +1132,7 @@ class RegularReader(Reader):
                     self.needs_more = match is not None and self.breaks.wordless
                     break
                 pos, want = match.end(), "comma"
-            if style.HAS_WORDS and not style.is_json:
+            if style.HAS_WORDS:
                 self.out.append(self._translated(buf[start:pos], match, string))
         self.string, self.want = string, want
         return pos
@@ -1157,8 +1157,10 @@ class RegularReader(Reader):
             return text
         if match.lastindex == 1:
             return self.style.words.get(text, text)
-        key = match.start(1) - match.start() - len(self.style.opened) * (not self.style.bare_keys)
-        return f'{text[:key]}"{match[1]}"{match[2]}'
+        quoted = not self.style.bare_keys
+        start = match.start(1) - match.start() - len(self.style.opened) * quoted
+        end = match.end(1) - match.start() + len(self.style.usual) * quoted
+        return f'{text[:start]}"{match[1]}"{text[end:]}'
 
 
 class LookaheadReader(Reader):
@@ -2957,7 +2959,7 @@ class Machine(Slots):
         buf = self._buf + chunk
         stop = len(buf)
         end = reader.regular(buf, 0, stop)
-        text = reader.take() if reader.style.HAS_WORDS and not reader.style.is_json else buf[:end]
+        text = reader.take() if reader.style.HAS_WORDS else buf[:end]
         if end == stop:
             self._buf, self._value_fast_path = "", reader.string is not None
         elif reader.needs_more and stop - end <= LONGEST_SEPARATOR:
@@ -2969,7 +2971,7 @@ class Machine(Slots):
             self._buf, self._pos = buf, end
             return self._advance("")
         self._unaccounted.append(text)
-        if reader.style.HAS_WORDS and not reader.style.is_json:
+        if reader.style.HAS_WORDS:
             self._base += end - len(text)  # the rest is accounted for with the text
         return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": text}}]}]
 

@@ -61,7 +61,7 @@ class Machine(Slots):
         buf = self._buf + chunk
         stop = len(buf)
         end = reader.regular(buf, 0, stop)
-        text = reader.take() if reader.style.HAS_WORDS and not reader.style.is_json else buf[:end]
+        text = reader.take() if reader.style.HAS_WORDS else buf[:end]
         if end == stop:
             self._buf, self._value_fast_path = "", reader.string is not None
         elif reader.needs_more and stop - end <= LONGEST_SEPARATOR:
@@ -73,7 +73,7 @@ class Machine(Slots):
             self._buf, self._pos = buf, end
             return self._advance("")
         self._unaccounted.append(text)
-        if reader.style.HAS_WORDS and not reader.style.is_json:
+        if reader.style.HAS_WORDS:
             self._base += end - len(text)  # the rest is accounted for with the text
         return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": text}}]}]
 

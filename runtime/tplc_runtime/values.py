@@ -177,7 +177,7 @@ class WordStyle(Style):
         bare_keys: bool = False,
     ) -> None:
         super().__init__(strings, words, punctuation, bare_keys=bare_keys)
-        if self.is_json or self.quoting is None or not self.prefixes.isdisjoint([self.opened, *punctuation]):
+        if self.quoting is None or not self.prefixes.isdisjoint([self.opened, *punctuation]):
             return
         self.is_regular = "".join(punctuation) == "[,]{:,}"
         close, few = re.escape(self.usual), f"{JSON_SPACE}{{0,{MOST_SPACE}}}"
@@ -242,7 +242,7 @@ class Reader(Copyable):
         while pos < stop and self.want and not self.pause:
             if self.KNOWS_REGULAR_TEXT and self.is_regular():
                 start, pos = pos, self.regular(buf, pos, stop)
-                if not self.style.HAS_WORDS or self.style.is_json:
+                if not self.style.HAS_WORDS:
                     self.out.append(buf[start:pos])
                 if pos == stop or (self.needs_more and not final):
                     break
@@ -615,7 +615,7 @@ class RegularReader(Reader):
                     self.needs_more = match is not None and self.breaks.wordless
                     break
                 pos, want = match.end(), "comma"
-            if style.HAS_WORDS and not style.is_json:
+            if style.HAS_WORDS:
                 self.out.append(self._translated(buf[start:pos], match, string))
         self.string, self.want = string, want
         return pos
@@ -640,8 +640,10 @@ class RegularReader(Reader):
             return text
         if match.lastindex == 1:
             return self.style.words.get(text, text)
-        key = match.start(1) - match.start() - len(self.style.opened) * (not self.style.bare_keys)
-        return f'{text[:key]}"{match[1]}"{match[2]}'
+        quoted = not self.style.bare_keys
+        start = match.start(1) - match.start() - len(self.style.opened) * quoted
+        end = match.end(1) - match.start() + len(self.style.usual) * quoted
+        return f'{text[:start]}"{match[1]}"{text[end:]}'
 
 
 class LookaheadReader(Reader):
