@@ -315,6 +315,13 @@ RULES: dict[str, tuple[str, str, Any, bool, list[str]]] = {
         False,
         [],
     ),
+    "another case before a fence with a language": (
+        "open-json",
+        '[=REQUEST=]\n```json\n{"function": "get_weather", "input": {"city": "Oslo", "days": 3}}\n```[=stop=]',
+        (None, None, [OSLO]),
+        False,
+        ["a marker is not spelled as the template does", "``` is left over after a call"],
+    ),
     "a number that is not JSON": (
         "open-json",
         '[=request=]{"function": "get_weather", "input": {"city": "Oslo", "days": 03}}[=stop=]',

@@ -292,6 +292,9 @@ def is_truncated(core: str, text: str) -> bool:
     none; at its end, the marker is a word whose end only the next character shows."""
     if core[0] == RESPELLED:
         start = squeezed(text)
+        stem, any_word, _ = core[1:].partition(ANY_WORD)
+        if any_word and start.startswith(stem):  # the language that a fence names
+            start = stem + ANY_WORD + LANGUAGE.sub("", start[len(stem) :], count=1)
         return text[:1] == core[1] and len(start) < len(core) - 1 and core.startswith(start, 1)
     at = end = 0
     for part in core.split(" "):
