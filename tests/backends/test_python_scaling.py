@@ -117,8 +117,8 @@ MOST_CALLS = {
     "tagged-json": (2.3, 3.4, 8, 15.5),
     "parameter-tags": (2.3, 3.4, 3, 31),
     "addressed-parts": (2.3, 3.5, 3, 28),
-    "string-delimiters": (2.6, 4.4, 17, 34),
-    "keyword-calls": (2.2, 3.4, 12, 55),
+    "string-delimiters": (2.6, 4.4, 18, 35),
+    "keyword-calls": (2.2, 3.4, 16, 55),
 }
 
 
