@@ -54,12 +54,16 @@ def _check(
     broken = [Broken("lost", what) for what in lost]
     if json_too:
         broken += [Broken("json", what) for call in calls if (what := _bad_arguments(call))]
-    broken += _in_chunks(form, whole, options, chunks)
+    broken += _in_chunks(form, text, options, chunks)
     return Checked(tuple(broken), len(calls))
 
 
-def _in_chunks(form: Format, whole: Any, options: Mapping[str, Any], chunks: Sequence[str]) -> list[Broken]:
+def _in_chunks(form: Format, text: str, options: Mapping[str, Any], chunks: Sequence[str]) -> list[Broken]:
+    """Compare with the whole text without a trace: that sends text of the prompt that is pending through the states."""
     try:
+        whole = form.parser.StreamParser(**options)
+        whole.feed(text)
+        whole.finish()
         stream = form.parser.StreamParser(**options)
         deltas = [delta for chunk in chunks for delta in stream.feed(chunk)] + stream.finish()
     except Exception:  # noqa: BLE001
