@@ -267,8 +267,8 @@ class StreamParser(CallObjects):
                     self._buf = ""
                 self._unaccounted.append(text)
                 return [{self._open_kind: text}]
-        if self._json_fast_path is not None:
-            return self._json_fast_path(self, chunk)
+        if self._regular_fast_path is not None:
+            return self._regular_fast_path(self, chunk)
         return self._feed_slowly(chunk)
 
 

@@ -197,8 +197,8 @@ class StreamParser(QuotedPairs):
         elif self._text_fast_path and "`" not in chunk and "⟨" not in chunk and "⟪" not in chunk and chunk != "":
             self._unaccounted.append(chunk)
             return [{self._open_kind: chunk}]
-        if self._json_fast_path is not None:
-            return self._json_fast_path(self, chunk)
+        if self._regular_fast_path is not None:
+            return self._regular_fast_path(self, chunk)
         return self._feed_slowly(chunk)
 
 

@@ -8,7 +8,7 @@ from .message import Diagnostic
 from .pattern import IDENTIFIER, LEAST_CUT
 from .scanner import NO_MARKERS, SPELLED_OTHERWISE
 from .schema import fits, misfit, tool_named
-from .second import arguments_of, loaded
+from .second import FENCE_END, arguments_of, loaded
 from .slots import NEVER_IN_NAMES, Slots
 from .stream import MOST_DIAGNOSTICS
 from .turn import CALL_KINDS, ENDS_IN_CALL, next_char
@@ -53,8 +53,8 @@ class Machine(Slots):
     _repaired = False  # the arguments of the last call were repaired
     _second_reading_failed = False  # the second reading of this call found none
 
-    def _feed_regular_json(self, chunk: str) -> list[Delta]:
-        """Read more of arguments in regular JSON, without a state."""
+    def _feed_regular_text(self, chunk: str) -> list[Delta]:
+        """Read more of arguments that are regular text, without a state."""
         reader = self._reader
         if reader is None:
             return self._advance(chunk)
@@ -85,7 +85,7 @@ class Machine(Slots):
         elif self._open_kind:
             self._enter_fast_path("")
         if not reader.out and reader.is_regular():
-            self._open_kind, self._json_fast_path = "arguments", type(self)._feed_regular_json
+            self._open_kind, self._regular_fast_path = "arguments", type(self)._feed_regular_text
 
     def _value_has_ended(self, reader: Reader) -> bool:
         """Return whether the value has ended; if it hasn't, the next chunk may continue a string of it."""
@@ -344,7 +344,7 @@ class Machine(Slots):
         if part and self._final:
             least, at = 1 if self._unclosed and kind == "" else LEAST_CUT, next_char(buf, self._pos)
             # A fence around the calls is closed there, rather than another one opened.
-            if buf[at:].rstrip() != "```" and marks.is_truncated(buf, at, CALL_KINDS, least):
+            if buf[at:].rstrip() != FENCE_END and marks.is_truncated(buf, at, CALL_KINDS, least):
                 self._drop_truncated_call()
                 return None
         if self.LONE_OPENERS and self._lacks_section and kind == "call":

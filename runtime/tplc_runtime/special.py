@@ -275,7 +275,7 @@ class SpecialTokens(Machine):
             return self._advance(text)
         if text == "":
             return []
-        return self._json_fast_path(self, text) if self._json_fast_path is not None else self._feed_slowly(text)
+        return self._regular_fast_path(self, text) if self._regular_fast_path is not None else self._feed_slowly(text)
 
     def finish(self) -> list[Delta]:
         """Ends the output; returns the remaining deltas."""

@@ -100,7 +100,7 @@ class Stream(Copyable):
             self._ambiguous_from = 0
         if self.CALLS:
             self._tools = parameters_of(tools)
-            self._json_fast_path: Callable[[Any, str], list[Delta]] | None = None  # reads values that are emitted
+            self._regular_fast_path: Callable[[Any, str], list[Delta]] | None = None  # reads values that are emitted
             self._value_fast_path = False  # as _text_fast_path, for an argument
             self._after_failed_call = False  # after a failed call: its closers are text
             self._open = False  # the last call is not complete
@@ -302,7 +302,7 @@ class Stream(Copyable):
         if self.WAITS:
             self._is_still_ambiguous = None
         if self.CALLS:
-            self._json_fast_path, self._value_fast_path = None, kind == "arguments"
+            self._regular_fast_path, self._value_fast_path = None, kind == "arguments"
         self._text_fast_path = kind not in ("", "arguments", "value") if self.CALLS else kind != ""
 
     def _advance(self, chunk: str) -> list[Delta]:
@@ -312,7 +312,7 @@ class Stream(Copyable):
         if self.WAITS:
             self._is_still_ambiguous = None
         if self.CALLS:
-            self._usual, self._json_fast_path, self._value_fast_path = None, None, False
+            self._usual, self._regular_fast_path, self._value_fast_path = None, None, False
         if self._parts:
             chunk = "".join(self._parts) + chunk
             self._parts.clear()

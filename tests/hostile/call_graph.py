@@ -21,7 +21,7 @@ from collections.abc import Container, Iterator, Mapping
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Graph = dict[str, set[str]]
 DISPATCH = frozenset(["_state", "_find_safe_end", "_is_still_ambiguous"])  # attributes that hold functions
-HOLDS_ONE = {"_json_fast_path": "_feed_regular_json"}  # and those that hold one only, or none: it is no state
+HOLDS_ONE = {"_regular_fast_path": "_feed_regular_text"}  # and those that hold one only, or none: it is no state
 
 
 def cycles(*sources: str) -> list[set[str]]:

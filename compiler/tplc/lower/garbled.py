@@ -19,6 +19,7 @@ WORDS = re.compile(r"[A-Za-z]+|[^\W_A-Za-z]+")
 _BRACKETS = frozenset("<>/\\|[](){}＜＞｜")
 SHORT = re.compile(r"[<\[【«][^\w\s]*[A-Za-z]+[^\w\s]*[>\]】»]")
 _OPENING = frozenset("<[({«【＜")
+PLURAL_OR_NAME = r"""s?(?!\w)(?:[=:]["']?[\w.:-]{1,64}["']?)?"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +62,13 @@ def _with_other_brackets(cores: Sequence[str], after: Iterable[str]) -> str:
     return in_other_brackets(cores, leading, rf"{leading}\s") + end
 
 
-def in_other_brackets(cores: Iterable[str], first: str, inner: str) -> str:
-    """Return the pattern of markers with the right letters, up to the name that may follow these.
+def in_other_brackets(cores: Iterable[str], first: str, inner: str, *, after: str = PLURAL_OR_NAME) -> str:
+    """Return the pattern of markers with the right letters.
 
-    `first`, `inner`: the characters before the letters, as they are written in a class of a pattern.
+    `first`, `inner`: the characters before the letters, as they are written in a class of a pattern.  `after`: the
+    pattern of what comes after the letters.
     """
-    name = r"""(?:[=:]["']?[\w.:-]{1,64}["']?)?"""
-    return rf"[{first}][{inner}]{{0,7}}(?:{'|'.join(unique(map(any_case_words, cores)))})s?(?!\w){name}"
+    return rf"[{first}][{inner}]{{0,7}}(?:{'|'.join(unique(map(any_case_words, cores)))}){after}"
 
 
 def any_case_words(core: str) -> str:

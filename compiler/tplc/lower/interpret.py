@@ -19,7 +19,7 @@ from tplc.lower.interpret_calls import InterpretedCall, NotAsWritten, read_call,
 from tplc.lower.lexemes import Lexeme, Lexemes, lexemes_of
 from tplc.lower.markerlike import marker_like_texts
 from tplc.lower.states import (
-    UNCLOSED,
+    COUNTED_AS,
     Action,
     Branch,
     StateName,
@@ -41,10 +41,11 @@ from tplc_runtime.turn import (
     SPACE_SEPARATOR,
     SPELLING,
     TEXT_AFTER_TURN,
+    UNCLOSED_KINDS,
 )
 
-# The kinds that count at some places only, by the kind that they are there.
-COUNTED_AS = {"end": "final_end", "content_end": "weak_content_end", "reasoning_end": "reasoning_line"}
+# The kinds of COUNTED_AS by the kind that they are where they count.
+_COUNTING = {counted: kind for kind, counted in COUNTED_AS.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +182,7 @@ class _Interpreter:
 
     def _follow(self, state: TurnState, found: Found) -> StateName:
         lookup = dict(self.states["before_content"].on if "before_content" in self.states else ()) | dict(state.on)
-        transition = self._taken(lookup.get(found.kind) or lookup[COUNTED_AS[found.kind]])
+        transition = self._taken(lookup.get(found.kind) or lookup[_COUNTING[found.kind]])
         if self._is_name_end(found):
             self._keep(found, state.text or "content")
             return state.name
@@ -345,10 +346,10 @@ class _Interpreter:
     def _find(self, state: TurnState) -> Found | None:
         """Return the first lexeme that counts at its place."""
         found, at_line_start, seen, outer = self._matches(state, self.pos), self.at_line_start, self.pos, None
-        while found is not None and found.kind in (*COUNTED_AS.values(), "line", "respelled", UNCLOSED):
-            if found.kind in ("respelled", UNCLOSED):
+        while found is not None and found.kind in ("line", *UNCLOSED_KINDS, *COUNTED_AS):
+            if found.kind in UNCLOSED_KINDS:
                 if not self._is_closed(state, found.end):
-                    counted = "reasoning_end" if found.kind == "respelled" else UNCLOSED
+                    counted = "reasoning_end" if found.kind == "respelled" else found.kind
                     return Found(found.lexeme, counted, found.start, found.end)
             elif found.kind in ("line", "reasoning_line"):
                 at_line_start, seen = _ends_at_line_start(self.text[seen : found.start], at_line_start), found.start

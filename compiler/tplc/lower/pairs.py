@@ -14,7 +14,7 @@ from tplc.ir.nodes import Dialect, Layout, PairArguments, Slot, StringStyle, Tem
 from tplc.ir.spellings import spelling_of
 from tplc.lower.acceptor import Following, PairForm, SlotEnd, TypeWrap
 from tplc.lower.following import ValueContext, following_of
-from tplc.lower.garbled import any_case_words
+from tplc.lower.garbled import in_other_brackets
 from tplc.lower.layouts import merged, not_blank, text_at, unique
 from tplc.lower.lexemes import MAX_INNER_SPACE, Lexemes, in_class, is_respelled, lexemes_of
 from tplc.lower.slots import stops_of
@@ -287,9 +287,8 @@ def around_key(pairs: PairForm) -> tuple[str, str] | None:
 def _with_other_brackets(texts: Sequence[str]) -> list[str]:
     """Return the patterns of markers next to a key that have the right letters and other brackets."""
     long = [text for text in texts if is_respelled(text)]
-    return [
-        rf"[{BRACKETS}][{BRACKETS}\s]{{0,7}}{any_case_words(text)}(?!\w)[{CLOSING_BRACKETS}]{{0,4}}" for text in long
-    ]
+    end = rf"(?!\w)[{CLOSING_BRACKETS}]{{0,4}}"
+    return [in_other_brackets([text], BRACKETS, rf"{BRACKETS}\s", after=end) for text in long]
 
 
 BRACKETS, CLOSING_BRACKETS = in_class("<>＜＞/\\|｜[]"), in_class(">＞|｜]")

@@ -52,6 +52,8 @@ BranchTest = Literal[
     "calls are closed",
 ]
 UNCLOSED = "unclosed"  # the kind of what opens content, where reasoning is open: it counts if nothing closes that
+# What a marker is that counts only at the output's end, before other markers, or at the start of a line.
+COUNTED_AS = {"final_end": "end", "weak_content_end": "content_end", "reasoning_line": "reasoning_end"}
 NOT_CLOSED = ("reasoning_not_closed", "content begins before the reasoning is closed")
 UNOPENED = ("reasoning_not_open", "reasoning ends that was not open")
 EMPTY_CALL = ("empty_call", "an empty call")

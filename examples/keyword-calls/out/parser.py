@@ -1702,7 +1702,7 @@ class Stream(Copyable):
         self._is_still_ambiguous: Callable[[str], object] | None = None
         self._ambiguous_from = 0
         self._tools = parameters_of(tools)
-        self._json_fast_path: Callable[[Any, str], list[Delta]] | None = None  # reads values that are emitted
+        self._regular_fast_path: Callable[[Any, str], list[Delta]] | None = None  # reads values that are emitted
         self._value_fast_path = False  # as _text_fast_path, for an argument
         self._after_failed_call = False  # after a failed call: its closers are text
         self._open = False  # the last call is not complete
@@ -1890,7 +1890,7 @@ class Stream(Copyable):
         """Declare that the next chunk may continue text of this kind, "" for none."""
         self._open_kind, self._find_safe_end = kind, find_safe_end
         self._is_still_ambiguous = None
-        self._json_fast_path, self._value_fast_path = None, kind == "arguments"
+        self._regular_fast_path, self._value_fast_path = None, kind == "arguments"
         self._text_fast_path = kind not in ("", "arguments", "value")
 
     def _advance(self, chunk: str) -> list[Delta]:
@@ -1898,7 +1898,7 @@ class Stream(Copyable):
             self._flush_fast_path()
         self._open_kind, self._text_fast_path = "", False
         self._is_still_ambiguous = None
-        self._usual, self._json_fast_path, self._value_fast_path = None, None, False
+        self._usual, self._regular_fast_path, self._value_fast_path = None, None, False
         if self._parts:
             chunk = "".join(self._parts) + chunk
             self._parts.clear()
@@ -2466,8 +2466,8 @@ class Machine(Slots):
     _repaired = False  # the arguments of the last call were repaired
     _second_reading_failed = False  # the second reading of this call found none
 
-    def _feed_regular_json(self, chunk: str) -> list[Delta]:
-        """Read more of arguments in regular JSON, without a state."""
+    def _feed_regular_text(self, chunk: str) -> list[Delta]:
+        """Read more of arguments that are regular text, without a state."""
         reader = self._reader
         if reader is None:
             return self._advance(chunk)
@@ -2498,7 +2498,7 @@ class Machine(Slots):
         elif self._open_kind:
             self._enter_fast_path("")
         if not reader.out and reader.is_regular():
-            self._open_kind, self._json_fast_path = "arguments", type(self)._feed_regular_json
+            self._open_kind, self._regular_fast_path = "arguments", type(self)._feed_regular_text
 
     def _value_has_ended(self, reader: Reader) -> bool:
         """Return whether the value has ended; if it hasn't, the next chunk may continue a string of it."""
@@ -2685,7 +2685,7 @@ class Machine(Slots):
         if part and self._final:
             least, at = 1 if self._unclosed and kind == "" else LEAST_CUT, next_char(buf, self._pos)
             # A fence around the calls is closed there, rather than another one opened.
-            if buf[at:].rstrip() != "```" and marks.is_truncated(buf, at, CALL_KINDS, least):
+            if buf[at:].rstrip() != FENCE_END and marks.is_truncated(buf, at, CALL_KINDS, least):
                 self._drop_truncated_call()
                 return None
         return kind
@@ -3351,8 +3351,8 @@ class StreamParser(Pairs):
         elif self._text_fast_path and "<" not in chunk and "`" not in chunk and chunk != "":
             self._unaccounted.append(chunk)
             return [{self._open_kind: chunk}]
-        if self._json_fast_path is not None:
-            return self._json_fast_path(self, chunk)
+        if self._regular_fast_path is not None:
+            return self._regular_fast_path(self, chunk)
         return self._feed_slowly(chunk)
 
     # From here on, the class is the same in parsers of other formats.

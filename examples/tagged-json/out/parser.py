@@ -1677,7 +1677,7 @@ class Stream(Copyable):
         self._is_still_ambiguous: Callable[[str], object] | None = None
         self._ambiguous_from = 0
         self._tools = parameters_of(tools)
-        self._json_fast_path: Callable[[Any, str], list[Delta]] | None = None  # reads values that are emitted
+        self._regular_fast_path: Callable[[Any, str], list[Delta]] | None = None  # reads values that are emitted
         self._value_fast_path = False  # as _text_fast_path, for an argument
         self._after_failed_call = False  # after a failed call: its closers are text
         self._open = False  # the last call is not complete
@@ -1867,7 +1867,7 @@ class Stream(Copyable):
         """Declare that the next chunk may continue text of this kind, "" for none."""
         self._open_kind, self._find_safe_end = kind, find_safe_end
         self._is_still_ambiguous = None
-        self._json_fast_path, self._value_fast_path = None, kind == "arguments"
+        self._regular_fast_path, self._value_fast_path = None, kind == "arguments"
         self._text_fast_path = kind not in ("", "arguments", "value")
 
     def _advance(self, chunk: str) -> list[Delta]:
@@ -1875,7 +1875,7 @@ class Stream(Copyable):
             self._flush_fast_path()
         self._open_kind, self._text_fast_path = "", False
         self._is_still_ambiguous = None
-        self._usual, self._json_fast_path, self._value_fast_path = None, None, False
+        self._usual, self._regular_fast_path, self._value_fast_path = None, None, False
         if self._parts:
             chunk = "".join(self._parts) + chunk
             self._parts.clear()
@@ -2316,8 +2316,8 @@ class Machine(TurnStates):
     GARBLED: ClassVar[Any] = None
     LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may be in the place of a closer
 
-    def _feed_regular_json(self, chunk: str) -> list[Delta]:
-        """Read more of arguments in regular JSON, without a state."""
+    def _feed_regular_text(self, chunk: str) -> list[Delta]:
+        """Read more of arguments that are regular text, without a state."""
         reader = self._reader
         if reader is None:
             return self._advance(chunk)
@@ -2346,7 +2346,7 @@ class Machine(TurnStates):
         elif self._open_kind:
             self._enter_fast_path("")
         if not reader.out and reader.is_regular():
-            self._open_kind, self._json_fast_path = "arguments", type(self)._feed_regular_json
+            self._open_kind, self._regular_fast_path = "arguments", type(self)._feed_regular_text
 
     def _note_repair(self, code: str, what: str, reader: Reader) -> None:
         self._note(code, what + reader.repair)
@@ -2469,7 +2469,7 @@ class Machine(TurnStates):
         if part and self._final:
             least, at = 1 if self._unclosed and kind == "" else LEAST_CUT, next_char(buf, self._pos)
             # A fence around the calls is closed there, rather than another one opened.
-            if buf[at:].rstrip() != "```" and marks.is_truncated(buf, at, CALL_KINDS, least):
+            if buf[at:].rstrip() != FENCE_END and marks.is_truncated(buf, at, CALL_KINDS, least):
                 self._drop_truncated_call()
                 return None
         return kind
@@ -3151,8 +3151,8 @@ class StreamParser(CallObjects):
         ):
             self._unaccounted.append(chunk)
             return [{self._open_kind: chunk}]
-        if self._json_fast_path is not None:
-            return self._json_fast_path(self, chunk)
+        if self._regular_fast_path is not None:
+            return self._regular_fast_path(self, chunk)
         return self._feed_slowly(chunk)
 
     # From here on, the class is the same in parsers of other formats.

@@ -33,17 +33,16 @@ from tplc.lower.lexemes import (
     ANY_SLOT_TEXT,
     MAX_INNER_SPACE,
     NOTHING,
-    ONLY_RESPELLED,
     Lexeme,
     Lexemes,
     exact,
     group,
     lexemes_of,
 )
-from tplc.lower.states import UNCLOSED, StateName, closes_and_opens, is_unopened, states, texts_at
+from tplc.lower.states import StateName, closes_and_opens, is_unopened, states, texts_at
 from tplc.lower.values import LEAST_CUT, NAME_LIMIT
 from tplc_runtime.repairs import LEFT_OVER
-from tplc_runtime.turn import CALL_KINDS, CUT_KINDS, MOST_ENDS
+from tplc_runtime.turn import CALL_KINDS, CUT_KINDS, MOST_ENDS, UNCLOSED_KINDS
 
 OPENS = ("call", "line")
 CLOSES = ("both", "closed", "close", "section")
@@ -365,7 +364,7 @@ def _respelled_closers(form: FormPatterns) -> str:
     found = [
         f"{some_suffix(one.lead)}{one.find}(?={form.rest_of_reasoning}){some_prefix(one.trail)}"
         for one in form.states.get(form.reasoning_state, NO_LEXEMES).all
-        if one.kind in (ONLY_RESPELLED, UNCLOSED)
+        if one.kind in UNCLOSED_KINDS
     ]
     return group(either(found))
 

@@ -88,8 +88,13 @@ def definitions(
     file: str, off: frozenset[str] = frozenset(), on: frozenset[str] = frozenset()
 ) -> tuple[Definition, ...]:
     """Return the definitions of a file of the runtime.  `off` and `on`: attributes that are false, and true."""
-    asked = frozenset[str]().union(*(piece.asked for _, pieces in _split(file) for piece in pieces))
-    return _folded_definitions(file, off & asked, on & asked)
+    return _folded_definitions(file, off & _asked(file), on & _asked(file))
+
+
+@cache
+def _asked(file: str) -> frozenset[str]:
+    """Return the attributes that the conditions of a file ask for."""
+    return frozenset[str]().union(*(piece.asked for _, pieces in _split(file) for piece in pieces))
 
 
 @cache

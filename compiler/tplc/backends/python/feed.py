@@ -48,8 +48,8 @@ def feed(facts: Acceptor, tokens: Sequence[str] | None = None) -> list[str]:
         lines += _condition(8, "elif", [*tests, *_contains_no_end(facts, chars), *_ends_inside(facts, chars)])
         lines += ["            self._unaccounted.append(chunk)", "            return []"]
     if chars is not None and _in_reader(facts):
-        test = f"self._json_fast_path is not None{' and special is None' * (tokens is not None)}"
-        lines += [f"        if {test}:", "            return self._json_fast_path(self, chunk)"]
+        test = f"self._regular_fast_path is not None{' and special is None' * (tokens is not None)}"
+        lines += [f"        if {test}:", "            return self._regular_fast_path(self, chunk)"]
     more = " if special is None else self._feed_special(chunk, special)" * (tokens is not None)
     return [*lines, f"        return self._feed_slowly(chunk){more}"]
 

@@ -21,6 +21,7 @@ from tplc.backends.python.literals import literal, texts
 from tplc.lower.acceptor import Acceptor
 from tplc.lower.states import (
     CALLS,
+    COUNTED_AS,
     UNCLOSED,
     Action,
     Branch,
@@ -48,13 +49,6 @@ SCANNERS: Mapping[StateName, str] = {
     "before_content": "BEFORE_CONTENT",
     "after_call": "AFTER_CALL",
     "over": "AFTER_TURN",
-}
-# What a marker is that counts only at the output's end, before other markers, or at the start of a line.
-COUNTED_AS = {
-    "final_end": "end",
-    "weak_content_end": "content_end",
-    "ordinary": "whole",
-    "reasoning_line": "reasoning_end",
 }
 MAY_BE_TEXT = ("stray", "empty", "reasoning", "reasoning_end")
 
@@ -191,7 +185,8 @@ def _branches(state: TurnState, *, whole: bool) -> dict[tuple[str, ...], list[st
     for kind, transition in state.on:
         does = tuple(_does(state, kind, transition))
         known = found.setdefault(does, []) if does else []
-        for one in (COUNTED_AS.get(kind, kind), *["whole"] * (whole and kind in CALLS)):
+        counted = "whole" if kind == "ordinary" else COUNTED_AS.get(kind, kind)
+        for one in (counted, *["whole"] * (whole and kind in CALLS)):
             known += [one] * (one not in known)
     return found
 
