@@ -645,8 +645,9 @@ class Style:
     # Steps of regular text, here of JSON: without the last of its groups, a match needs more input.
     next_member = Pattern(rf"(?:,{JSON_SPACE}*)?(?:{KEY.pattern}|\Z)")
     next_item = Pattern(rf',{JSON_SPACE}*(?:()()(?=["\[{{\w-])|\Z)')
-    scalar = Pattern(rf"(true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])|[\w.+-]+\Z")
+    scalar = Pattern(rf"(true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])|(?:[\w.+-]+|\")\Z")
     closing = Pattern('"')
+    around_key = (0, 0)  # so many characters of quotes
     part_in_string = PART_OF_ESCAPE
 
     def __init__(
@@ -710,6 +711,7 @@ class WordStyle(Style):
             inside = rf'[^"\\{re.escape(self.usual[:1])}\x00-\x1f]{{0,{LONGEST_KEY}}}'
             after = rf"{close}{few}(?:(:{JSON_SPACE}*)|\Z)|(?:{part_of_close})?\Z"
             key = rf"{re.escape(self.opened)}({inside})(?:{after})|(?:{part_of_quote})?\Z"
+        self.around_key = (0, 0) if bare_keys else (len(self.opened), len(self.usual))
         self.next_member = Pattern(rf"(?:,{JSON_SPACE}*)?(?:{key})")
         self.next_item = Pattern(
             rf",{JSON_SPACE}*(?:()()(?=[\[{{\w-]|{re.escape(self.opened)})|(?:{part_of_quote})?\Z)"
@@ -1097,12 +1099,15 @@ class RegularReader(Reader):
         """Return the end of regular text: that of all text, or where something irregular is, or something that depends
         on the following text (`needs_more`).  JSON is left to the caller, other text is translated."""
         style, stack, want, string, first = self.style, self.stack, self.want, self.string, self.first
-        self.needs_more = False
+        self.needs_more, done = False, pos
         while pos < stop:
-            start, character, match = pos, buf[pos], None
+            start, character = pos, buf[pos]
             if string is not None:
                 pos = string.plain_run.match(buf, pos).end()
                 if pos < stop and (style.closing.match(buf, pos) if style.HAS_WORDS else buf[pos] == '"'):
+                    if style.HAS_WORDS:
+                        self.out.append(buf[done:pos] + '"')
+                        done = pos + len(string.close)
                     pos, string, want = pos + len(string.close), None, "colon" if want in ("key", "member") else "comma"
                 elif pos == start:
                     self.needs_more = style.part_in_string.match(buf, pos) is not None
@@ -1122,23 +1127,33 @@ class RegularReader(Reader):
                 self.needs_more = match.lastindex != 2
                 if self.needs_more or (stack[-1] == "[" and buf[match.end()] in first):
                     break
+                if style.HAS_WORDS and match[1]:
+                    self.out.append(f'{buf[done : match.start(1) - style.around_key[0]]}"{match[1]}"')
+                    done = match.end(1) + style.around_key[1]
                 pos, want = match.end(), "value"
             elif character in "[{":
                 self._open(character)
                 pos, want = pos + 1, self.want
-            elif character == style.opened[0] and buf.startswith(style.opened, pos):
-                if style.is_json and buf[pos + 1 : pos + 2] in MAY_BE_DOUBLED:
-                    self.needs_more = pos + 1 == stop
-                    break
+            elif (
+                character == style.opened[0]
+                and buf.startswith(style.opened, pos)
+                and not (style.is_json and buf[pos + 1 : pos + 2] in MAY_BE_DOUBLED)
+            ):
+                if style.HAS_WORDS:
+                    self.out.append(buf[done:pos] + '"')
+                    done = pos + len(style.opened)
                 pos, string = pos + len(style.opened), style.quoting
             else:
                 match = style.scalar.match(buf, pos)
                 if match is None or match.lastindex is None:
                     self.needs_more = match is not None and self.breaks.wordless
                     break
+                if style.HAS_WORDS and match[1] in style.words:
+                    self.out.append(buf[done:pos] + style.words[match[1]])
+                    done = match.end()
                 pos, want = match.end(), "comma"
-            if style.HAS_WORDS:
-                self.out.append(self._translated(buf[start:pos], match, string))
+        if style.HAS_WORDS:
+            self.out.append(buf[done:pos])
         self.string, self.want = string, want
         return pos
 
@@ -1150,22 +1165,6 @@ class RegularReader(Reader):
             return False
         self.lists -= self.stack.pop() == "["
         return True
-
-    def _translated(self, text: str, match: re.Match[str] | None, string: Quoting | None) -> str:
-        """Return a step of regular text as JSON.  `string`: the one that is open after it."""
-        before, self.string = self.string, string
-        if before is not None:
-            return text if string is not None else text[: -len(before.close)] + '"'
-        if string is not None:
-            return '"'
-        if match is None or match.group(match.lastindex or 0) == "":
-            return text
-        if match.lastindex == 1:
-            return self.style.words.get(text, text)
-        quoted = not self.style.bare_keys
-        start = match.start(1) - match.start() - len(self.style.opened) * quoted
-        end = match.end(1) - match.start() + len(self.style.usual) * quoted
-        return f'{text[:start]}"{match[1]}"{text[end:]}'
 
 
 def unwrapped(text: str, styles: tuple[Style, Style, Style]) -> str | None:

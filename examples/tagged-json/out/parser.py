@@ -562,7 +562,7 @@ class Style:
     # Steps of regular text, here of JSON: without the last of its groups, a match needs more input.
     next_member = Pattern(rf"(?:,{JSON_SPACE}*)?(?:{KEY.pattern}|\Z)")
     next_item = Pattern(rf',{JSON_SPACE}*(?:()()(?=["\[{{\w-])|\Z)')
-    scalar = Pattern(rf"(true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])|[\w.+-]+\Z")
+    scalar = Pattern(rf"(true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])|(?:[\w.+-]+|\")\Z")
     part_in_string = PART_OF_ESCAPE
 
     def __init__(
@@ -972,9 +972,9 @@ class RegularReader(Reader):
         """Return the end of regular text: that of all text, or where something irregular is, or something that depends
         on the following text (`needs_more`).  JSON is left to the caller, other text is translated."""
         style, stack, want, string, first = self.style, self.stack, self.want, self.string, self.first
-        self.needs_more = False
+        self.needs_more, done = False, pos
         while pos < stop:
-            start, character, match = pos, buf[pos], None
+            start, character = pos, buf[pos]
             if string is not None:
                 pos = string.plain_run.match(buf, pos).end()
                 if pos < stop and buf[pos] == '"':
@@ -1001,10 +1001,11 @@ class RegularReader(Reader):
             elif character in "[{":
                 self._open(character)
                 pos, want = pos + 1, self.want
-            elif character == style.opened[0] and buf.startswith(style.opened, pos):
-                if style.is_json and buf[pos + 1 : pos + 2] in MAY_BE_DOUBLED:
-                    self.needs_more = pos + 1 == stop
-                    break
+            elif (
+                character == style.opened[0]
+                and buf.startswith(style.opened, pos)
+                and not (style.is_json and buf[pos + 1 : pos + 2] in MAY_BE_DOUBLED)
+            ):
                 pos, string = pos + len(style.opened), style.quoting
             else:
                 match = style.scalar.match(buf, pos)
