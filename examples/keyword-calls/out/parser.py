@@ -1062,7 +1062,9 @@ class RegularReader(Reader):
         """Return the end of regular text: that of all text, or where something irregular is, or something that depends
         on the following text (`needs_more`).  JSON is left to the caller, other text is translated."""
         style, stack, want, string, first = self.style, self.stack, self.want, self.string, self.first
-        self.needs_more, done = False, pos
+        self.needs_more = False
+        if style.HAS_WORDS:
+            done = pos
         while pos < stop:
             start, character = pos, buf[pos]
             if string is not None:
@@ -1079,10 +1081,10 @@ class RegularReader(Reader):
                 break
             elif character in " \n\r\t":
                 pos += 1
-            elif character in "]}":
-                if not self._closes(character, want, pos + 1 == stop):
+            elif character in "[]{}":
+                if not self._bracket(character, want, pos + 1 == stop):
                     break
-                pos, want = pos + 1, "comma"
+                pos, want = pos + 1, self.want
             elif want == "comma" or want == "key":
                 match = (style.next_item if stack[-1] == "[" else style.next_member).match(buf, pos)
                 if match is None or (character == ",") != (want == "comma"):
@@ -1094,9 +1096,6 @@ class RegularReader(Reader):
                     self.out.append(f'{buf[done : match.start(1) - style.around_key[0]]}"{match[1]}"')
                     done = match.end(1) + style.around_key[1]
                 pos, want = match.end(), "value"
-            elif character in "[{":
-                self._open(character)
-                pos, want = pos + 1, self.want
             elif (
                 character == style.opened[0]
                 and buf.startswith(style.opened, pos)
@@ -1120,13 +1119,18 @@ class RegularReader(Reader):
         self.string, self.want = string, want
         return pos
 
-    def _closes(self, bracket: str, want: str, is_last: bool) -> bool:
-        """Close a list or an object that regular text may close here; return whether it does."""
+    def _bracket(self, bracket: str, want: str, is_last: bool) -> bool:
+        """Open or close a list or an object if regular text may do so here; return whether it does."""
+        if bracket in "[{":
+            if want in ("value", "item"):
+                self._open(bracket)
+            return want in ("value", "item")
         opened = want in ("comma", "item", "key") and len(self.stack) > self.floor + 1 and self.stack[-1]
         if opened != ("[" if bracket == "]" else "{"):
             self.needs_more = is_last and self.floor > 0  # the text around it usually ends at once
             return False
         self.lists -= self.stack.pop() == "["
+        self.want = "comma"
         return True
 
 
