@@ -209,7 +209,9 @@ class StreamParser(RawPairs):
     CALL_CLOSES = (
         Pattern(r"\[/ability\]\s{0,16}(?:(?:\[@user@\]|\Z)|\[ability\])"),
         Pattern(r"(?s:\[/ability\].{0,160}\Z|\[(?:/(?:a(?:b(?:i(?:l(?:i(?:t(?:y(?:\])?)?)?)?)?)?)?)?)?\Z)"),
-        "[",
+        frozenset("["),
+        None,
+        None,
     )
     AFTER_CALL = Scanner(
         ("call", ", [ability] [ability]", "", "", 0), ("call", ", [ability]", "", "", 2),

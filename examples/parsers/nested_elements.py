@@ -174,7 +174,9 @@ class StreamParser(ElementPairs):
             '6}">)'
         ),
         Pattern(r"(?s:\^</job>.{0,160}\Z|\^(?:<(?:/(?:j(?:o(?:b(?:>)?)?)?)?)?)?\Z)"),
-        "^",
+        frozenset("^"),
+        None,
+        None,
     )
     AFTER_CALL = Scanner(
         ("call", ', ^<job of=" ^<job of="', "", "", 0), ("call", ', ^<job of="', "", "", 2),
