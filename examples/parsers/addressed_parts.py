@@ -200,12 +200,12 @@ class StreamParser(RawPairs):
     NEXT_UNOPENED = '">'
     RETYPES_VALUES = True
     CALL_CLOSES = (
+        frozenset("<＜"),
         Pattern(
             r"</run>\s{0,16}(?:(?:<:over:>|\Z)|<:more:><:from\ assistant\s{0,16}to\s{0,16}[^\s=:,(){}\[\]]{1,64}?\s{0,16}:"
             r'><run\ name=")'
         ),
         Pattern(r"(?s:</run>.{0,160}\Z|<(?:/(?:r(?:u(?:n(?:>)?)?)?)?)?\Z)"),
-        frozenset("<＜"),
         Pattern(
             r"[<＜](?:[()/<>\[\\\]{\|}＜＞｜\s]{0,7}(?:(?ai:given))s?(?!\w)[>＞\|｜\]/\\]{0,4}|\s?[/\\]([^\s=:,(){}\[\]]{1"
             r",64}?)[>＞])\s*\Z"

@@ -222,9 +222,9 @@ class StreamParser(WrappedValues):
     WRAP = ("<[RAW[", "]RAW]>")
     RETYPES_VALUES = True
     CALL_CLOSES = (
+        frozenset("<＜"),
         Pattern(r'</act>\s{0,16}(?:(?:<\-/\->|\Z)|<act\ name="\s{0,16}[^\s=:,(){}\[\]]{1,64}?\s{0,16}">)'),
         Pattern(r"(?s:</act>.{0,160}\Z|<(?:/(?:a(?:c(?:t(?:>)?)?)?)?)?\Z)"),
-        frozenset("<＜"),
         Pattern(
             r"[<＜](?:[()/<>\[\\\]{\|}＜＞｜\s]{0,7}(?:(?ai:arg))s?(?!\w)[>＞\|｜\]/\\]{0,4}|\s?[/\\]([^\s=:,(){}\[\]]{1,6"
             r"4}?)[>＞])\s*\Z"

@@ -248,11 +248,11 @@ class StreamParser(RawPairs):
     NEXT_UNOPENED = ">\n"
     RETYPES_VALUES = True
     CALL_CLOSES = (
+        frozenset("<＜"),
         Pattern(
             "</do>\\s{0,16}</deed>\\s{0,16}(?:(?:<:>|\\Z)|<deed>\\\n<do=\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}>)"
         ),
         Pattern(r"(?s:</do>.{0,160}\Z|<(?:/(?:d(?:o(?:>)?)?)?)?\Z)"),
-        frozenset("<＜"),
         Pattern(
             r"[<＜](?:[()/<>\[\\\]{\|}＜＞｜\s]{0,7}(?:(?ai:with))s?(?!\w)[>＞\|｜\]/\\]{0,4}|\s?[/\\]([^\s=:,(){}\[\]]{1,"
             r"64}?)[>＞])\s*\Z"

@@ -186,17 +186,17 @@ class ValueOrCallEnd:
     """
 
     def __init__(
-        self, end: Closer | KnownPairs | Scanner, keys: Sequence[str], close: Pattern, prefix: Pattern, *more: Any
+        self, end: Closer | KnownPairs | Scanner, keys: Sequence[str], first_chars: frozenset[str], *patterns: Pattern
     ) -> None:
-        self.end, self.keys, self.close, self.prefix = end, keys, close, prefix
-        self.first_chars, self.garbled, self.begun = more
+        self.end, self.keys, self.first_chars = end, keys, first_chars
+        self.close, self.prefix, self.garbled, self.begun = patterns
 
     def find(self, buf: str, pos: int) -> Match | None:
         mark = self.end.find(buf, pos)
         match = self.close.search(buf, pos, len(buf) if mark is None or mark.kind == "break" else mark.start)
         if match is not None and (mark is None or mark.start >= match.start()):
             mark = Match("lost", match.start(), match.start(), "\n" * (buf[match.start() - 1 : match.start()] == "\n"))
-        if mark is None or self.garbled is None or mark.kind not in ("next", "lost"):
+        if mark is None or mark.kind not in ("next", "lost"):
             return mark
         match = self.garbled.search(buf, max(pos, mark.start - LOOK_BACK), mark.start)
         if match is None or match[1] not in (None, *self.keys):
@@ -206,18 +206,17 @@ class ValueOrCallEnd:
 
     def partial_match(self, buf: str, pos: int) -> int:
         match = self.prefix.search(buf, max(pos, len(buf) - LOOK_BACK))
-        partial = self.end.partial_match(buf, pos)
-        start: int = partial if match is None else min(partial, match.start())
-        if self.garbled is not None:
-            match = self.begun.search(buf, max(pos, start - 2 * LOOK_BACK), start)
-            start = start if match is None else match.start()
+        start = self.end.partial_match(buf, pos)
+        start = start if match is None else min(start, match.start())
+        match = self.begun.search(buf, max(pos, start - 2 * LOOK_BACK), start)
+        start = start if match is None else match.start()
         return start - (start > pos and buf[start - 1] == "\n")
 
     def safe_prefix_end(self, text: str) -> int:
         end = self.end.safe_prefix_end(text)
         if not self.first_chars.isdisjoint(text):
-            garbled = self.garbled is not None and self.begun.search(text, max(0, end - 2 * LOOK_BACK), max(0, end))
-            if garbled or self.prefix.search(text) or self.close.search(text):
+            patterns = (self.begun, max(end, 0)), (self.prefix, len(text)), (self.close, len(text))
+            if any(pattern.search(text, 0, stop) for pattern, stop in patterns):
                 return -1
         return end - (end > 0 and text[end - 1] == "\n")
 

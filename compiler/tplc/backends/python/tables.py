@@ -457,12 +457,11 @@ def _of_lost_ends(calls: CallForm, pairs: PairForm, facts: Acceptor) -> list[str
         return lines
     patterns = [closes_call(following, begun=begun) for begun in (False, True)]
     first_chars = (following.closer[0] or "")[0]
-    more: list[Expression] = ["None", "None"]
-    if (garbled := garbled_end_of_value(facts)) is not None:
-        more = [called("Pattern", [raw(text)]) for text in (rf"{garbled.pattern}\s*\Z", garbled.begun)]
-        first_chars += garbled.first_chars
+    garbled = garbled_end_of_value(facts)
+    patterns += [rf"{garbled.pattern}\s*\Z", garbled.begun] if garbled is not None else [NOTHING, NOTHING]
+    first_chars += garbled.first_chars if garbled is not None else ""
     chars = called("frozenset", [literal("".join(dict.fromkeys(first_chars)))])
-    closes = called("", [*(called("Pattern", [raw(pattern)]) for pattern in patterns), chars, *more])
+    closes = called("", [chars, *(called("Pattern", [raw(pattern)]) for pattern in patterns)])
     return lines + assignment("CALL_CLOSES", closes, INDENT)
 
 
