@@ -112,8 +112,7 @@ class Repairs(Machine):
         self._pos = end
         for name, arguments in found:
             self._open_call(name, None)
-            self._out.emit("arguments", arguments)
-            self._close_call()
+            self._close_call(arguments)
         return True
 
     def _restore_first_reading(self) -> bool:
