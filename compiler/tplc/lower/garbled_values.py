@@ -1,6 +1,6 @@
 r"""Closers of raw values that are hardly recognisable, or have the argument's key.
 
-    "</given>"  →  a pattern of `<given/>`, `</given`, `＜/given＞`, `</city>`
+    "</~with>"  →  a pattern of `<~with/>`, `</~with`, `＜/~with＞`, `</city>`
 
 They count if nothing else closes the value, and an argument that the schema knows or the end of the call follows.
 """
