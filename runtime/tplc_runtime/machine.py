@@ -7,7 +7,7 @@ import re
 from .message import Diagnostic
 from .pattern import IDENTIFIER, LEAST_CUT
 from .scanner import NO_MARKERS, SPELLED_OTHERWISE
-from .schema import fits, misfit, tool_named
+from .schema import misfit, tool_named
 from .second import FENCE_END, arguments_of, loaded
 from .slots import NEVER_IN_NAMES, Slots
 from .stream import MOST_DIAGNOSTICS
@@ -124,7 +124,7 @@ class Machine(Slots):
         if self._repaired:
             self._out.flush()
             arguments = loaded("".join(self._out.texts["arguments"]))
-            if isinstance(arguments, dict) and not fits(arguments, self._tools.get(self._out.calls[-1][0])):
+            if isinstance(arguments, dict) and misfit(arguments, self._tools.get(self._out.calls[-1][0])) is not None:
                 self.incomplete = True
 
     def _note_misfits(self) -> None:

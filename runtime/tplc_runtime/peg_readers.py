@@ -17,7 +17,7 @@ from .machine import CLOSER_KINDS
 from .pattern import NAME_LIMIT, Pattern
 from .repairs import ENDS_OF_CALLS, LEFT_OVER_BRACKET, is_empty_object
 from .scanner import NO_MARKERS, Scanner
-from .schema import Parameters, fits, is_odd_key, keys_of, properties_of, tool_named
+from .schema import Parameters, is_odd_key, keys_of, misfit, properties_of, tool_named
 from .second import (
     FIRST_KEY,
     NO_BRACE,
@@ -257,7 +257,7 @@ class Readers:
     def fits(self, name: str, arguments: str) -> bool:
         """Return whether the schema of a tool allows repaired arguments."""
         found = loaded(arguments) if self.tools else None
-        return not isinstance(found, dict) or fits(found, self.tools.get(name))
+        return not isinstance(found, dict) or misfit(found, self.tools.get(name)) is None
 
     def call_within(self, name: str, text: str) -> Optional[str]:
         """Return the arguments inside another object before the name; "" if they are another tool's, None if there are

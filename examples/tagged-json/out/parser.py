@@ -429,11 +429,6 @@ def keys_allowed(schema: object) -> set[str] | None:
     return keys
 
 
-def fits(arguments: Mapping[str, object], schema: object) -> bool:
-    """Return whether a schema allows the keys of these arguments, and the types of their values."""
-    return misfit(arguments, schema) is None
-
-
 def misfit(arguments: Mapping[str, object], schema: object, *, types: bool = True) -> tuple[bool, str] | None:
     """Return the first argument that a schema doesn't allow: whether it has such a key, and the key.  `types`: also
     examine the types of values."""
@@ -2344,7 +2339,7 @@ class Machine(TurnStates):
         if self._repaired:
             self._out.flush()
             arguments = loaded("".join(self._out.texts["arguments"]))
-            if isinstance(arguments, dict) and not fits(arguments, self._tools.get(self._out.calls[-1][0])):
+            if isinstance(arguments, dict) and misfit(arguments, self._tools.get(self._out.calls[-1][0])) is not None:
                 self.incomplete = True
 
     def _note_misfits(self) -> None:
