@@ -81,7 +81,7 @@ class StreamParser(CanonicalOrderCalls):
     MARKER_LIKE = (
         Pattern(
             "(?:[<＜][\\s<＜/\\\\|｜!:]{0,7}(?:(?ai:plan)|(?ai:answer)|(?ai:acts))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?\\s"
-            r'?[^\w\s\"\\]{0,4})(?=\w|\n|\Z)'
+            r'?[^\w\s\"\\]{0,4})(?=\w|\n|\Z)|(?:<#over#>)\s*\Z|<#(?:o(?:v(?:e(?:r(?:#)?)?)?)?)?\Z'
         ),
         Pattern(r"\A[>](?![^\S\n])|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\S\n])[<]\Z"),
         Pattern("(?!)"),
