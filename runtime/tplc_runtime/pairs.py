@@ -119,13 +119,13 @@ class Pairs(Repairs):
         values, end, expected = self._slots(start, self.PAIR)
         if expected == "more":
             return False
-        if self.RESUMES and expected == "end" and self._after_no_pair():
-            return self._no_pair()
         schema = self._schema() if self._tools else None
         odd = self._tools and self.AROUND_KEY and (expected or is_odd_key(values["key"], schema))
         other = self._irregular_pair() if odd and expected != "more" else None
         if other is not None:
             return other
+        if self.RESUMES and expected == "end" and self._after_no_pair():
+            return self._no_pair()
         if expected == "end":
             return self._drop_truncated_call()
         if expected:

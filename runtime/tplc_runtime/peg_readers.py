@@ -157,7 +157,7 @@ class Readers:
 
     def other_header(self, text: str, pos: int) -> tuple[str, int]:
         """Return the tool that an irregular header names, and where its arguments begin; ("", 0) if there is none."""
-        name, start = "", pos
+        name, start, other = "", pos, 0
         pos = next_char(text, pos)
         while pos - start < NAME_LIMIT:
             part, word = self.spelled.header_texts.match(text, pos), ONE_WORD.match(text, pos)
@@ -173,9 +173,10 @@ class Readers:
                 tool = tool_named(piece, self.tools)
                 if tool not in self.tools:  # an index may follow it
                     tool = tool_named(piece.rpartition(":")[0], self.tools)
-                if not tool or tool not in self.tools or name not in ("", tool):
+                other += tool not in self.tools  # one word may come after the name that the template doesn't write
+                if (tool in self.tools and name not in ("", tool)) or other > bool(name):
                     break
-                name = tool
+                name = name or tool
             pos = next_char(text, end)
         return (name, len(text)) if name and pos == len(text) else ("", 0)
 

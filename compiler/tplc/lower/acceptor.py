@@ -288,7 +288,7 @@ class CallForm:
     def header_pattern(self) -> str:
         """Return the pattern of one part of a header; parts may be missing, or come twice."""
         texts = "|".join(map(re.escape, self.header_texts))
-        return rf"""(?:{texts}|[^\S\n]*[\n:.,/'"`<>]|[0-9]+|\w{{1,32}}\s?=(?=\s?["']))"""
+        return rf"""(?:\[\w{{1,32}}\]|{texts}|[^\S\n]*[\n:.,/'"`<>]|[0-9]+|\w{{1,32}}\s?=(?=\s?["']))"""
 
     @property
     def truncatable(self) -> tuple[str, ...]:
