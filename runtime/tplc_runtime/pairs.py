@@ -8,7 +8,7 @@ from __future__ import annotations
 from .pattern import Pattern
 from .repairs import Repairs
 from .scanner import SPELLED_OTHERWISE, Match, Scanner
-from .schema import is_odd_key, properties_of, without_quotes
+from .schema import begins_pair, is_odd_key, properties_of, without_quotes
 from .second import any_styles, arguments_of
 from .turn import next_char
 from .values import Reader, RegularReader, escaped
@@ -52,7 +52,9 @@ class Pairs(Repairs):
         return super()._header_may_continue(pos) or self.BETWEEN.prefix_of(self._buf, pos) != ""
 
     def _opens_arguments(self, pos: int) -> bool:
-        return self.BETWEEN.match_at(self._buf, pos) is not None or self._buf.startswith("{", pos)
+        if self.BETWEEN.match_at(self._buf, pos) is not None or self._buf.startswith("{", pos):
+            return True
+        return bool(self.AROUND_KEY) and begins_pair(self.AROUND_KEY[0], self._buf, pos)
 
     def _pairs(self) -> bool:
         # arguments = (pair | separator)* end

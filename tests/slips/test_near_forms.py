@@ -68,6 +68,18 @@ CASES: list[tuple[str, str, tuple[str, object], list[str]]] = [
         [ELEMENT.format("city")],
     ),
     (
+        "elements with a type",
+        "<run tool='get_weather'>\n<arg name='city'>Oslo</arg>\n<arg name='days'>3</arg>\n</run>",
+        OSLO,
+        [HEADER, ELEMENT.format("city"), ELEMENT.format("days")],
+    ),
+    (
+        "elements with a type",
+        "<run tool='get_weather'>\n<arg name=\"city\" text=\"true\">Oslo</arg>\n<arg name='days'>3</arg>\n</run>",
+        OSLO,
+        [HEADER, ELEMENT.format("days")],
+    ),
+    (
         "elements",
         "<run:get_weather>\n<arg:city>Oslo</arg>\n<arg:days>null</arg>\n</run>",
         ("get_weather", {"city": "Oslo", "days": None}),
@@ -115,3 +127,15 @@ def test_two_words_after_a_name_are_no_header() -> None:
     stream, _ = read(parser_of("an object after the name"), text, TOOLS)
     assert [name for name, _ in reading(stream)[2]] == ["get_weather for me"]
     assert [note.text for note in stream.diagnostics] == ["unknown tool get_weather for me"]
+
+
+def test_token_that_the_template_does_not_write_is_reported() -> None:
+    calls = "{{- '<|call|>' + call.function.name + '<|with|>' + call.function.arguments | tojson + '<|over|>' }}"
+    parser = load_module(generate(compile_template(TEMPLATE.replace("CALL", calls)), "python"))
+    for text, found in (
+        ("It is two.<|return|>[end]", ["<|return|> is like a marker, but remains in the message"]),
+        ("It is <b>two</b>, <|so|> to say, or 1 <|2|> 3.[end]", []),
+    ):
+        stream, _ = read(parser, text, TOOLS)
+        assert reading(stream) == (text.removesuffix("[end]"), "", [])
+        assert [note.text for note in stream.diagnostics] == found
