@@ -61,8 +61,9 @@ class Copyable:
     def copy(self) -> Any:
         """Return a copy in the same state, which continues independently."""
         twin = self._new()
+        slots = [name for base in type(self).__mro__ for name in getattr(base, "__slots__", ())]
         # A class that mypyc compiled has no __dict__.
-        for name in getattr(self, "__mypyc_attrs__", None) or self.__dict__:
+        for name in getattr(self, "__mypyc_attrs__", None) or [*slots, *self.__dict__]:
             if hasattr(self, name):
                 value = getattr(self, name)
                 setattr(twin, name, value.copy() if isinstance(value, (list, Copyable)) else value)
@@ -142,6 +143,7 @@ class Scanner:
 
     OTHER_SPELLINGS: ClassVar[bool] = True  # some may be in other case, or have other separators
     WORD_SLOTS: ClassVar[bool] = True  # some have a word that differs from turn to turn
+    CALLS: ClassVar[bool] = True  # some are openers of calls, in which a fence may name a language
 
     def __init__(
         self, *markers: Marker, find: str = NOTHING, near: str = NOTHING, width: int = 1, leads: str = ""
@@ -291,7 +293,7 @@ def is_truncated(core: str, text: str) -> bool:
         return text[:1] == core[1] and len(start) < len(core) - 1 and core.startswith(start, 1)
     at = end = 0
     for part in core.split(" "):
-        piece = part.rstrip(ANY_WORD)
+        piece = part.rstrip(ANY_WORD) if Scanner.CALLS else part
         if not piece:
             return end == len(text)
         if Scanner.WORD_SLOTS and WORD_SLOT in piece:
@@ -299,7 +301,7 @@ def is_truncated(core: str, text: str) -> bool:
         if not text.startswith(piece, at):
             return piece.startswith(text[at:])
         end = at + len(piece)
-        if piece != part:
+        if Scanner.CALLS and piece != part:
             end = LANGUAGE.match(text, end).end()
         at = len(text) - len(text[end:].lstrip())
     return False
@@ -732,9 +734,9 @@ class Reader(Copyable):
     `breaks`: markers that occur in values only inside a string; they close everything that is open.
     """
 
-    NEEDS_LOOKAHEAD: ClassVar[bool] = False
     KNOWS_REGULAR_TEXT: ClassVar[bool] = False
-    follow: tuple[Pattern, ...] = ()  # what may follow the value: a pattern, and one for the output's end
+    # What may follow a value whose end only the text after it shows: a pattern, and one for the output's end.
+    follow: tuple[Pattern, ...] = ()
 
     def __init__(self, styles: tuple[Style, Style, Style], breaks: Breaks = NO_BREAKS) -> None:
         self.breaks, self.first = breaks, breaks.first
@@ -815,7 +817,7 @@ class Reader(Copyable):
         token = self.style.tokens[text]
         if text == '"' and self.stack and (odd := self._irregular_quotes(buf, pos, final)) != pos:
             return odd
-        if self.NEEDS_LOOKAHEAD and not self.stack and token not in '"[{':
+        if self.follow and not self.stack and token not in '"[{':
             return self._no_value(pos)
         whole = self._whole_json(buf, pos) if token in "[{" and self.want == "value" and rest > 64 else 0
         if not whole:
@@ -979,7 +981,7 @@ class Reader(Copyable):
         if bare_key:
             key_end = self.style.key_end.search(buf, pos).start()
             end = key_end if key_end > pos else end
-        elif self.NEEDS_LOOKAHEAD and not self.stack:
+        elif self.follow and not self.stack:
             # If nothing separates arguments, a number or a literal word ends at the end of its own syntax.
             own = self.style.literal.match(buf, pos)
             if own and (self.follow[final].match(buf, own.end()) or AFTER_LITERAL.match(buf, own.end())):
@@ -990,7 +992,7 @@ class Reader(Copyable):
                 # The following text may show that it ends earlier.
                 if not final and len(buf) - end < LONGEST_FOLLOW:
                     return -1
-        breaks = (self.stack or not self.NEEDS_LOOKAHEAD) and not (bare_key and self.style.bare_keys)
+        breaks = (self.stack or not self.follow) and not (bare_key and self.style.bare_keys)
         end = self._before_break(buf, pos, end, final) if breaks else end
         if (end == len(buf) or (breaks and end == pos)) and not final:
             return -1
@@ -1001,7 +1003,7 @@ class Reader(Copyable):
         if literal is not None and self.style.is_json and literal != word and word not in self.style.words:
             self._repaired("not written as in JSON")
         if literal is None:
-            if not bare_key and (self.stack or not self.NEEDS_LOOKAHEAD):
+            if not bare_key and (self.stack or not self.follow):
                 end = getattr(WORD.match(buf, pos), "end", lambda: end)()
                 end = self._before_break(buf, pos, end, final) if breaks else end
                 if end in (pos, len(buf)) and not final:
@@ -1040,7 +1042,7 @@ class Reader(Copyable):
         after = end + len(close)
         if buf.startswith(close, end):
             guess, follow, needed = string.is_guessed, self.style.follow, 0
-            if self.NEEDS_LOOKAHEAD and not self.stack:
+            if self.follow and not self.stack:
                 follow, needed = self.follow[final], LONGEST_FOLLOW
             elif guess:
                 needed = self.style.needed_after(buf[after : after + LONGEST_SEPARATOR])
@@ -1169,12 +1171,6 @@ class RegularReader(Reader):
         start = match.start(1) - match.start() - len(self.style.opened) * quoted
         end = match.end(1) - match.start() + len(self.style.usual) * quoted
         return f'{text[:start]}"{match[1]}"{text[end:]}'
-
-
-class LookaheadReader(Reader):
-    """A reader for values whose end is shown only by the text after it."""
-
-    NEEDS_LOOKAHEAD: ClassVar[bool] = True
 
 
 def unwrapped(text: str, styles: tuple[Style, Style, Style]) -> str | None:
@@ -1472,7 +1468,7 @@ def _called(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
         key = KEYWORD.match(text, after.end())
         if key is None:
             break
-        reader = LookaheadReader(any_styles())
+        reader = Reader(any_styles())
         reader.follow = KEYWORD_FOLLOWS
         pos = reader.read(text, key.end(), True)
         members[key[1]] = loaded(reader.close())
@@ -2613,7 +2609,7 @@ class TurnStates(Stream):
     def _leave_open(self, start: int, core: str) -> None:
         """Note that the text from `start` on is the beginning of this marker, so nothing is decided before all of it
         has arrived."""
-        if (self.WORD_SLOTS and WORD_SLOT in core) or " " in core or (self.OTHER_SPELLINGS and core[0] == RESPELLED):
+        if " " in core or not core.isprintable():  # white space may differ, or words, or the spelling
             self._is_still_ambiguous, self._ambiguous_from = lambda text: truncated_core((core,), text), start
         else:
             self._is_still_ambiguous, self._ambiguous_from = core[:-1].startswith, start
@@ -2642,11 +2638,10 @@ class TurnStates(Stream):
         return True
 
     def _note_spelling(self) -> None:
-        """Report, once, that the marker is in other case, or has other separators, if it does."""
+        """Report, once, that the marker is in other case, or has other separators."""
         mark = self._mark
-        if mark.ambiguous >= SPELLED_OTHERWISE:
-            self._note(*SPELLING)
-            self._mark = Match(mark.kind, mark.start, mark.end, mark.lead, mark.trail)
+        self._note(*SPELLING)
+        self._mark = Match(mark.kind, mark.start, mark.end, mark.lead, mark.trail)
 
     def _drop_noted(self, code: str, text: str) -> bool:
         """Drop the marker and report it, unless it is the prompt's; the part that it is in continues."""
@@ -2929,10 +2924,18 @@ class Slots(TurnStates):
         return self._odd[slot, of]
 
 
+# Attributes of Stream that aren't in a dictionary: objects of a class share the keys of at most 30 attributes there.
+SLOTS = (
+    "incomplete _after_failed_call _ambiguous_from _base _buf _calls_on _closed _diagnostics _echo _final "
+    "_find_safe_end _is_still_ambiguous _kind_before_call _line_start _long_names _mark _only_space_so_far _open "
+    "_open_kind _opener _out _parts _pos _reasoning_on _regular_fast_path _skip _space _state _state_before_call "
+    "_text_fast_path _tools _unaccounted _unchecked _unclosed _value_fast_path _wanted"
+)
 CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 
 
 class Machine(Slots):
+    __slots__ = SLOTS.split()
     CALLS: ClassVar[bool] = True
     WAITS: ClassVar[bool] = True
     CORRECTS_TOOL_NAMES: ClassVar[bool] = False  # tools may be called with a namespace, or with other separators
@@ -3094,8 +3097,7 @@ class Machine(Slots):
             return expected != "more" and self._no_call(expected)
         if self._is_opened_twice:
             self._note("calls_opened_twice", "the calls are opened twice")
-        if self._slot_diagnostics:
-            self._note_slot_diagnostics()
+        self._note_slot_diagnostics()
         if self.CORRECTS_TOOL_NAMES and values["name"] != written:
             self._note("tool_name_corrected", f"the tool {values['name']} is called as {written}")
         self._pos = end
@@ -3165,7 +3167,7 @@ class Machine(Slots):
             return self._drop_truncated_call()
         if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
             self._note_spelling()
-        if self._slot_diagnostics and not expected:
+        if not expected:
             self._note_slot_diagnostics()
         self._pos, self._unclosed = (self._mark.end if expected else end), False
         if not expected and "id" in values:
@@ -3229,7 +3231,10 @@ class Machine(Slots):
         if self._tools and name not in self._tools:
             self._note("unknown_tool", "unknown tool " + name)
 
-    def _close_call(self) -> bool:
+    def _close_call(self, arguments: str = "") -> bool:
+        """Close the call after this rest of its arguments."""
+        if arguments:
+            self._out.emit("arguments", arguments)
         if self._tools:
             self._check_arguments()
         self._repaired = False
@@ -3286,7 +3291,8 @@ def is_empty_object(arguments: str) -> bool:
 class Repairs(Machine):
     HEADER_PARTS: ClassVar[Sequence[str]] = ()  # the texts of which headers consist
     HEADER_TEXTS: ClassVar[Pattern] = Pattern("(?!)")
-    # Closers with the right letters and other brackets: a pattern, the characters that they begin with, their letters.
+    # Closers with the right letters and other brackets: a pattern, whose first group has those after which nothing is
+    # missing, the characters that they begin with, their letters.
     GARBLED: ClassVar[Any] = None
     LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may be in the place of a closer
 
@@ -3367,8 +3373,7 @@ class Repairs(Machine):
         self._pos = end
         for name, arguments in found:
             self._open_call(name, None)
-            self._out.emit("arguments", arguments)
-            self._close_call()
+            self._close_call(arguments)
         return True
 
     def _restore_first_reading(self) -> bool:
@@ -3404,6 +3409,11 @@ class Repairs(Machine):
         letters = squeezed("".join(filter(str.isalnum, rest)))
         return -1 if any(word.startswith(letters) for word in words) else 0
 
+    def _closes_call(self, start: int, end: int) -> bool:
+        """Return whether this is a garbled closer after which nothing of the call is missing."""
+        match = self.GARBLED[0].match(self._buf, start) if self.GARBLED else None
+        return match is not None and bool(match.end(1) == end)
+
     def _drop_left_over(self, kind: str) -> str:
         """Skip a superfluous bracket after a call, or an opener in the place of a closer, at the end of the calls.
 
@@ -3423,7 +3433,7 @@ class Repairs(Machine):
                 else:
                     self._text("trailing", end)
                 self._space = ""
-                self._unclosed = self._unclosed and kind != "call"
+                self._unclosed = self._unclosed and kind != "call" and not self._closes_call(start, end)
                 return "dropped"
         return "more" if kind == "" and not self._final and buf[start:] in ('"', "'") else "no"
 
@@ -3496,8 +3506,7 @@ class Objects(Repairs):
                 if closed is None and not self._final and self.AFTER_CALL.prefix_of(self._buf, start):
                     return False
                 if closed is not None and closed.kind in CLOSER_KINDS:
-                    self._out.emit("arguments", "{}")
-                    return self._close_call()
+                    return self._close_call("{}")
             match = self.STYLES[0].token.match(self._buf, start)
             begins = match is not None and match.lastindex == 3 and self._buf[start:] in self.STYLES[0].prefixes
             if match is None or (begins and not self._final):
@@ -3508,8 +3517,7 @@ class Objects(Repairs):
                 if not (is_closed and self.MAY_BE_EMPTY):
                     self._note("no_arguments", "expected the arguments")
                     self.incomplete = self.incomplete or not is_closed
-                self._out.emit("arguments", "{}")
-                return self._close_call()
+                return self._close_call("{}")
             self._reader = RegularReader(self.STYLES, self.BREAKS)
         reader = self._reader
         self._pos, self._wanted = reader.read(self._buf, self._pos, self._final), reader.wanted
@@ -3536,8 +3544,7 @@ class Objects(Repairs):
             self._note_lost_text("arguments_not_an_object", "the arguments are not an object")
             self._out.emit("content", text[read:])
         self._pos = end
-        self._out.emit("arguments", (reader.close() if reader.want else reader.take()) if read else "{}")
-        return self._close_call()
+        return self._close_call((reader.close() if reader.want else reader.take()) if read else "{}")
 
     def _irregular_arguments(self, start: int) -> bool | None:
         """Read a fence around the arguments, or arguments in another form; return None if there is neither."""
@@ -3573,7 +3580,8 @@ class Objects(Repairs):
         if arguments is None:
             return None
         self._note("call_as_arguments", "a whole call, or another object, around the arguments")
-        return self._read_whole(arguments, end)
+        self._pos = end
+        return self._close_call(arguments)
 
     def _in_other_form(self, start: int, name: str) -> bool | None:
         """Read all that comes before the next marker as the arguments."""
@@ -3585,12 +3593,8 @@ class Objects(Repairs):
         if arguments is None:
             return None
         self._note("arguments_repaired", "arguments: in another form")
-        return self._read_whole(arguments, end)
-
-    def _read_whole(self, arguments: str, end: int) -> bool:
         self._pos = end
-        self._out.emit("arguments", arguments)
-        return self._close_call()
+        return self._close_call(arguments)
 
     def _finish(self) -> None:
         super()._finish()
@@ -3685,8 +3689,7 @@ class CallObjects(Repairs):
             _, end, expected = self._slots(self._pos + self._skip, self.HEADER)
             if expected:
                 return expected != "more" and self._no_call(expected)
-            if self._slot_diagnostics:
-                self._note_slot_diagnostics()
+            self._note_slot_diagnostics()
             self._skip = end - self._pos
         self._begin_object()
         return True
@@ -3916,6 +3919,7 @@ class CallObjects(Repairs):
     def _end_object(self, reader: Reader) -> bool:
         if not self._has_name:
             return self._no_object("a name")
+        rest = ""
         if self._arguments_before_name is None:
             found = None if self._arguments_next_to_name or len(self._others_found) != 1 else self._others_found[0]
             inside = arguments_of(self._out.calls[-1][0], found, self._tools) if found and self.REREADS_CALLS else None
@@ -3923,12 +3927,12 @@ class CallObjects(Repairs):
             if alone and self.REREADS_CALLS and self._tools:
                 self._reader, self._state = None, type(self)._arguments_after
                 return True
-            self._out.emit("arguments", inside or self._no_arguments())
+            rest = inside or self._no_arguments()
             self.incomplete = self.incomplete or (self._unknown and not (self._arguments_next_to_name or inside))
         if reader.repair:
             self._note_repair("call_repaired", "call: ", reader)
         self._reader = None
-        return self._close_call()
+        return self._close_call(rest)
 
     def _arguments_after(self) -> bool:
         """Read the arguments in an object of their own, after the object with the name."""
@@ -3938,13 +3942,11 @@ class CallObjects(Repairs):
         if found[0]:
             self._note("arguments_next_to_name", "the arguments follow the object with the name")
         self._pos = found[1]
-        self._out.emit("arguments", found[0] or "{}")
-        return self._close_call()
+        return self._close_call(found[0] or "{}")
 
     def _finish(self) -> None:
         if self._state == type(self)._arguments_after:
-            self._out.emit("arguments", "{}")
-            self._close_call()
+            self._close_call("{}")
         reader, self._reader = self._reader, None
         self._second_reading_failed = True  # there is nothing more to read
         if reader is not None and not self._has_name:
@@ -3997,9 +3999,8 @@ class CanonicalOrderCalls(CallObjects):
             closing = OBJECT_END.match(buf, stop) if stop else None
             if closing is not None:  # the standard library's scanner has read all of it
                 self._pos = closing.end()
-                self._out.emit("arguments", buf[end - 1 : stop])
                 self._reader = None
-                return self._close_call()
+                return self._close_call(buf[end - 1 : stop])
             self._pos, self._written = end, "{"
             self._out.emit("arguments", "{")
             reader.go_to(self.USUAL_KEYS[1], "{")
@@ -4014,9 +4015,8 @@ class CanonicalOrderCalls(CallObjects):
         both = self._has_name and not self._wrapped and self._buf.startswith("}}", self._pos)
         if both and isinstance(reader, CallReader) and reader.may_close(self._arguments_before_name):
             self._pos += 2
-            self._out.emit("arguments", reader.take() + "}")
             self._reader = None
-            return self._close_call()
+            return self._close_call(reader.take() + "}")
         return super()._object()
 
 
@@ -4115,8 +4115,7 @@ class Pairs(Repairs):
             return None
         self._note("object_as_arguments", "an object in the place of arguments")
         self._pos, self._space = end, ""
-        self._out.emit("arguments", arguments)
-        return self._close_call()
+        return self._close_call(arguments)
 
     def _pair(self, start: int, comma: str) -> bool:
         # pair = PAIR_START key KEY_END (value)
@@ -4144,8 +4143,7 @@ class Pairs(Repairs):
             self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
         if self.OTHER_SPELLINGS and respelled:
             self._note_spelling()
-        if self._slot_diagnostics:
-            self._note_slot_diagnostics()
+        self._note_slot_diagnostics()
         if odd:
             self.incomplete = True
             self._note("markup_in_key", "an argument has a name that holds markup")
@@ -4241,19 +4239,12 @@ class Pairs(Repairs):
         if not kind:
             self._note_lost_text("no_argument", NO_PAIR)
         self._ends_in_text = not kind
-        self._out.emit("arguments", "}" if self._count else "{}")
-        return self._close_call()
+        return self._close_call("}" if self._count else "{}")
 
     def _finish(self) -> None:
         super()._finish()
         if self._open:
             self._out.emit("arguments", "}" if self._count else "{}")
-
-
-class ArgumentReader(RegularReader):
-    """A reader of arguments that follow one another, so that the text after one shows its end."""
-
-    NEEDS_LOOKAHEAD: ClassVar[bool] = True
 
 
 class QuotedPairs(Pairs):
@@ -4262,7 +4253,7 @@ class QuotedPairs(Pairs):
     FOLLOW: ClassVar[tuple[Pattern, Pattern]]
 
     def _begin_value(self, key: str, word: str) -> None:
-        self._reader = ArgumentReader(self.STYLES, self.BREAKS)
+        self._reader = RegularReader(self.STYLES, self.BREAKS)
         self._reader.follow = self.FOLLOW
         self._state = type(self)._value
 

@@ -74,8 +74,9 @@ class Copyable:
     def copy(self) -> Any:
         """Return a copy in the same state, which continues independently."""
         twin = self._new()
+        slots = [name for base in type(self).__mro__ for name in getattr(base, "__slots__", ())]
         # A class that mypyc compiled has no __dict__.
-        for name in getattr(self, "__mypyc_attrs__", None) or self.__dict__:
+        for name in getattr(self, "__mypyc_attrs__", None) or [*slots, *self.__dict__]:
             if hasattr(self, name):
                 value = getattr(self, name)
                 setattr(twin, name, value.copy() if isinstance(value, (list, Copyable)) else value)
@@ -696,9 +697,9 @@ class Reader(Copyable):
     `breaks`: markers that occur in values only inside a string; they close everything that is open.
     """
 
-    NEEDS_LOOKAHEAD: ClassVar[bool] = False
     KNOWS_REGULAR_TEXT: ClassVar[bool] = False
-    follow: tuple[Pattern, ...] = ()  # what may follow the value: a pattern, and one for the output's end
+    # What may follow a value whose end only the text after it shows: a pattern, and one for the output's end.
+    follow: tuple[Pattern, ...] = ()
 
     def __init__(self, styles: tuple[Style, Style, Style], breaks: Breaks = NO_BREAKS) -> None:
         self.breaks, self.first = breaks, breaks.first
@@ -779,7 +780,7 @@ class Reader(Copyable):
         token = self.style.tokens[text]
         if text == '"' and self.stack and (odd := self._irregular_quotes(buf, pos, final)) != pos:
             return odd
-        if self.NEEDS_LOOKAHEAD and not self.stack and token not in '"[{':
+        if self.follow and not self.stack and token not in '"[{':
             return self._no_value(pos)
         whole = self._whole_json(buf, pos) if token in "[{" and self.want == "value" and rest > 64 else 0
         if not whole:
@@ -943,7 +944,7 @@ class Reader(Copyable):
         if bare_key:
             key_end = self.style.key_end.search(buf, pos).start()
             end = key_end if key_end > pos else end
-        elif self.NEEDS_LOOKAHEAD and not self.stack:
+        elif self.follow and not self.stack:
             # If nothing separates arguments, a number or a literal word ends at the end of its own syntax.
             own = self.style.literal.match(buf, pos)
             if own and (self.follow[final].match(buf, own.end()) or AFTER_LITERAL.match(buf, own.end())):
@@ -954,7 +955,7 @@ class Reader(Copyable):
                 # The following text may show that it ends earlier.
                 if not final and len(buf) - end < LONGEST_FOLLOW:
                     return -1
-        breaks = (self.stack or not self.NEEDS_LOOKAHEAD) and not (bare_key and self.style.bare_keys)
+        breaks = (self.stack or not self.follow) and not (bare_key and self.style.bare_keys)
         end = self._before_break(buf, pos, end, final) if breaks else end
         if (end == len(buf) or (breaks and end == pos)) and not final:
             return -1
@@ -965,7 +966,7 @@ class Reader(Copyable):
         if literal is not None and self.style.is_json and literal != word and word not in self.style.words:
             self._repaired("not written as in JSON")
         if literal is None:
-            if not bare_key and (self.stack or not self.NEEDS_LOOKAHEAD):
+            if not bare_key and (self.stack or not self.follow):
                 end = getattr(WORD.match(buf, pos), "end", lambda: end)()
                 end = self._before_break(buf, pos, end, final) if breaks else end
                 if end in (pos, len(buf)) and not final:
@@ -1004,7 +1005,7 @@ class Reader(Copyable):
         after = end + len(close)
         if buf.startswith(close, end):
             guess, follow, needed = string.is_guessed, self.style.follow, 0
-            if self.NEEDS_LOOKAHEAD and not self.stack:
+            if self.follow and not self.stack:
                 follow, needed = self.follow[final], LONGEST_FOLLOW
             elif guess:
                 needed = self.style.needed_after(buf[after : after + LONGEST_SEPARATOR])
@@ -1133,12 +1134,6 @@ class RegularReader(Reader):
         start = match.start(1) - match.start() - len(self.style.opened) * quoted
         end = match.end(1) - match.start() + len(self.style.usual) * quoted
         return f'{text[:start]}"{match[1]}"{text[end:]}'
-
-
-class LookaheadReader(Reader):
-    """A reader for values whose end is shown only by the text after it."""
-
-    NEEDS_LOOKAHEAD: ClassVar[bool] = True
 
 
 def unescaped(match: re.Match[str]) -> str:
@@ -1358,7 +1353,7 @@ def _called(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
         key = KEYWORD.match(text, after.end())
         if key is None:
             break
-        reader = LookaheadReader(any_styles())
+        reader = Reader(any_styles())
         reader.follow = KEYWORD_FOLLOWS
         pos = reader.read(text, key.end(), True)
         members[key[1]] = loaded(reader.close())
@@ -2165,7 +2160,7 @@ class TurnStates(Stream):
     def _leave_open(self, start: int, core: str) -> None:
         """Note that the text from `start` on is the beginning of this marker, so nothing is decided before all of it
         has arrived."""
-        if " " in core or core[0] == RESPELLED:
+        if " " in core or not core.isprintable():  # white space may differ, or words, or the spelling
             self._is_still_ambiguous, self._ambiguous_from = lambda text: truncated_core((core,), text), start
         else:
             self._is_still_ambiguous, self._ambiguous_from = core[:-1].startswith, start
@@ -2188,11 +2183,10 @@ class TurnStates(Stream):
         return True
 
     def _note_spelling(self) -> None:
-        """Report, once, that the marker is in other case, or has other separators, if it does."""
+        """Report, once, that the marker is in other case, or has other separators."""
         mark = self._mark
-        if mark.ambiguous >= SPELLED_OTHERWISE:
-            self._note(*SPELLING)
-            self._mark = Match(mark.kind, mark.start, mark.end, mark.lead, mark.trail)
+        self._note(*SPELLING)
+        self._mark = Match(mark.kind, mark.start, mark.end, mark.lead, mark.trail)
 
     def _drop_noted(self, code: str, text: str) -> bool:
         """Drop the marker and report it, unless it is the prompt's; the part that it is in continues."""
@@ -2457,10 +2451,18 @@ class Slots(TurnStates):
         return self._odd[slot, of]
 
 
+# Attributes of Stream that aren't in a dictionary: objects of a class share the keys of at most 30 attributes there.
+SLOTS = (
+    "incomplete _after_failed_call _ambiguous_from _base _buf _calls_on _closed _diagnostics _echo _final "
+    "_find_safe_end _is_still_ambiguous _kind_before_call _line_start _long_names _mark _only_space_so_far _open "
+    "_open_kind _opener _out _parts _pos _reasoning_on _regular_fast_path _skip _space _state _state_before_call "
+    "_text_fast_path _tools _unaccounted _unchecked _unclosed _value_fast_path _wanted"
+)
 CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 
 
 class Machine(Slots):
+    __slots__ = SLOTS.split()
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
     SHORT_OPENERS: ClassVar[Sequence[str]] = ()  # what opens only calls of tools that are known
     HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and characters that do
@@ -2583,8 +2585,7 @@ class Machine(Slots):
             return expected != "more" and self._no_call(expected)
         if self._is_opened_twice:
             self._note("calls_opened_twice", "the calls are opened twice")
-        if self._slot_diagnostics:
-            self._note_slot_diagnostics()
+        self._note_slot_diagnostics()
         if values["name"] != written:
             self._note("tool_name_corrected", f"the tool {values['name']} is called as {written}")
         self._pos = end
@@ -2671,7 +2672,10 @@ class Machine(Slots):
         if self._tools and name not in self._tools:
             self._note("unknown_tool", "unknown tool " + name)
 
-    def _close_call(self) -> bool:
+    def _close_call(self, arguments: str = "") -> bool:
+        """Close the call after this rest of its arguments."""
+        if arguments:
+            self._out.emit("arguments", arguments)
         if self._tools:
             self._check_arguments()
         self._repaired = False
@@ -2723,7 +2727,8 @@ def is_empty_object(arguments: str) -> bool:
 class Repairs(Machine):
     HEADER_PARTS: ClassVar[Sequence[str]] = ()  # the texts of which headers consist
     HEADER_TEXTS: ClassVar[Pattern] = Pattern("(?!)")
-    # Closers with the right letters and other brackets: a pattern, the characters that they begin with, their letters.
+    # Closers with the right letters and other brackets: a pattern, whose first group has those after which nothing is
+    # missing, the characters that they begin with, their letters.
     GARBLED: ClassVar[Any] = None
     LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may be in the place of a closer
 
@@ -2804,8 +2809,7 @@ class Repairs(Machine):
         self._pos = end
         for name, arguments in found:
             self._open_call(name, None)
-            self._out.emit("arguments", arguments)
-            self._close_call()
+            self._close_call(arguments)
         return True
 
     def _restore_first_reading(self) -> bool:
@@ -2841,6 +2845,11 @@ class Repairs(Machine):
         letters = squeezed("".join(filter(str.isalnum, rest)))
         return -1 if any(word.startswith(letters) for word in words) else 0
 
+    def _closes_call(self, start: int, end: int) -> bool:
+        """Return whether this is a garbled closer after which nothing of the call is missing."""
+        match = self.GARBLED[0].match(self._buf, start) if self.GARBLED else None
+        return match is not None and bool(match.end(1) == end)
+
     def _drop_left_over(self, kind: str) -> str:
         """Skip a superfluous bracket after a call, or an opener in the place of a closer, at the end of the calls.
 
@@ -2860,7 +2869,7 @@ class Repairs(Machine):
                 else:
                     self._text("trailing", end)
                 self._space = ""
-                self._unclosed = self._unclosed and kind != "call"
+                self._unclosed = self._unclosed and kind != "call" and not self._closes_call(start, end)
                 return "dropped"
         return "more" if kind == "" and not self._final and buf[start:] in ('"', "'") else "no"
 
@@ -2959,8 +2968,7 @@ class Pairs(Repairs):
             return None
         self._note("object_as_arguments", "an object in the place of arguments")
         self._pos, self._space = end, ""
-        self._out.emit("arguments", arguments)
-        return self._close_call()
+        return self._close_call(arguments)
 
     def _pair(self, start: int, comma: str) -> bool:
         # pair = PAIR_START key KEY_END (value)
@@ -2983,8 +2991,7 @@ class Pairs(Repairs):
             self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
         if respelled:
             self._note_spelling()
-        if self._slot_diagnostics:
-            self._note_slot_diagnostics()
+        self._note_slot_diagnostics()
         if odd:
             self.incomplete = True
             self._note("markup_in_key", "an argument has a name that holds markup")
@@ -3056,19 +3063,12 @@ class Pairs(Repairs):
         if not kind:
             self._note_lost_text("no_argument", NO_PAIR)
         self._ends_in_text = not kind
-        self._out.emit("arguments", "}" if self._count else "{}")
-        return self._close_call()
+        return self._close_call("}" if self._count else "{}")
 
     def _finish(self) -> None:
         super()._finish()
         if self._open:
             self._out.emit("arguments", "}" if self._count else "{}")
-
-
-class ArgumentReader(RegularReader):
-    """A reader of arguments that follow one another, so that the text after one shows its end."""
-
-    NEEDS_LOOKAHEAD: ClassVar[bool] = True
 
 
 def run_command(parser: Any) -> None:
@@ -3223,7 +3223,7 @@ class StreamParser(Pairs):
         ("call", "<.code.> [", "", "", 0), find=r"<(\.code\.>\s{0,64}\[)", near=r"<(?=[.]|\Z)", width=74
     )
     GARBLED = (
-        Pattern("[()./<>\\[\\\\\\]{\\|}＜＞｜][()./<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:code))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[)./>\\\\\\]\\|}＞｜]{0,4}"),
+        Pattern("([()./<>\\[\\\\\\]{\\|}＜＞｜][()./<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:code))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[)./>\\\\\\]\\|}＞｜]{0,4})"),
         "()./<>[\\]{|}＜＞｜",
         ("code",),
     )
@@ -3366,7 +3366,7 @@ class StreamParser(Pairs):
     # From here on, the class is the same in parsers of other formats.
 
     def _begin_value(self, key: str, word: str) -> None:
-        self._reader = ArgumentReader(self.STYLES, self.BREAKS)
+        self._reader = RegularReader(self.STYLES, self.BREAKS)
         self._reader.follow = self.FOLLOW
         self._state = type(self)._value
 
