@@ -61,7 +61,7 @@ def _with_other_brackets(cores: Sequence[str]) -> str:
 
 
 def _other_words(cores: Sequence[str]) -> tuple[str, ...]:
-    """Return the patterns of other words between the brackets of these markers, such as tokens that the template doesn't
+    """Return the patterns of other words between the brackets of these markers: tokens that the template doesn't
     write."""
     found = filter(None, map(_BETWEEN_BRACKETS.fullmatch, cores))
     return unique(rf"{re.escape(match[1])}\w(?:[\w ▁:.-]{{0,46}}\w)?{re.escape(match[2])}" for match in found)
