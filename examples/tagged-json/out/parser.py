@@ -562,7 +562,8 @@ class Style:
     # Steps of regular text, here of JSON: without the last of its groups, a match needs more input.
     next_member = Pattern(rf"(?:,{JSON_SPACE}*)?(?:{KEY.pattern}|\Z)")
     next_item = Pattern(rf',{JSON_SPACE}*(?:()()(?=["\[{{\w-])|\Z)')
-    scalar = Pattern(rf"(true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])|[\w.+-]+\Z")
+    scalar = Pattern(rf"(true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])|(?:[\w.+-]+|\")\Z")
+    opening, closing = Pattern(r'"(?!"|\Z)'), Pattern('"')
     part_in_string = PART_OF_ESCAPE
 
     def __init__(
@@ -641,7 +642,7 @@ class Reader(Copyable):
         stop, self.wanted = len(buf), 0
         while pos < stop and self.want and not self.pause:
             if self.KNOWS_REGULAR_TEXT and self.is_regular():
-                start, pos = pos, self.regular(buf, pos, stop)
+                start, pos = pos, self.regular(buf, pos, stop, pos)
                 self.out.append(buf[start:pos])
                 if pos == stop or (self.needs_more and not final):
                     break
@@ -658,7 +659,7 @@ class Reader(Copyable):
     def is_regular(self) -> bool:
         raise NotImplementedError
 
-    def regular(self, buf: str, pos: int, stop: int) -> int:
+    def regular(self, buf: str, pos: int, stop: int, done: int = 0) -> int:
         raise NotImplementedError
 
     def _token(self, buf: str, pos: int, final: bool) -> int:
@@ -968,43 +969,35 @@ class RegularReader(Reader):
             return False
         return self.first == "" or self.style.opened[0] not in self.first
 
-    def regular(self, buf: str, pos: int, stop: int) -> int:
+    def regular(self, buf: str, pos: int, stop: int, done: int = 0) -> int:
         """Return the end of regular text: that of all text, or where something irregular is, or something that depends
-        on the following text (`needs_more`).  JSON is left to the caller, other text is translated."""
-        style, stack, want, string, first = self.style, self.stack, self.want, self.string, self.first
-        self.needs_more = False
+        on the following text (`needs_more`).  JSON is left to the caller, other text is translated, from `done` on."""
+        self.needs_more, style, want, string, first = False, self.style, self.want, self.string, self.first
         while pos < stop:
-            start, character, match = pos, buf[pos], None
+            character = buf[pos]
             if string is not None:
                 pos = string.plain_run.match(buf, pos).end()
-                if pos < stop and buf[pos] == '"':
-                    pos, string, want = pos + len(string.close), None, "colon" if want in ("key", "member") else "comma"
-                elif pos == start:
+                if pos == stop or buf[pos] != '"':
                     self.needs_more = style.part_in_string.match(buf, pos) is not None
                     break
+                pos, string, want = pos + len(string.close), None, "colon" if want in ("key", "member") else "comma"
             elif character in first or want == "colon":
                 break
             elif character in " \n\r\t":
                 pos += 1
-            elif character in "]}":
-                if not self._closes(character, want, pos + 1 == stop):
+            elif character in "[]{}":
+                if not self._bracket(character, want, pos + 1 == stop):
                     break
-                pos, want = pos + 1, "comma"
+                pos, want = pos + 1, self.want
             elif want == "comma" or want == "key":
-                match = (style.next_item if stack[-1] == "[" else style.next_member).match(buf, pos)
+                match = (style.next_item if self.stack[-1] == "[" else style.next_member).match(buf, pos)
                 if match is None or (character == ",") != (want == "comma"):
                     break
                 self.needs_more = match.lastindex != 2
-                if self.needs_more or (stack[-1] == "[" and buf[match.end()] in first):
+                if self.needs_more or (self.stack[-1] == "[" and buf[match.end()] in first):
                     break
                 pos, want = match.end(), "value"
-            elif character in "[{":
-                self._open(character)
-                pos, want = pos + 1, self.want
-            elif character == style.opened[0] and buf.startswith(style.opened, pos):
-                if style.is_json and buf[pos + 1 : pos + 2] in MAY_BE_DOUBLED:
-                    self.needs_more = pos + 1 == stop
-                    break
+            elif character == style.opened[0] and style.opening.match(buf, pos):
                 pos, string = pos + len(style.opened), style.quoting
             else:
                 match = style.scalar.match(buf, pos)
@@ -1015,13 +1008,18 @@ class RegularReader(Reader):
         self.string, self.want = string, want
         return pos
 
-    def _closes(self, bracket: str, want: str, is_last: bool) -> bool:
-        """Close a list or an object that regular text may close here; return whether it does."""
+    def _bracket(self, bracket: str, want: str, is_last: bool) -> bool:
+        """Open or close a list or an object if regular text may do so here; return whether it does."""
+        if bracket in "[{":
+            if want in ("value", "item"):
+                self._open(bracket)
+            return want in ("value", "item")
         opened = want in ("comma", "item", "key") and len(self.stack) > self.floor + 1 and self.stack[-1]
         if opened != ("[" if bracket == "]" else "{"):
             self.needs_more = is_last and self.floor > 0  # the text around it usually ends at once
             return False
         self.lists -= self.stack.pop() == "["
+        self.want = "comma"
         return True
 
 
