@@ -525,11 +525,6 @@ def is_odd_key(key: str, schema: object) -> bool:
     return known is not None and key not in known
 
 
-def begins_pair(before: Pattern, text: str, pos: int) -> bool:
-    """Return whether a text that may be before a key is here, and not what ends the header."""
-    return before.match(text, pos).end() > pos and text[pos] not in "'\"“”>"
-
-
 def without_quotes(key: str, schema: object) -> str:
     """Return a key without the quotes around it if the schema has only that one; otherwise the key."""
     if key[:1] not in ("'", '"'):
@@ -4018,6 +4013,7 @@ class CanonicalOrderCalls(CallObjects):
 
 
 NO_PAIR = "expected an argument or the end of the call"
+ENDS_OF_HEADERS = "'\"“”>"  # characters after a name that may be before a key as well
 PAIR_KINDS = ("pair", "end", "skip", "next", "broken")
 
 
@@ -4051,9 +4047,9 @@ class Pairs(Repairs):
         return super()._header_may_continue(pos) or self.BETWEEN.prefix_of(self._buf, pos) != ""
 
     def _opens_arguments(self, pos: int) -> bool:
-        if self.BETWEEN.match_at(self._buf, pos) is not None or self._buf.startswith("{", pos):
-            return True
-        return bool(self.AROUND_KEY) and begins_pair(self.AROUND_KEY[0], self._buf, pos)
+        buf, before = self._buf, self.AROUND_KEY[0].match(self._buf, pos).end() if self.AROUND_KEY else pos
+        is_irregular = before > pos and buf[pos] not in ENDS_OF_HEADERS
+        return is_irregular or self.BETWEEN.match_at(buf, pos) is not None or buf.startswith("{", pos)
 
     def _pairs(self) -> bool:
         # arguments = (pair | separator)* end
@@ -4088,11 +4084,8 @@ class Pairs(Repairs):
         if kind in ("end", "next"):
             return self._end_pairs(kind)
         if self.PAIR_OPENS and kind != "pair":
-            if self.AROUND_KEY and self._tools:
-                other = self._irregular_pair()
-                if other is not None:
-                    return other
-            return self._no_pair()
+            other = self._irregular_pair() if self.AROUND_KEY and self._tools else None
+            return self._no_pair() if other is None else other
         return self._pair(self._mark.end if self.PAIR_OPENS else self._pos, ", " if self._count else "{")
 
     def _object_for_pairs(self) -> bool | None:
@@ -4124,9 +4117,7 @@ class Pairs(Repairs):
         other = self._irregular_pair() if odd and expected != "more" else None
         if other is not None:
             return other
-        if self.RESUMES and expected == "end" and self._after_no_pair():
-            return self._no_pair()
-        if expected == "end":
+        if expected == "end" and not (self.RESUMES and self._after_no_pair()):
             return self._drop_truncated_call()
         if expected:
             return self._no_pair()
@@ -4467,7 +4458,6 @@ def coerced(text: str, types: frozenset[str] | None) -> str | None:
     for inside in ([bare[1:-1]] if quoted else []) + [bare]:
         plain = inside.replace('\\"', '"').strip()
         word = OTHER_WORDS.get(plain.lower())
-        # No text of another type is read as null: it is no value of any type.
         if word == "null" or (word is not None and "boolean" in types and not NUMBER_TYPES & types):
             return word
         literal = nested_or_repaired(plain) if plain[:1] and plain[0] in "[{" else literal_of(plain, {})

@@ -139,7 +139,7 @@ class StreamParser(RawPairs):
     )
     HEADER_PARTS = ("[ability]", "ability", "[", "]")
     HEADER_TEXTS = Pattern(
-        "(?:\\[\\w{1,32}\\]|\\[ability\\]|ability|\\[|\\]|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
+        "(?:\\[ability\\]|ability|\\[|\\]|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
     )
     BREAKS = Breaks(
         ("mark", "[/ability]", "", "", 0), ("mark", "[ability]", "", "", 1), ("mark", "[@user@]", "", "", 0),

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 
 from .callobjects import IRREGULAR_ARGUMENTS, NO_NAME, CallReader
 from .machine import CLOSER_KINDS
+from .pairs import ENDS_OF_HEADERS
 from .pattern import NAME_LIMIT, Pattern
 from .repairs import ENDS_OF_CALLS, LEFT_OVER_BRACKET, is_empty_object
 from .scanner import NO_BREAKS, NO_MARKERS, Breaks, Scanner
-from .schema import Parameters, begins_pair, fits, is_odd_key, keys_of, properties_of, tool_named
+from .schema import Parameters, fits, is_odd_key, keys_of, properties_of, tool_named
 from .second import (
     FIRST_KEY,
     NO_BRACE,
@@ -185,10 +186,10 @@ class Readers:
         if mark is not None and mark.kind in CLOSER_KINDS:
             return True
         if self.spelled.between is not None:
-            if self.spelled.between.match_at(text, pos) is not None or text.startswith("{", pos):
-                return True
             around = self.spelled.around_key
-            return around is not None and begins_pair(around[0], text, pos)
+            before = around[0].match(text, pos).end() if around is not None else pos
+            is_irregular = before > pos and text[pos] not in ENDS_OF_HEADERS
+            return is_irregular or self.spelled.between.match_at(text, pos) is not None or text.startswith("{", pos)
         match = self.spelled.styles[0].token.match(text, pos)
         return match is not None and self.spelled.styles[0].tokens.get(match.group(), "") == "{"
 

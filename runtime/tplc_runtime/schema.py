@@ -224,11 +224,6 @@ def is_odd_key(key: str, schema: object) -> bool:
     return known is not None and key not in known
 
 
-def begins_pair(before: Pattern, text: str, pos: int) -> bool:
-    """Return whether a text that may be before a key is here, and not what ends the header."""
-    return before.match(text, pos).end() > pos and text[pos] not in "'\"“”>"
-
-
 def without_quotes(key: str, schema: object) -> str:
     """Return a key without the quotes around it if the schema has only that one; otherwise the key."""
     if key[:1] not in ("'", '"'):

@@ -504,11 +504,6 @@ def is_odd_key(key: str, schema: object) -> bool:
     return known is not None and key not in known
 
 
-def begins_pair(before: Pattern, text: str, pos: int) -> bool:
-    """Return whether a text that may be before a key is here, and not what ends the header."""
-    return before.match(text, pos).end() > pos and text[pos] not in "'\"“”>"
-
-
 def without_quotes(key: str, schema: object) -> str:
     """Return a key without the quotes around it if the schema has only that one; otherwise the key."""
     if key[:1] not in ("'", '"'):
@@ -2889,6 +2884,7 @@ class Repairs(Machine):
 
 
 NO_PAIR = "expected an argument or the end of the call"
+ENDS_OF_HEADERS = "'\"“”>"  # characters after a name that may be before a key as well
 PAIR_KINDS = ("pair", "end", "skip", "next", "broken")
 
 
@@ -2910,9 +2906,9 @@ class Pairs(Repairs):
         return super()._header_may_continue(pos) or self.BETWEEN.prefix_of(self._buf, pos) != ""
 
     def _opens_arguments(self, pos: int) -> bool:
-        if self.BETWEEN.match_at(self._buf, pos) is not None or self._buf.startswith("{", pos):
-            return True
-        return bool(self.AROUND_KEY) and begins_pair(self.AROUND_KEY[0], self._buf, pos)
+        buf, before = self._buf, self.AROUND_KEY[0].match(self._buf, pos).end() if self.AROUND_KEY else pos
+        is_irregular = before > pos and buf[pos] not in ENDS_OF_HEADERS
+        return is_irregular or self.BETWEEN.match_at(buf, pos) is not None or buf.startswith("{", pos)
 
     def _pairs(self) -> bool:
         # arguments = (pair | separator)* end
