@@ -207,9 +207,11 @@ class StreamParser(RawPairs):
     NEXT_UNOPENED = "[/k]\n[v]"
     RETYPES_VALUES = True
     CALL_CLOSES = (
+        frozenset("["),
         Pattern(r"\[/ability\]\s{0,16}(?:(?:\[@user@\]|\Z)|\[ability\])"),
         Pattern(r"(?s:\[/ability\].{0,160}\Z|\[(?:/(?:a(?:b(?:i(?:l(?:i(?:t(?:y(?:\])?)?)?)?)?)?)?)?)?\Z)"),
-        "[",
+        Pattern("(?!)"),
+        Pattern("(?!)"),
     )
     AFTER_CALL = Scanner(
         ("call", ", [ability] [ability]", "", "", 0), ("call", ", [ability]", "", "", 2),

@@ -32,6 +32,7 @@ TAGGED = '<fn>\n{"name": "get_weather", "arguments": {"city": "Oslo", "days": 3}
 CDATA = '<act name="get_weather"><arg key="city">Oslo</arg><arg key="days">3</arg>'
 PAIRS = "\n\n<deed>\n<do=get_weather>\n<with=city>\nOslo\n</with>\n<with=days>\n3\n</with>\n"
 ARRAY = '«wishes»[{"name": "get_weather", "arguments": {"city": "Oslo", "days": 3}}'
+SPELLED = "a marker is not spelled as the template does"
 CUT = "the output ends inside a call"
 CASES = {
     "punctuation before the closer": Case("tagged-json", f"{TAGGED}.\n</fn>", None, [OSLO], ["." + LEFT_OVER]),
@@ -81,6 +82,30 @@ CASES = {
     ),
     "a closer that the output cuts": Case("cdata-values", f"{CDATA}</act", None, [OSLO], [CUT], incomplete=True),
     "a comma before the end of all calls": Case("json-array", ARRAY + ",]«/wishes»", None, [OSLO], []),
+    **{
+        f"a value closed with {closer}": Case(
+            "parameter-tags", PAIRS.replace("</with>", closer) + "</do>\n</deed>", None, [OSLO], [SPELLED, SPELLED]
+        )
+        for closer in ("</with", "<with/>", "＜/with＞", "</withs>", "</with]")
+    },
+    "a value closed with its key": Case(
+        "parameter-tags", PAIRS.replace("</with>", "</city>", 1) + "</do>\n</deed>", None, [OSLO], [SPELLED]
+    ),
+    "a value closed with no key of the tool": Case(
+        "parameter-tags",
+        PAIRS.replace("</with>", "</town>", 1) + "</do>\n</deed>",
+        None,
+        [("get_weather", '{"city": "Oslo\\n</town>", "days": 3}')],
+        ["an argument is not closed"],
+        incomplete=True,
+    ),
+    "a value that contains a garbled closer": Case(
+        "parameter-tags",
+        PAIRS.replace("Oslo", "Oslo<with/>") + "</do>\n</deed>",
+        None,
+        [("get_weather", '{"city": "Oslo<with/>", "days": 3}')],
+        ['<with/>"' + LIKE],
+    ),
     "arguments in an object of their own": Case(
         "tagged-json",
         '<fn>\n{"name": "get_weather"}, {"city": "Oslo", "days": 3}\n</fn>',
