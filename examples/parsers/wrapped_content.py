@@ -13,7 +13,6 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
-        Breaks,
         CanonicalOrderCalls,
         Delta,
         ExpectedText,
@@ -28,7 +27,6 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
-        Breaks,
         CanonicalOrderCalls,
         Delta,
         ExpectedText,
@@ -177,7 +175,7 @@ class StreamParser(CanonicalOrderCalls):
     TO_ARGUMENTS = ', "input": {'
     USUAL_KEYS = ("tool", "input")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Breaks(
+    BREAKS = Scanner(
         ("mark", "<#assistant#>", "", "", 0), ("mark", "<#/acts#>", "", "", 0), ("mark", "<#acts#>", "", "", 1),
         ("mark", "<#over#>", "", "", 0), ("mark", "```\ufdd1 <#acts#> {", "", "", 0),
         find=r"<(?:(#assistant#>)|(#/acts#>)|(#acts#>)|(#over#>))|`(``[\w-]{0,16}\s{0,64}<#acts#>\s{0,64}\{)",

@@ -15,6 +15,7 @@ from .values import Reader, RegularReader, escaped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any, ClassVar
 
 
@@ -25,7 +26,7 @@ PAIR_KINDS = ("pair", "end", "skip", "next", "broken")
 
 class Pairs(Repairs):
     BETWEEN: ClassVar[Scanner]  # pair, end (consumed), next (not consumed), and others (skipped)
-    PAIR: ClassVar[tuple[tuple[str, Scanner, str], ...]]
+    PAIR: ClassVar[Sequence[Any]]
     PAIR_OPENS: ClassVar[bool] = True  # a pair begins with a marker of its own
     RESUMES: ClassVar[bool] = False  # and that marker alone shows, after text that is no pair, that a pair begins
     KEY_ESCAPES: ClassVar[Any] = None  # texts that stand for characters in keys

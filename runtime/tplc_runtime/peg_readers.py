@@ -17,7 +17,7 @@ from .machine import CLOSER_KINDS
 from .pairs import ENDS_OF_HEADERS
 from .pattern import NAME_LIMIT, Pattern
 from .repairs import ENDS_OF_CALLS, LEFT_OVER_BRACKET, is_empty_object
-from .scanner import NO_BREAKS, NO_MARKERS, Breaks, Scanner
+from .scanner import NO_MARKERS, Scanner
 from .schema import Parameters, fits, is_odd_key, keys_of, properties_of, tool_named
 from .second import (
     FIRST_KEY,
@@ -72,7 +72,7 @@ class OtherSpelling:
     """How a format writes calls: what its readers need to know."""
 
     styles: Styles
-    breaks: Breaks = NO_BREAKS
+    breaks: Scanner = NO_MARKERS
     follow: tuple[Pattern, Pattern] = (NEVER, NEVER)
     fields: Mapping[tuple[str, ...], str] = field(default_factory=dict)
     closers: tuple[str, ...] = ()
