@@ -1180,8 +1180,8 @@ BEFORE_OBJECT = Pattern(r"[\s(:=*>]*(?:`{1,3}[\w-]*\s*)?(?:(?i:json)\b:?\s*)?(?=
 AFTER_ARGUMENTS = Pattern(r"[\s)`]*")
 AFTER_OBJECT = Pattern(r"\s*(?:[,;]\s*)?")
 WORD_BEFORE = Pattern(r"\s*(?i:json)\b:?\s*")
-# The name of a tool before its arguments, and a keyword in them.
-CALLED = Pattern(rf"""["'`]?([{NAME_CHARACTERS}]{{1,64}}?)["'`]?\s*(?:([(])|(?:[:=]\s*)?(?=\{{))""")
+# The name of a tool before its arguments, which punctuation or a token may separate, and a keyword in them.
+CALLED = Pattern(rf"""["'`]?([{NAME_CHARACTERS}]{{1,64}}?)["'`]?\s*(?:([(])|(?:(?:[:=]|\[\w+\])\s*)?(?=\{{))""")
 KEYWORD = Pattern(r"""\s*["']?(\w{1,64})["']?\s*[=:]\s*""")
 KEYWORD_FOLLOWS = (Pattern(r"\s{0,16}(?:,\s{0,16}(?:[\"']?\w{1,64}[\"']?\s{0,16}[=:]|\))|\))"),) * 2
 AFTER_KEYWORD = Pattern(r"\s*(?:,\s*)?(\))?")
@@ -3262,7 +3262,7 @@ class Repairs(Machine):
 
         ("", 0) if it names none; None if more input is needed.
         """
-        buf, name, start = self._buf, "", self._pos + self._skip
+        buf, name, start, other = self._buf, "", self._pos + self._skip, 0
         pos = next_char(buf, start)
         while pos - start < NAME_LIMIT:
             part, word = self.HEADER_TEXTS.match(buf, pos), ONE_WORD.match(buf, pos)
@@ -3281,9 +3281,10 @@ class Repairs(Machine):
                 tool = tool_named(text, self._tools)
                 if tool not in self._tools:  # an index may follow it
                     tool = tool_named(text.rpartition(":")[0], self._tools)
-                if not tool or tool not in self._tools or name not in ("", tool):
+                other += tool not in self._tools  # one word may come after the name that the template doesn't write
+                if (tool in self._tools and name not in ("", tool)) or other > bool(name):
                     break
-                name = tool
+                name = name or tool
             pos = next_char(buf, end)
         return (name, len(buf)) if name and self._final and pos == len(buf) else ("", 0)
 
@@ -3965,6 +3966,7 @@ class CanonicalOrderCalls(CallObjects):
 
 
 NO_PAIR = "expected an argument or the end of the call"
+ENDS_OF_HEADERS = "'\"“”>"  # characters after a name that may be before a key as well
 PAIR_KINDS = ("pair", "end", "skip", "next", "broken")
 
 
@@ -3998,7 +4000,9 @@ class Pairs(Repairs):
         return super()._header_may_continue(pos) or self.BETWEEN.prefix_of(self._buf, pos) != ""
 
     def _opens_arguments(self, pos: int) -> bool:
-        return self.BETWEEN.match_at(self._buf, pos) is not None or self._buf.startswith("{", pos)
+        buf, before = self._buf, self.AROUND_KEY[0].match(self._buf, pos).end() if self.AROUND_KEY else pos
+        is_irregular = before > pos and buf[pos] not in ENDS_OF_HEADERS
+        return is_irregular or self.BETWEEN.match_at(buf, pos) is not None or buf.startswith("{", pos)
 
     def _pairs(self) -> bool:
         # arguments = (pair | separator)* end
@@ -4033,11 +4037,8 @@ class Pairs(Repairs):
         if kind in ("end", "next"):
             return self._end_pairs(kind)
         if self.PAIR_OPENS and kind != "pair":
-            if self.AROUND_KEY and self._tools:
-                other = self._irregular_pair()
-                if other is not None:
-                    return other
-            return self._no_pair()
+            other = self._irregular_pair() if self.AROUND_KEY and self._tools else None
+            return self._no_pair() if other is None else other
         return self._pair(self._mark.end if self.PAIR_OPENS else self._pos, ", " if self._count else "{")
 
     def _object_for_pairs(self) -> bool | None:
@@ -4064,14 +4065,12 @@ class Pairs(Repairs):
         values, end, expected = self._slots(start, self.PAIR)
         if expected == "more":
             return False
-        if self.RESUMES and expected == "end" and self._after_no_pair():
-            return self._no_pair()
         schema = self._schema() if self._tools else None
         odd = self._tools and self.AROUND_KEY and (expected or is_odd_key(values["key"], schema))
         other = self._irregular_pair() if odd and expected != "more" else None
         if other is not None:
             return other
-        if expected == "end":
+        if expected == "end" and not (self.RESUMES and self._after_no_pair()):
             return self._drop_truncated_call()
         if expected:
             return self._no_pair()
@@ -4426,7 +4425,7 @@ def coerced(text: str, types: frozenset[str] | None) -> str | None:
     for inside in ([bare[1:-1]] if quoted else []) + [bare]:
         plain = inside.replace('\\"', '"').strip()
         word = OTHER_WORDS.get(plain.lower())
-        if word is not None and ("boolean" if word != "null" else "null") in types and not NUMBER_TYPES & types:
+        if word == "null" or (word is not None and "boolean" in types and not NUMBER_TYPES & types):
             return word
         literal = nested_or_repaired(plain) if plain[:1] and plain[0] in "[{" else literal_of(plain, {})
         kind = {"[": "array", "{": "object", '"': ""}.get((literal or '"')[0], "number")

@@ -142,9 +142,9 @@ class StreamParser(Objects):
         "to", "{", "}",
     )
     HEADER_TEXTS = Pattern(
-        r"(?:\{channel\}notes\{body\}|\{channel\}reply\{body\}|\{channel\}work\{body\}|notes\{body\}|reply\{body\}|work\{b"
-        "ody\\}|\\{channel\\}|channel|\\{to\\}fn\\.|\\{body\\}|notes|reply|body|work|\\{to\\}|fn\\.|to|\\{|\\}|[^\\S\\n]*[\\n:.,/'\"`<>]|["
-        "0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
+        r"(?:\[\w{1,32}\]|\{channel\}notes\{body\}|\{channel\}reply\{body\}|\{channel\}work\{body\}|notes\{body\}|reply\{b"
+        r"ody\}|work\{body\}|\{channel\}|channel|\{to\}fn\.|\{body\}|notes|reply|body|work|\{to\}|fn\.|to|\{|\}|[^\S\n]*["
+        "\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
     )
     SHORT_OPENERS = ("{to}", "{channel}work{to}", "{channel}reply{to}", "{channel}notes{to}")
     STYLES = (STYLE, STYLE, STYLE)

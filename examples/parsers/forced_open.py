@@ -116,7 +116,7 @@ class StreamParser(Objects):
     )
     ONLY_TOOLS = True
     HEADER_PARTS = ("@@", "@")
-    HEADER_TEXTS = Pattern("(?:@@|@|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
+    HEADER_TEXTS = Pattern("(?:\\[\\w{1,32}\\]|@@|@|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(("mark", ">assistant<", "", "", 0), find=">(assistant<)", near=r">(?=[a]|\Z)", width=12, first=">")
     CALLS_HAVE_CLOSER = True

@@ -77,7 +77,9 @@ class StreamParser(Objects):
     REASONING = False
     MARKER_LIKE = (
         Pattern(
-            '(?:[<\\[＜][\\s<\\[＜/\\\\|｜!:]{0,7}(?:)s?(?!\\w)(?:[=:]["\']?[\\w.:-]{1,64}["\']?)?\\s?[^\\w\\s\\"\\\\]{0,4})(?=\\w|\\n|\\Z)'
+            '(?:[<\\[＜][\\s<\\[＜/\\\\|｜!:]{0,7}(?:)s?(?!\\w)(?:[=:]["\']?[\\w.:-]{1,64}["\']?)?\\s?[^\\w\\s\\"\\\\]{0,4}|\\[=\\w(?:[\\w '
+            r"▁:.-]{0,46}\w)?=\]|\[=/\w(?:[\w ▁:.-]{0,46}\w)?=\])(?=\w|\n|\Z)|(?:\[=close=\]|#top#)\s*\Z|(?:\[=(?:c(?:l(?:"
+            r"o(?:s(?:e(?:=)?)?)?)?)?)?|#t(?:o(?:p)?)?)\Z"
         ),
         Pattern(r"\A[\]](?![^\S\n])|\A[^\[]*[\]]\Z|\A[\[][^\]]*\Z|(?<![^\S\n])[\[]\Z"),
         Pattern("(?!)"),
@@ -140,7 +142,8 @@ class StreamParser(Objects):
     CALL_ID = "functions.{name}:{index}"
     HEADER_PARTS = ("functions.", "[=given=]", "[=one=]", "given", "one", ":", "=", "[", "]")
     HEADER_TEXTS = Pattern(
-        "(?:functions\\.|\\[=given=\\]|\\[=one=\\]|given|one|:|=|\\[|\\]|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
+        "(?:\\[\\w{1,32}\\]|functions\\.|\\[=given=\\]|\\[=one=\\]|given|one|:|=|\\[|\\]|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=("
+        "?=\\s?[\"']))"
     )
     SHORT_OPENERS = ("[=ask=]", "[=ask=][=one=]", "[=one=]")
     STYLES = (STYLE, STYLE, STYLE)

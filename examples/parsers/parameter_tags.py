@@ -155,7 +155,9 @@ class StreamParser(RawPairs):
         ),
     )
     HEADER_PARTS = ("<deed>", "<do=", "do", "<", "=", ">")
-    HEADER_TEXTS = Pattern("(?:<deed>|<do=|do|<|=|>|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
+    HEADER_TEXTS = Pattern(
+        "(?:\\[\\w{1,32}\\]|<deed>|<do=|do|<|=|>|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
+    )
     SHORT_OPENERS = ("<deed><do", "<deed><do", "<deed>", "<deed>")
     BREAKS = Scanner(
         ("mark", "<deed> <deed> <do=", "", "", 0), ("mark", "<:assistant:>", "", "", 0),

@@ -92,7 +92,7 @@ class StreamParser(Objects):
         ),
     )
     HEADER_PARTS = ("==>", "=", ">")
-    HEADER_TEXTS = Pattern("(?:==>|=|>|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
+    HEADER_TEXTS = Pattern("(?:\\[\\w{1,32}\\]|==>|=|>|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(("mark", "#:assistant", "", "", 0), find="#(:assistant)", near=r"#(?=[:]|\Z)", width=12, first="#")
     USUAL_NEXT = ExpectedText("==> ")

@@ -78,7 +78,7 @@ class StreamParser(Objects):
     MARKER_LIKE = (
         Pattern(
             '(?:[<＜][\\s<＜/\\\\|｜!:]{0,7}(?:(?ai:calls)|(?ai:call))s?(?!\\w)(?:[=:]["\']?[\\w.:-]{1,64}["\']?)?\\s?[^\\w\\s\\"\\\\]'
-            r"{0,4})(?=\w|\n|\Z)"
+            r"{0,4}|<!\w(?:[\w ▁:.-]{0,46}\w)?!>|<!/\w(?:[\w ▁:.-]{0,46}\w)?!>)(?=\w|\n|\Z)"
         ),
         Pattern(r"\A[>](?![^\S\n])|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\S\n])[<]\Z"),
         Pattern("(?!)"),
@@ -139,7 +139,7 @@ class StreamParser(Objects):
     CALL_ID = "tools.{name}:{index}"
     HEADER_PARTS = ("<!args!>", "<!call!>", "tools.", ":")
     HEADER_TEXTS = Pattern(
-        "(?:<!args!>|<!call!>|tools\\.|:|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
+        "(?:\\[\\w{1,32}\\]|<!args!>|<!call!>|tools\\.|:|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
     )
     SHORT_OPENERS = ("<!calls!>", "<!calls!><!call!>", "<!call!>")
     STYLES = (STYLE, STYLE, STYLE)

@@ -113,7 +113,9 @@ class StreamParser(Objects):
         ),
     )
     HEADER_PARTS = ("(!ask:", "ask:", "!", "(")
-    HEADER_TEXTS = Pattern("(?:\\(!ask:|ask:|!|\\(|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
+    HEADER_TEXTS = Pattern(
+        "(?:\\[\\w{1,32}\\]|\\(!ask:|ask:|!|\\(|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
+    )
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "(|assistant", "", "", 0), find=r"\((?:(\|assistant))", near=r"\((?=[\|]|\Z)", width=12, first="("

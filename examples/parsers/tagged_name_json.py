@@ -104,7 +104,9 @@ class StreamParser(Objects):
         ),
     )
     HEADER_PARTS = ("§call§", "§with§", "call", "with", "§")
-    HEADER_TEXTS = Pattern("(?:§call§|§with§|call|with|§|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
+    HEADER_TEXTS = Pattern(
+        "(?:\\[\\w{1,32}\\]|§call§|§with§|call|with|§|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
+    )
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "```\ufdd1 §call§", "", "", 0), ("mark", "§assistant§", "", "", 0), ("mark", "§call§", "", "", 1),

@@ -78,7 +78,7 @@ class StreamParser(Objects):
     MARKER_LIKE = (
         Pattern(
             "(?:[<\\[＜][\\s<\\[＜/\\\\|｜!:]{0,7}(?:(?ai:PONDER)|(?ai:NEED))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?\\s?[^\\w\\s"
-            r'\"\\]{0,4})(?=\w|\n|\Z)'
+            r'\"\\]{0,4})(?=\w|\n|\Z)|(?:\[END\]|\[TOP\])\s*\Z|(?:\[(?:E(?:N(?:D)?)?|T(?:O(?:P)?)?))\Z'
         ),
         Pattern(r"\A[\]](?![^\S\n])|\A[^\[]*[\]]\Z|\A[\[][^\]]*\Z|(?<![^\S\n])[\[]\Z"),
         Pattern("(?!)"),
@@ -140,7 +140,7 @@ class StreamParser(Objects):
     )
     HEADER_PARTS = ("[GIVEN]", "[NEED]", "GIVEN", "NEED", "[", "]")
     HEADER_TEXTS = Pattern(
-        "(?:\\[GIVEN\\]|\\[NEED\\]|GIVEN|NEED|\\[|\\]|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
+        "(?:\\[\\w{1,32}\\]|\\[GIVEN\\]|\\[NEED\\]|GIVEN|NEED|\\[|\\]|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
     )
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(

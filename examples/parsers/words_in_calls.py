@@ -96,7 +96,7 @@ class StreamParser(QuotedPairs):
         ),
     )
     HEADER_PARTS = ("⟨do", "do", "⟨")
-    HEADER_TEXTS = Pattern("(?:⟨do|do|⟨|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
+    HEADER_TEXTS = Pattern("(?:\\[\\w{1,32}\\]|⟨do|do|⟨|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "```\ufdd1 ⟨do", "", "", 0), ("mark", "⟨do", "", "", 1), ("mark", "⟪assistant⟫", "", "", 0),
@@ -116,10 +116,10 @@ class StreamParser(QuotedPairs):
         ),
     )
     BETWEEN = Scanner(
-        ("next", "```\ufdd1 ⟨do ", "", " ", 2), ("next", "⟨do ⟨do ", "", " ", 2), ("next", "⟨do ", "", " ", 2),
-        ("next", "⟩", "", "", 0), ("next", "⟪stop⟫", "", "", 0),
-        find=r"`(``[\w-]{0,16}\s{0,64}⟨do(?!\w))|⟨(?:(do\s{0,64}⟨do(?!\w))|(do(?!\w)))|⟩()|⟪(stop⟫)",
-        near=r"`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟩|⟪(?=[s]|\Z)", width=89,
+        ("skip", ",", "", "", 0), ("next", "```\ufdd1 ⟨do ", "", " ", 2), ("next", "⟨do ⟨do ", "", " ", 2),
+        ("next", "⟨do ", "", " ", 2), ("next", "⟩", "", "", 0), ("next", "⟪stop⟫", "", "", 0),
+        find=r",()|`(``[\w-]{0,16}\s{0,64}⟨do(?!\w))|⟨(?:(do\s{0,64}⟨do(?!\w))|(do(?!\w)))|⟩()|⟪(stop⟫)",
+        near=r",|`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟩|⟪(?=[s]|\Z)", width=89,
     )
     PAIR_OPENS = False
     AROUND_KEY = (Pattern(""), Pattern(r"(?:\s{0,64}[:=])*"), 65)

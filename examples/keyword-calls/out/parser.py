@@ -1127,8 +1127,8 @@ ANY_KEY = Pattern(
     r"""(?=[\s(>\[`{]|(?i:json))[\s(>\[`]*(?:(?i:json)\b:?\s*)?(?:\{[{\s]*|(?<=\s))(?:\\n)?[\\"'“”‘«]+\w"""
 )
 WORD_BEFORE = Pattern(r"\s*(?i:json)\b:?\s*")
-# The name of a tool before its arguments, and a keyword in them.
-CALLED = Pattern(rf"""["'`]?([{NAME_CHARACTERS}]{{1,64}}?)["'`]?\s*(?:([(])|(?:[:=]\s*)?(?=\{{))""")
+# The name of a tool before its arguments, which punctuation or a token may separate, and a keyword in them.
+CALLED = Pattern(rf"""["'`]?([{NAME_CHARACTERS}]{{1,64}}?)["'`]?\s*(?:([(])|(?:(?:[:=]|\[\w+\])\s*)?(?=\{{))""")
 KEYWORD = Pattern(r"""\s*["']?(\w{1,64})["']?\s*[=:]\s*""")
 KEYWORD_FOLLOWS = (Pattern(r"\s{0,16}(?:,\s{0,16}(?:[\"']?\w{1,64}[\"']?\s{0,16}[=:]|\))|\))"),) * 2
 AFTER_KEYWORD = Pattern(r"\s*(?:,\s*)?(\))?")
@@ -2696,7 +2696,7 @@ class Repairs(Machine):
 
         ("", 0) if it names none; None if more input is needed.
         """
-        buf, name, start = self._buf, "", self._pos + self._skip
+        buf, name, start, other = self._buf, "", self._pos + self._skip, 0
         pos = next_char(buf, start)
         while pos - start < NAME_LIMIT:
             part, word = self.HEADER_TEXTS.match(buf, pos), ONE_WORD.match(buf, pos)
@@ -2715,9 +2715,10 @@ class Repairs(Machine):
                 tool = tool_named(text, self._tools)
                 if tool not in self._tools:  # an index may follow it
                     tool = tool_named(text.rpartition(":")[0], self._tools)
-                if not tool or tool not in self._tools or name not in ("", tool):
+                other += tool not in self._tools  # one word may come after the name that the template doesn't write
+                if (tool in self._tools and name not in ("", tool)) or other > bool(name):
                     break
-                name = tool
+                name = name or tool
             pos = next_char(buf, end)
         return (name, len(buf)) if name and self._final and pos == len(buf) else ("", 0)
 
@@ -2834,6 +2835,7 @@ class Repairs(Machine):
 
 
 NO_PAIR = "expected an argument or the end of the call"
+ENDS_OF_HEADERS = "'\"“”>"  # characters after a name that may be before a key as well
 PAIR_KINDS = ("pair", "end", "skip", "next", "broken")
 
 
@@ -2855,7 +2857,9 @@ class Pairs(Repairs):
         return super()._header_may_continue(pos) or self.BETWEEN.prefix_of(self._buf, pos) != ""
 
     def _opens_arguments(self, pos: int) -> bool:
-        return self.BETWEEN.match_at(self._buf, pos) is not None or self._buf.startswith("{", pos)
+        buf, before = self._buf, self.AROUND_KEY[0].match(self._buf, pos).end() if self.AROUND_KEY else pos
+        is_irregular = before > pos and buf[pos] not in ENDS_OF_HEADERS
+        return is_irregular or self.BETWEEN.match_at(buf, pos) is not None or buf.startswith("{", pos)
 
     def _pairs(self) -> bool:
         # arguments = (pair | separator)* end
@@ -3080,7 +3084,7 @@ class StreamParser(Pairs):
     MARKER_LIKE = (
         Pattern(
             '(?:[<＜][\\s<＜/\\\\|｜!:]{0,7}(?:(?ai:mind)|(?ai:code))s?(?!\\w)(?:[=:]["\']?[\\w.:-]{1,64}["\']?)?\\s?[^\\w\\s\\"\\\\]{'
-            r"0,4})(?=\w|\n|\Z)"
+            r"0,4}|<\.\w(?:[\w ▁:.-]{0,46}\w)?\.>|<\./\w(?:[\w ▁:.-]{0,46}\w)?\.>)(?=\w|\n|\Z)"
         ),
         Pattern(r"\A[>](?![^\S\n])|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\S\n])[<]\Z"),
         Pattern("(?!)"),
@@ -3148,7 +3152,7 @@ class StreamParser(Pairs):
         ),
     )
     HEADER_PARTS = ("(",)
-    HEADER_TEXTS = Pattern("(?:\\(|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
+    HEADER_TEXTS = Pattern("(?:\\[\\w{1,32}\\]|\\(|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
     SHORT_OPENERS = ("<.code.>",)
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
