@@ -503,7 +503,7 @@ def fits(arguments: Mapping[str, object], schema: object) -> bool:
 def misfit(arguments: Mapping[str, object], schema: object, *, types: bool = True) -> tuple[bool, str] | None:
     """Return the first argument that a schema doesn't allow: whether it has such a key, and the key.  `types`: also
     examine the types of values."""
-    keys = keys_of(schema, schema)
+    keys = keys_allowed(schema)
     for key, value in arguments.items():
         if keys is not None and key not in keys:
             return False, key
@@ -1172,11 +1172,11 @@ class LookaheadReader(Reader):
     NEEDS_LOOKAHEAD: ClassVar[bool] = True
 
 
-def unwrapped(text: str, styles: tuple[Style, Style, Style]) -> str | None:
-    """Return the object in a JSON string; None if there is none."""
+def unwrapped(text: str, styles: tuple[Style, Style, Style]) -> Reader | None:
+    """Return the reader of the object in a JSON string; None if there is none."""
     inside, reader = text_of(text) if text[:1] == '"' else "", Reader(styles)
     if inside.lstrip()[:1] == "{" and not inside[reader.read(inside, 0, True) :].strip():
-        return reader.close()
+        return reader
     return None
 
 
@@ -1261,9 +1261,27 @@ def may_be_calls(text: str, tools: Parameters, keys: tuple[str, ...]) -> bool:
     return not rest or any(rest.startswith(word) or word.startswith(rest) for word in known)
 
 
-def calls_in(text: str, tools: Parameters) -> list[tuple[str, str]]:
+class Doubts(Parameters):
+    """The tools of one reading, which notes whether it had to guess where a value ends.  `at_end`: the output ends with
+    the text, which may be truncated."""
+
+    is_guessed = False
+
+    def __init__(self, tools: Parameters, at_end: bool = False) -> None:
+        super().__init__(tools)
+        self.at_end = at_end
+
+
+def closed(reader: Reader, tools: Doubts) -> Any:
+    """Return the value that was read, as far as it goes."""
+    tools.is_guessed |= reader.is_guessed or reader.string is not None or (reader.want != "" and tools.at_end)
+    return loaded(reader.close())
+
+
+def calls_in(text: str, tools: Doubts) -> list[tuple[str, str]]:
     """Return the calls in a text, with their arguments as JSON; none if the text contains anything else."""
     for candidate in _candidates(text):
+        tools.is_guessed = False
         values = [inner for value in _values(candidate, tools) for inner in _unwrapped(value, tools)]
         found = [_call_of(value, tools) for value in values]
         if found and None not in found:
@@ -1271,40 +1289,52 @@ def calls_in(text: str, tools: Parameters) -> list[tuple[str, str]]:
     return []
 
 
-def arguments_in(name: str, text: str, tools: Parameters) -> str | None:
+def arguments_in(name: str, text: str, tools: Doubts) -> str | None:
     """Return the arguments of a tool in a text that has another form; None if it contains anything else."""
     at = arguments_at(name, text, 0, tools)
     if at is not None and at[1] == len(text):
         return at[0]
     for candidate in _candidates(text):
+        tools.is_guessed = False
         values = _values(candidate, tools)
-        found = arguments_of(name, json.dumps(values[0]), tools) if len(values) == 1 and values[0] is not None else None
+        found = _arguments_of(name, values[0], tools) if len(values) == 1 else None
         if found is not None:
             return found
     return None
 
 
-def arguments_at(name: str, text: str, pos: int, tools: Parameters) -> tuple[str, int] | None:
+def arguments_inside(name: str, reader: Reader, tools: Doubts) -> str | None:
+    """Return the arguments of a tool that the object of a reader is or contains; None if they are not this tool's."""
+    return _arguments_of(name, closed(reader, tools), tools)
+
+
+def arguments_at(name: str, text: str, pos: int, tools: Doubts) -> tuple[str, int] | None:
     """Return the arguments of a tool that begin here in another form, and where they end: an object with punctuation
     or a fence around it, keywords in parentheses, or elements.  None if there are none."""
     before = BEFORE_OBJECT.match(text, pos)
     if before is not None:
         value, end = json_value(text, before.end(), tools)
-        found = arguments_of(name, json.dumps(value), tools)
+        found = _arguments_of(name, value, tools)
     elif text.startswith("(", pos):
         value, end = _called(name + text[pos:], 0, tools)
         named = value is not None and value["name"] == name
-        found, end = arguments_of(name, json.dumps(value["arguments"]), tools) if named else None, end + pos - len(name)
+        found, end = _arguments_of(name, value["arguments"], tools) if named else None, end + pos - len(name)
     else:
         pairs, end = _tagged(text, pos, name, tools)
         found = json.dumps(pairs, ensure_ascii=False) if pairs else None
     return None if found is None else (found, int(AFTER_ARGUMENTS.match(text, end).end()))
 
 
-def arguments_of(name: str, text: str, tools: Parameters) -> str | None:
+def arguments_of(name: str, text: str, tools: Doubts) -> str | None:
     """Return the arguments of a tool that a value in JSON is or contains; None if they are not this tool's."""
-    value = loaded(text)
+    return _arguments_of(name, loaded(text), tools)
+
+
+def _arguments_of(name: str, value: Any, tools: Doubts) -> str | None:
+    before = tools.is_guessed
     found = _with_arguments(name, {"arguments": value}, tools) if value is not None and name in tools else None
+    if found is None:
+        tools.is_guessed = before
     return None if found is None else found[1]
 
 
@@ -1320,7 +1350,7 @@ def arguments_after(name: str, text: str, pos: int, tools: Parameters, final: bo
     end = reader.read(text, start, final)
     if reader.want and not final:
         return None
-    found = None if reader.want else loaded(reader.close())
+    found = None if reader.want or reader.is_guessed else loaded(reader.close())
     if not isinstance(found, dict) or not keys.issuperset(found):
         return "", pos
     is_call = any(isinstance(found.get(key), str) and found[key] in tools for key in NAME_KEYS)
@@ -1334,12 +1364,6 @@ def is_wrapper(key: str, name: str, tools: Parameters) -> bool:
         return False
     keys = keys_allowed(tools.get(name))
     return keys is not None and key not in keys
-
-
-def calls_of(text: str, tools: Parameters) -> list[tuple[str, str]]:
-    """Return the call that a JSON text means, in a list; an empty list if there is none."""
-    found = _call_of(loaded(text), tools)
-    return [] if found is None else [found]
 
 
 def loaded(text: str) -> Any:
@@ -1407,7 +1431,7 @@ DOUBLED_QUOTES = Pattern(r'""(?=\w)|(?<=\w)""')
 DOUBLED = Pattern(r"([{}])\s*\1")
 
 
-def _values(text: str, tools: Parameters) -> list[Any]:
+def _values(text: str, tools: Doubts) -> list[Any]:
     """Return consecutive objects, also those in lists, and calls such as f(a=1); with a None in the list if there is
     anything else."""
     found: list[Any] = []
@@ -1422,7 +1446,7 @@ def _values(text: str, tools: Parameters) -> list[Any]:
     return found
 
 
-def _tagged_call(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
+def _tagged_call(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
     """Return the call `<x=f> … </x>` with elements in it as an object, and where it ends; None if there is none."""
     match = TAGGED_CALL.match(text, pos)
     name = tool_named(match[3] or match[1], tools) if match is not None else ""
@@ -1441,14 +1465,14 @@ def any_styles() -> tuple[Style, Style, Style]:
     return (Style(quotes, words),) * 3
 
 
-def json_value(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
+def json_value(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
     """Return the value in JSON that begins here, and where it ends."""
     reader = Reader(any_styles())
     end = reader.read(text, pos, True)
-    return loaded(reader.close()), end
+    return closed(reader, tools), end
 
 
-def _called(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
+def _called(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
     """Return the call `f(a=1)`, `f({"a": 1})` or `f {"a": 1}` as an object, and where it ends; None if there is
     none."""
     match = CALLED.match(text, pos)
@@ -1463,6 +1487,7 @@ def _called(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
     while match[2]:
         after = AFTER_KEYWORD.match(text, pos)
         if after[1] or after.end() == len(text):
+            tools.is_guessed |= tools.at_end and not after[1]
             return {"name": name, "arguments": members}, after.end()
         key = KEYWORD.match(text, after.end())
         if key is None:
@@ -1470,11 +1495,11 @@ def _called(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
         reader = LookaheadReader(any_styles())
         reader.follow = KEYWORD_FOLLOWS
         pos = reader.read(text, key.end(), True)
-        members[key[1]] = loaded(reader.close())
+        members[key[1]] = closed(reader, tools)
     return None, pos
 
 
-def _tagged(text: str, pos: int, name: str, tools: Parameters) -> tuple[dict[str, Any], int]:
+def _tagged(text: str, pos: int, name: str, tools: Doubts) -> tuple[dict[str, Any], int]:
     """Return the arguments of a tool in elements such as `<a>1</a>` or `<x name="a">1</x>`, and where these end."""
     schema = tools.get(name)
     keys = keys_of(schema, schema) or set()
@@ -1492,7 +1517,7 @@ def _tagged(text: str, pos: int, name: str, tools: Parameters) -> tuple[dict[str
     return found, pos
 
 
-def _unwrapped(value: Any, tools: Parameters) -> list[Any]:
+def _unwrapped(value: Any, tools: Doubts) -> list[Any]:
     """Return the values that are in the place of calls: inside of lists, and of objects with one member."""
     found: list[Any] = []
     waiting = [(value, 0)]
@@ -1509,7 +1534,7 @@ def _unwrapped(value: Any, tools: Parameters) -> list[Any]:
     return found
 
 
-def _call_of(value: Any, tools: Parameters) -> tuple[str, str] | None:
+def _call_of(value: Any, tools: Doubts) -> tuple[str, str] | None:
     """Return the call that an object means."""
     value = _innermost(value)
     if value is None:
@@ -1538,7 +1563,7 @@ def _innermost(value: Any) -> dict[str, Any] | None:
     return None
 
 
-def _with_arguments(name: str, members: dict[str, Any], tools: Parameters) -> tuple[str, str] | None:
+def _with_arguments(name: str, members: dict[str, Any], tools: Doubts) -> tuple[str, str] | None:
     keys = keys_of(tools[name], tools[name])
     named = [key for key in ARGUMENT_KEYS if key in members and key not in (keys or ())]
     rest = {key: value for key, value in members.items() if key not in OTHER_KEYS}
@@ -1558,9 +1583,9 @@ def _with_arguments(name: str, members: dict[str, Any], tools: Parameters) -> tu
         return None
 
 
-def arguments_within(name: str, value: Any, tools: Parameters) -> dict[str, Any] | None:
+def arguments_within(name: str, value: Any, tools: Doubts) -> dict[str, Any] | None:
     """Return the object with a tool's arguments that a value is or contains; None if there is none."""
-    keys, given = keys_allowed(tools[name]), value
+    keys, given, key = keys_allowed(tools[name]), value, ""
     for _ in range(MOST_WRAPS):
         if isinstance(value, str):
             value = _values(value, tools)
@@ -1569,7 +1594,10 @@ def arguments_within(name: str, value: Any, tools: Parameters) -> dict[str, Any]
         if not isinstance(value, dict):
             break
         if keys is None or keys.issuperset(value):
-            return value
+            known = key == "" or (key in (name, *KNOWN_KEYS) and not tools.is_guessed)
+            if value or known:
+                return value
+            break  # the key would be lost
         named = [item for item in value.values() if isinstance(item, str) and item in tools and item != name]
         objects = [key for key, item in value.items() if isinstance(item, dict) or str(item).lstrip()[:1] == "{"]
         inner = [key for key in objects if key not in OTHER_KEYS]
@@ -1577,7 +1605,7 @@ def arguments_within(name: str, value: Any, tools: Parameters) -> dict[str, Any]
         lost = value.keys() - {*inner, *NAME_KEYS, *OTHER_KEYS, "required"}
         if named or len(inner) != 1 or lost or not keys.isdisjoint(value):
             break
-        value = value[inner[0]]
+        key, value = inner[0], value[inner[0]]
     # Arguments of a tool without parameters stay as they are.
     return given if keys == set() and isinstance(given, dict) else None
 
@@ -3002,6 +3030,14 @@ class Machine(Slots):
         self._note(code, what + reader.repair)
         self._repaired, self.incomplete = True, self.incomplete or reader.is_guessed
 
+    def _value_of(self, reader: Reader) -> str:
+        """Return the value of a text that is read as a whole; report if it was repaired or is cut."""
+        if reader.want:
+            self._note_truncation(*ENDS_IN_CALL)
+        elif reader.repair:
+            self._note_repair("arguments_repaired", "arguments: ", reader)
+        return reader.close()
+
     def _check_arguments(self) -> None:
         """Examine the arguments of the last call when somebody asks for diagnostics; those of a repaired call at once:
         repairs that invent a key, or a value of another type than the schema's, have failed."""
@@ -3040,15 +3076,27 @@ class Machine(Slots):
 
     def _emit_arguments(self, text: str) -> None:
         """Emit arguments that are a string with an object in it; any other string is content."""
-        inside = text if self._written == "{" else unwrapped(text, self.STYLES)
+        inside: str | None = text
+        if self._written != "{":
+            reader = unwrapped(text, self.STYLES)
+            inside = None if reader is None else self._value_of(reader)
         if inside is None and self.REREADS_CALLS and text[:1] in ("[", '"') and self._tools:
-            inside = arguments_of(self._out.calls[-1][0], text, self._tools)
+            inside = self._arguments_of(text)
             if inside is not None:
                 self._note("arguments_repaired", "arguments: brackets around them")
         if inside is None and text not in ("null", '""'):
             self._note_lost_text("arguments_not_an_object", "the arguments are not an object")
             self._out.emit("content", text)
         self._out.emit("arguments", "{}" if inside is None else inside)
+
+    def _arguments_of(self, text: str, *, is_guessed: bool = False) -> str | None:
+        """Return the arguments that a value in JSON is or contains; None if there are none.  `is_guessed`: the end of
+        the value is guessed."""
+        doubts = Doubts(self._tools)
+        doubts.is_guessed = is_guessed
+        found = arguments_of(self._out.calls[-1][0], text, doubts)
+        self.incomplete |= doubts.is_guessed and found is not None
+        return found
 
     def _call(self) -> bool:
         # call = (slot SLOT_END)* arguments
@@ -3354,9 +3402,11 @@ class Repairs(Machine):
         if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
             return False
         end = len(buf) if mark is None else mark.start
-        found = calls_in(buf[start:end], self._tools)
+        doubts = Doubts(self._tools, mark is None)
+        found = calls_in(buf[start:end], doubts)
         if not found:
             return self._restore_first_reading()
+        self.incomplete |= doubts.is_guessed
         self._note("other_form_of_calls", "calls that are not written as the template does")
         self._pos = end
         for name, arguments in found:
@@ -3364,6 +3414,27 @@ class Repairs(Machine):
             self._out.emit("arguments", arguments)
             self._close_call()
         return True
+
+    def _in_an_object(self, start: int, reader: Reader, *, for_pairs: bool = False) -> bool | None:
+        """Read an object that is, or contains, the arguments of the call; None if they are not in it."""
+        end = reader.read(self._buf, start, self._final)
+        if reader.want and not self._final:
+            return False
+        doubts = Doubts(self._tools, end == len(self._buf))
+        arguments = arguments_inside(self._out.calls[-1][0], reader, doubts)
+        if arguments is None:
+            return None
+        if for_pairs:
+            self._note("object_as_arguments", "an object in the place of arguments")
+        else:
+            self._note("call_as_arguments", "a whole call, or another object, around the arguments")
+        return self._read_whole(arguments, end, doubts)
+
+    def _read_whole(self, arguments: str, end: int, doubts: Doubts) -> bool:
+        self._pos, self._space = end, ""
+        self.incomplete |= doubts.is_guessed
+        self._out.emit("arguments", arguments)
+        return self._close_call()
 
     def _restore_first_reading(self) -> bool:
         """Return to the result of the first reading: the second found no call."""
@@ -3520,17 +3591,15 @@ class Objects(Repairs):
             return False
         end = len(buf) if mark is None else mark.start
         text, reader, read = self.ARGUMENT_ESCAPES.unescape(buf[self._pos : end]), Reader(self.STYLES, self.BREAKS), 0
+        arguments = "{}"
         if text.startswith("{", next_char(text, 0)):
             read = reader.read(text, 0, True)
-            if reader.want:
-                self._note_truncation(*ENDS_IN_CALL)
-            elif reader.repair:
-                self._note_repair("arguments_repaired", "arguments: ", reader)
+            arguments = self._value_of(reader)
         if text[read:].strip():
             self._note_lost_text("arguments_not_an_object", "the arguments are not an object")
             self._out.emit("content", text[read:])
         self._pos = end
-        self._out.emit("arguments", (reader.close() if reader.want else reader.take()) if read else "{}")
+        self._out.emit("arguments", arguments)
         return self._close_call()
 
     def _irregular_arguments(self, start: int) -> bool | None:
@@ -3553,38 +3622,21 @@ class Objects(Repairs):
             return None
         key = FIRST_KEY.match(buf, start)
         if key is not None and is_wrapper(key[1], name, self._tools):
-            return self._in_an_object(start, name)
+            return self._in_an_object(start, Reader(self.STYLES, self.BREAKS))
         irregular = rest[:1] not in ("{", '"') or NO_BRACE.match(rest) is not None
         return self._in_other_form(start, name) if irregular else None
-
-    def _in_an_object(self, start: int, name: str) -> bool | None:
-        """Read arguments that another object is around."""
-        reader = Reader(self.STYLES, self.BREAKS)
-        end = reader.read(self._buf, start, self._final)
-        if reader.want and not self._final:
-            return False
-        arguments = arguments_of(name, reader.close(), self._tools)
-        if arguments is None:
-            return None
-        self._note("call_as_arguments", "a whole call, or another object, around the arguments")
-        return self._read_whole(arguments, end)
 
     def _in_other_form(self, start: int, name: str) -> bool | None:
         """Read all that comes before the next marker as the arguments."""
         buf, mark = self._buf, self.BREAKS.find(self._buf, start)
         if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
             return False
-        end = len(buf) if mark is None else mark.start
-        arguments = arguments_in(name, buf[start:end], self._tools)
+        end, doubts = len(buf) if mark is None else mark.start, Doubts(self._tools, mark is None)
+        arguments = arguments_in(name, buf[start:end], doubts)
         if arguments is None:
             return None
         self._note("arguments_repaired", "arguments: in another form")
-        return self._read_whole(arguments, end)
-
-    def _read_whole(self, arguments: str, end: int) -> bool:
-        self._pos = end
-        self._out.emit("arguments", arguments)
-        return self._close_call()
+        return self._read_whole(arguments, end, doubts)
 
     def _finish(self) -> None:
         super()._finish()
@@ -3761,8 +3813,10 @@ class CallObjects(Repairs):
         if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
             return False
         text = buf[start : len(buf) if mark is None else mark.start]
-        found = arguments_at(self._out.calls[-1][0], text, 0, self._tools)
+        doubts = Doubts(self._tools, mark is None)
+        found = arguments_at(self._out.calls[-1][0], text, 0, doubts)
         if found is not None:
+            self.incomplete |= doubts.is_guessed
             self._note("arguments_repaired", "arguments: in another form")
             self._out.emit("arguments", found[0])
             self._written, self._arguments_before_name, self._repaired = "done", found[0], True
@@ -3860,7 +3914,7 @@ class CallObjects(Repairs):
 
     def _without_wrapper(self, text: str) -> str:
         """Return the arguments that another object is around; the object itself if it contains none."""
-        inside = arguments_of(self._out.calls[-1][0], text, self._tools)
+        inside = self._arguments_of(text, is_guessed=self._reader is None)  # then the output ends inside of it
         if inside is None:
             return text
         self._note("call_as_arguments", "a whole call, or another object, around the arguments")
@@ -3912,7 +3966,7 @@ class CallObjects(Repairs):
             return self._no_object("a name")
         if self._arguments_before_name is None:
             found = None if self._arguments_next_to_name or len(self._others_found) != 1 else self._others_found[0]
-            inside = arguments_of(self._out.calls[-1][0], found, self._tools) if found and self.REREADS_CALLS else None
+            inside = self._arguments_of(found) if found and self.REREADS_CALLS else None
             alone = not (inside or self._arguments_next_to_name or self._unknown or reader.repair)
             if alone and self.REREADS_CALLS and self._tools:
                 self._reader, self._state = None, type(self)._arguments_after
@@ -4098,17 +4152,7 @@ class Pairs(Repairs):
         start += 2 * buf.startswith("**{", start)
         if not buf.startswith("{", start) or name not in self._tools:
             return None
-        reader = Reader(any_styles())
-        end = reader.read(buf, start, self._final)
-        if reader.want and not self._final:
-            return False
-        arguments = arguments_of(name, reader.close(), self._tools)
-        if arguments is None:
-            return None
-        self._note("object_as_arguments", "an object in the place of arguments")
-        self._pos, self._space = end, ""
-        self._out.emit("arguments", arguments)
-        return self._close_call()
+        return self._in_an_object(start, Reader(any_styles()), for_pairs=True)
 
     def _pair(self, start: int, comma: str) -> bool:
         # pair = PAIR_START key KEY_END (value)

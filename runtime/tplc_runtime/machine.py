@@ -8,7 +8,7 @@ from .message import Diagnostic
 from .pattern import IDENTIFIER, LEAST_CUT
 from .scanner import NO_MARKERS, SPELLED_OTHERWISE
 from .schema import fits, misfit, tool_named
-from .second import FENCE_END, arguments_of, loaded
+from .second import FENCE_END, Doubts, arguments_of, loaded
 from .slots import NEVER_IN_NAMES, Slots
 from .stream import MOST_DIAGNOSTICS
 from .turn import CALL_KINDS, ENDS_IN_CALL, next_char
@@ -101,6 +101,14 @@ class Machine(Slots):
         self._note(code, what + reader.repair)
         self._repaired, self.incomplete = True, self.incomplete or reader.is_guessed
 
+    def _value_of(self, reader: Reader) -> str:
+        """Return the value of a text that is read as a whole; report if it was repaired or is cut."""
+        if reader.want:
+            self._note_truncation(*ENDS_IN_CALL)
+        elif reader.repair:
+            self._note_repair("arguments_repaired", "arguments: ", reader)
+        return reader.close()
+
     def _check_arguments(self) -> None:
         """Examine the arguments of the last call when somebody asks for diagnostics; those of a repaired call at once:
         repairs that invent a key, or a value of another type than the schema's, have failed."""
@@ -139,15 +147,27 @@ class Machine(Slots):
 
     def _emit_arguments(self, text: str) -> None:
         """Emit arguments that are a string with an object in it; any other string is content."""
-        inside = text if self._written == "{" else unwrapped(text, self.STYLES)
+        inside: str | None = text
+        if self._written != "{":
+            reader = unwrapped(text, self.STYLES)
+            inside = None if reader is None else self._value_of(reader)
         if inside is None and self.REREADS_CALLS and text[:1] in ("[", '"') and self._tools:
-            inside = arguments_of(self._out.calls[-1][0], text, self._tools)
+            inside = self._arguments_of(text)
             if inside is not None:
                 self._note("arguments_repaired", "arguments: brackets around them")
         if inside is None and text not in ("null", '""'):
             self._note_lost_text("arguments_not_an_object", "the arguments are not an object")
             self._out.emit("content", text)
         self._out.emit("arguments", "{}" if inside is None else inside)
+
+    def _arguments_of(self, text: str, *, is_guessed: bool = False) -> str | None:
+        """Return the arguments that a value in JSON is or contains; None if there are none.  `is_guessed`: the end of
+        the value is guessed."""
+        doubts = Doubts(self._tools)
+        doubts.is_guessed = is_guessed
+        found = arguments_of(self._out.calls[-1][0], text, doubts)
+        self.incomplete |= doubts.is_guessed and found is not None
+        return found
 
     def _call(self) -> bool:
         # call = (slot SLOT_END)* arguments

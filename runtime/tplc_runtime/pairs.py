@@ -9,7 +9,7 @@ from .pattern import Pattern
 from .repairs import Repairs
 from .scanner import SPELLED_OTHERWISE, Match, Scanner
 from .schema import is_odd_key, properties_of, without_quotes
-from .second import any_styles, arguments_of
+from .second import any_styles
 from .turn import next_char
 from .values import Reader, RegularReader, escaped
 
@@ -102,17 +102,7 @@ class Pairs(Repairs):
         start += 2 * buf.startswith("**{", start)
         if not buf.startswith("{", start) or name not in self._tools:
             return None
-        reader = Reader(any_styles())
-        end = reader.read(buf, start, self._final)
-        if reader.want and not self._final:
-            return False
-        arguments = arguments_of(name, reader.close(), self._tools)
-        if arguments is None:
-            return None
-        self._note("object_as_arguments", "an object in the place of arguments")
-        self._pos, self._space = end, ""
-        self._out.emit("arguments", arguments)
-        return self._close_call()
+        return self._in_an_object(start, Reader(any_styles()), for_pairs=True)
 
     def _pair(self, start: int, comma: str) -> bool:
         # pair = PAIR_START key KEY_END (value)

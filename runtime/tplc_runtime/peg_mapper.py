@@ -35,7 +35,7 @@ from .schema import (
 )
 from .transcript import Transcript
 from .turn import next_char
-from .values import ESCAPE, Style, escaped, literal_of, text_of, unwrapped
+from .values import ESCAPE, Style, escaped, literal_of, text_of
 
 if TYPE_CHECKING:
     from .message import Message
@@ -344,7 +344,9 @@ class _Mapper:
     def read_calls(self, node: Node) -> Iterator[tuple[Place, str, Optional[str], str]]:
         """Yield the calls that a reader finds in the text of a node."""
         if kind_of(node) == "other_calls":
-            for name, arguments in self.readers.others_at(self.text, node.start):
+            others = self.readers.others_at(self.text, node.start)
+            self.incomplete = self.incomplete or self.readers.doubts.is_guessed
+            for name, arguments in others:
                 yield Place(node.start, node.start, node.end, node.end), name, None, arguments
             return
         found = self.readers.object_at(self.text, node.start)
@@ -389,16 +391,18 @@ class _Mapper:
         kind = kind_of(value)
         if kind == "argument":
             return self.pairs(node, self.schemas.get(called))
-        if kind == "whole_object":
-            return self.readers.arguments_for_pairs(called, self.text, value.start)
-        if kind == "other_arguments":
-            other = self.readers.other_arguments(called, self.text, value.start)
-            return "{}" if other is None else other[0]
+        if kind in ("whole_object", "other_arguments"):
+            read = self.readers.object_for_pairs if kind == "whole_object" else self.readers.other_arguments
+            found = read(called, self.text, value.start)
+            self.incomplete = self.incomplete or self.readers.doubts.is_guessed
+            return "{}" if found is None else found[0]
         inside = self.readers.within(called, self.text, value.start)
+        self.incomplete = self.incomplete or (inside is not None and self.readers.doubts.is_guessed)
         if inside is not None or kind == "object":
             return self.json(value) if inside is None else inside
         text = self.string(value) if kind == "string" else self.read(value)
-        inside = text if text[:1] == "{" else unwrapped(text, self.readers.spelled.styles)
+        inside, is_doubtful = self.readers.in_string(called, text)
+        self.incomplete = self.incomplete or is_doubtful
         if kind in LOOSE and inside is not None and self.repaired:
             self.incomplete = self.incomplete or not self.readers.fits(called, inside)
         if inside is None and text not in ("null", '""'):

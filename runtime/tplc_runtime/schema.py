@@ -204,7 +204,7 @@ def fits(arguments: Mapping[str, object], schema: object) -> bool:
 def misfit(arguments: Mapping[str, object], schema: object, *, types: bool = True) -> tuple[bool, str] | None:
     """Return the first argument that a schema doesn't allow: whether it has such a key, and the key.  `types`: also
     examine the types of values."""
-    keys = keys_of(schema, schema)
+    keys = keys_allowed(schema)
     for key, value in arguments.items():
         if keys is not None and key not in keys:
             return False, key

@@ -652,11 +652,11 @@ class LookaheadReader(Reader):
     NEEDS_LOOKAHEAD: ClassVar[bool] = True
 
 
-def unwrapped(text: str, styles: tuple[Style, Style, Style]) -> str | None:
-    """Return the object in a JSON string; None if there is none."""
+def unwrapped(text: str, styles: tuple[Style, Style, Style]) -> Reader | None:
+    """Return the reader of the object in a JSON string; None if there is none."""
     inside, reader = text_of(text) if text[:1] == '"' else "", Reader(styles)
     if inside.lstrip()[:1] == "{" and not inside[reader.read(inside, 0, True) :].strip():
-        return reader.close()
+        return reader
     return None
 
 

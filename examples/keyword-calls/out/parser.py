@@ -483,7 +483,7 @@ def fits(arguments: Mapping[str, object], schema: object) -> bool:
 def misfit(arguments: Mapping[str, object], schema: object, *, types: bool = True) -> tuple[bool, str] | None:
     """Return the first argument that a schema doesn't allow: whether it has such a key, and the key.  `types`: also
     examine the types of values."""
-    keys = keys_of(schema, schema)
+    keys = keys_allowed(schema)
     for key, value in arguments.items():
         if keys is not None and key not in keys:
             return False, key
@@ -1211,9 +1211,27 @@ def may_be_calls(text: str, tools: Parameters, keys: tuple[str, ...]) -> bool:
     return not rest or any(rest.startswith(word) or word.startswith(rest) for word in known)
 
 
-def calls_in(text: str, tools: Parameters) -> list[tuple[str, str]]:
+class Doubts(Parameters):
+    """The tools of one reading, which notes whether it had to guess where a value ends.  `at_end`: the output ends with
+    the text, which may be truncated."""
+
+    is_guessed = False
+
+    def __init__(self, tools: Parameters, at_end: bool = False) -> None:
+        super().__init__(tools)
+        self.at_end = at_end
+
+
+def closed(reader: Reader, tools: Doubts) -> Any:
+    """Return the value that was read, as far as it goes."""
+    tools.is_guessed |= reader.is_guessed or reader.string is not None or (reader.want != "" and tools.at_end)
+    return loaded(reader.close())
+
+
+def calls_in(text: str, tools: Doubts) -> list[tuple[str, str]]:
     """Return the calls in a text, with their arguments as JSON; none if the text contains anything else."""
     for candidate in _candidates(text):
+        tools.is_guessed = False
         values = [inner for value in _values(candidate, tools) for inner in _unwrapped(value, tools)]
         found = [_call_of(value, tools) for value in values]
         if found and None not in found:
@@ -1221,10 +1239,16 @@ def calls_in(text: str, tools: Parameters) -> list[tuple[str, str]]:
     return []
 
 
-def arguments_of(name: str, text: str, tools: Parameters) -> str | None:
-    """Return the arguments of a tool that a value in JSON is or contains; None if they are not this tool's."""
-    value = loaded(text)
+def arguments_inside(name: str, reader: Reader, tools: Doubts) -> str | None:
+    """Return the arguments of a tool that the object of a reader is or contains; None if they are not this tool's."""
+    return _arguments_of(name, closed(reader, tools), tools)
+
+
+def _arguments_of(name: str, value: Any, tools: Doubts) -> str | None:
+    before = tools.is_guessed
     found = _with_arguments(name, {"arguments": value}, tools) if value is not None and name in tools else None
+    if found is None:
+        tools.is_guessed = before
     return None if found is None else found[1]
 
 
@@ -1293,7 +1317,7 @@ DOUBLED_QUOTES = Pattern(r'""(?=\w)|(?<=\w)""')
 DOUBLED = Pattern(r"([{}])\s*\1")
 
 
-def _values(text: str, tools: Parameters) -> list[Any]:
+def _values(text: str, tools: Doubts) -> list[Any]:
     """Return consecutive objects, also those in lists, and calls such as f(a=1); with a None in the list if there is
     anything else."""
     found: list[Any] = []
@@ -1308,7 +1332,7 @@ def _values(text: str, tools: Parameters) -> list[Any]:
     return found
 
 
-def _tagged_call(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
+def _tagged_call(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
     """Return the call `<x=f> … </x>` with elements in it as an object, and where it ends; None if there is none."""
     match = TAGGED_CALL.match(text, pos)
     name = tool_named(match[3] or match[1], tools) if match is not None else ""
@@ -1327,14 +1351,14 @@ def any_styles() -> tuple[Style, Style, Style]:
     return (Style(quotes, words),) * 3
 
 
-def json_value(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
+def json_value(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
     """Return the value in JSON that begins here, and where it ends."""
     reader = Reader(any_styles())
     end = reader.read(text, pos, True)
-    return loaded(reader.close()), end
+    return closed(reader, tools), end
 
 
-def _called(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
+def _called(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
     """Return the call `f(a=1)`, `f({"a": 1})` or `f {"a": 1}` as an object, and where it ends; None if there is
     none."""
     match = CALLED.match(text, pos)
@@ -1349,6 +1373,7 @@ def _called(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
     while match[2]:
         after = AFTER_KEYWORD.match(text, pos)
         if after[1] or after.end() == len(text):
+            tools.is_guessed |= tools.at_end and not after[1]
             return {"name": name, "arguments": members}, after.end()
         key = KEYWORD.match(text, after.end())
         if key is None:
@@ -1356,11 +1381,11 @@ def _called(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
         reader = LookaheadReader(any_styles())
         reader.follow = KEYWORD_FOLLOWS
         pos = reader.read(text, key.end(), True)
-        members[key[1]] = loaded(reader.close())
+        members[key[1]] = closed(reader, tools)
     return None, pos
 
 
-def _tagged(text: str, pos: int, name: str, tools: Parameters) -> tuple[dict[str, Any], int]:
+def _tagged(text: str, pos: int, name: str, tools: Doubts) -> tuple[dict[str, Any], int]:
     """Return the arguments of a tool in elements such as `<a>1</a>` or `<x name="a">1</x>`, and where these end."""
     schema = tools.get(name)
     keys = keys_of(schema, schema) or set()
@@ -1378,7 +1403,7 @@ def _tagged(text: str, pos: int, name: str, tools: Parameters) -> tuple[dict[str
     return found, pos
 
 
-def _unwrapped(value: Any, tools: Parameters) -> list[Any]:
+def _unwrapped(value: Any, tools: Doubts) -> list[Any]:
     """Return the values that are in the place of calls: inside of lists, and of objects with one member."""
     found: list[Any] = []
     waiting = [(value, 0)]
@@ -1395,7 +1420,7 @@ def _unwrapped(value: Any, tools: Parameters) -> list[Any]:
     return found
 
 
-def _call_of(value: Any, tools: Parameters) -> tuple[str, str] | None:
+def _call_of(value: Any, tools: Doubts) -> tuple[str, str] | None:
     """Return the call that an object means."""
     value = _innermost(value)
     if value is None:
@@ -1424,7 +1449,7 @@ def _innermost(value: Any) -> dict[str, Any] | None:
     return None
 
 
-def _with_arguments(name: str, members: dict[str, Any], tools: Parameters) -> tuple[str, str] | None:
+def _with_arguments(name: str, members: dict[str, Any], tools: Doubts) -> tuple[str, str] | None:
     keys = keys_of(tools[name], tools[name])
     named = [key for key in ARGUMENT_KEYS if key in members and key not in (keys or ())]
     rest = {key: value for key, value in members.items() if key not in OTHER_KEYS}
@@ -1444,9 +1469,9 @@ def _with_arguments(name: str, members: dict[str, Any], tools: Parameters) -> tu
         return None
 
 
-def arguments_within(name: str, value: Any, tools: Parameters) -> dict[str, Any] | None:
+def arguments_within(name: str, value: Any, tools: Doubts) -> dict[str, Any] | None:
     """Return the object with a tool's arguments that a value is or contains; None if there is none."""
-    keys, given = keys_allowed(tools[name]), value
+    keys, given, key = keys_allowed(tools[name]), value, ""
     for _ in range(MOST_WRAPS):
         if isinstance(value, str):
             value = _values(value, tools)
@@ -1455,7 +1480,10 @@ def arguments_within(name: str, value: Any, tools: Parameters) -> dict[str, Any]
         if not isinstance(value, dict):
             break
         if keys is None or keys.issuperset(value):
-            return value
+            known = key == "" or (key in (name, *KNOWN_KEYS) and not tools.is_guessed)
+            if value or known:
+                return value
+            break  # the key would be lost
         named = [item for item in value.values() if isinstance(item, str) and item in tools and item != name]
         objects = [key for key, item in value.items() if isinstance(item, dict) or str(item).lstrip()[:1] == "{"]
         inner = [key for key in objects if key not in OTHER_KEYS]
@@ -1463,7 +1491,7 @@ def arguments_within(name: str, value: Any, tools: Parameters) -> dict[str, Any]
         lost = value.keys() - {*inner, *NAME_KEYS, *OTHER_KEYS, "required"}
         if named or len(inner) != 1 or lost or not keys.isdisjoint(value):
             break
-        value = value[inner[0]]
+        key, value = inner[0], value[inner[0]]
     # Arguments of a tool without parameters stay as they are.
     return given if keys == set() and isinstance(given, dict) else None
 
@@ -2791,9 +2819,11 @@ class Repairs(Machine):
         if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
             return False
         end = len(buf) if mark is None else mark.start
-        found = calls_in(buf[start:end], self._tools)
+        doubts = Doubts(self._tools, mark is None)
+        found = calls_in(buf[start:end], doubts)
         if not found:
             return self._restore_first_reading()
+        self.incomplete |= doubts.is_guessed
         self._note("other_form_of_calls", "calls that are not written as the template does")
         self._pos = end
         for name, arguments in found:
@@ -2801,6 +2831,27 @@ class Repairs(Machine):
             self._out.emit("arguments", arguments)
             self._close_call()
         return True
+
+    def _in_an_object(self, start: int, reader: Reader, *, for_pairs: bool = False) -> bool | None:
+        """Read an object that is, or contains, the arguments of the call; None if they are not in it."""
+        end = reader.read(self._buf, start, self._final)
+        if reader.want and not self._final:
+            return False
+        doubts = Doubts(self._tools, end == len(self._buf))
+        arguments = arguments_inside(self._out.calls[-1][0], reader, doubts)
+        if arguments is None:
+            return None
+        if for_pairs:
+            self._note("object_as_arguments", "an object in the place of arguments")
+        else:
+            self._note("call_as_arguments", "a whole call, or another object, around the arguments")
+        return self._read_whole(arguments, end, doubts)
+
+    def _read_whole(self, arguments: str, end: int, doubts: Doubts) -> bool:
+        self._pos, self._space = end, ""
+        self.incomplete |= doubts.is_guessed
+        self._out.emit("arguments", arguments)
+        return self._close_call()
 
     def _restore_first_reading(self) -> bool:
         """Return to the result of the first reading: the second found no call."""
@@ -2942,17 +2993,7 @@ class Pairs(Repairs):
         start += 2 * buf.startswith("**{", start)
         if not buf.startswith("{", start) or name not in self._tools:
             return None
-        reader = Reader(any_styles())
-        end = reader.read(buf, start, self._final)
-        if reader.want and not self._final:
-            return False
-        arguments = arguments_of(name, reader.close(), self._tools)
-        if arguments is None:
-            return None
-        self._note("object_as_arguments", "an object in the place of arguments")
-        self._pos, self._space = end, ""
-        self._out.emit("arguments", arguments)
-        return self._close_call()
+        return self._in_an_object(start, Reader(any_styles()), for_pairs=True)
 
     def _pair(self, start: int, comma: str) -> bool:
         # pair = PAIR_START key KEY_END (value)
