@@ -76,7 +76,8 @@ class Objects(Repairs):
                 return False
             self._written = self.STYLES[0].tokens.get(match.group(), "")
             if self._written not in ("{", '"'):
-                is_closed = self.AFTER_CALL.match_at(self._buf, start) is not None
+                mark = self.AFTER_CALL.match_at(self._buf, start)
+                is_closed = mark is not None and mark.kind in CLOSER_KINDS
                 if not (is_closed and self.MAY_BE_EMPTY):
                     self._note("no_arguments", "expected the arguments")
                     self.incomplete = self.incomplete or not is_closed

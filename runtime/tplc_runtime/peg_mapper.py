@@ -347,6 +347,7 @@ class _Mapper:
             others = self.readers.others_at(self.text, node.start)
             self.incomplete = self.incomplete or self.readers.doubts.is_guessed
             for name, arguments in others:
+                self.incomplete = self.incomplete or not self.readers.fits(name, arguments)
                 yield Place(node.start, node.start, node.end, node.end), name, None, arguments
             return
         found = self.readers.object_at(self.text, node.start)
@@ -395,7 +396,9 @@ class _Mapper:
             read = self.readers.object_for_pairs if kind == "whole_object" else self.readers.other_arguments
             found = read(called, self.text, value.start)
             self.incomplete = self.incomplete or self.readers.doubts.is_guessed
-            return "{}" if found is None else found[0]
+            given = "{}" if found is None else found[0]
+            self.incomplete = self.incomplete or not self.readers.fits(called, given)
+            return given
         inside = self.readers.within(called, self.text, value.start)
         self.incomplete = self.incomplete or (inside is not None and self.readers.doubts.is_guessed)
         if inside is not None or kind == "object":
@@ -496,10 +499,11 @@ class _Mapper:
         found = self.readers.other_pair(self.called, self.text, other.start) if other is not None else None
         if found is not None:
             name, _, is_opened = found
-            self.incomplete = self.incomplete or not is_opened
+            self.incomplete, self.repaired = self.incomplete or not is_opened, True
         if parent is root and self.schemas and self.readers.spelled.reads_again:
-            name = without_quotes(name, root)
-        if parent is root and found is None and self.readers.spelled.around_key is not None:
+            bare = without_quotes(name, root)
+            self.repaired, name = self.repaired or bare != name, bare
+        if parent is root and found is None:
             self.incomplete = self.incomplete or is_odd_key(name, root)
         schema = member_of(parent, root, name)
         types, stated = types_by(schema, root), self.stated(word)
@@ -571,7 +575,7 @@ class _Mapper:
         if choice is not None and kind in ("scalar_value", "scalar_item"):
             typed = self.typed(choice, types)
             if typed is not None:
-                return typed
+                return in_type(typed, types if self.readers.spelled.reads_again else None)
         if not text.strip() and types != frozenset(["string"]):
             return next((empty for kind, empty in EMPTY if own is None or kind in own), '""')
         return self.retyped(text, types) or '"' + escaped(text) + '"'

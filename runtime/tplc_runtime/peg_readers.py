@@ -247,7 +247,8 @@ class Readers:
     def text_follows(self, arguments: str, text: str, pos: int) -> bool:
         """Return whether text is in the place of a call's closer that could be the arguments that it lacks."""
         at = next_char(text, pos)
-        if at == len(text) or not self.spelled.is_closed or not is_empty_object(arguments):
+        is_open = self.spelled.is_closed or text.startswith(("(", "{"), pos)
+        if at == len(text) or not is_open or not is_empty_object(arguments):
             return False
         if self.closes_garbled(text, at):
             return False

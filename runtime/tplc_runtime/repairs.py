@@ -110,6 +110,7 @@ class Repairs(Machine):
         if not found:
             return self._restore_first_reading()
         self.incomplete |= doubts.is_guessed
+        self._repaired = True
         self._note("other_form_of_calls", "calls that are not written as the template does")
         self._pos = end
         for name, arguments in found:
@@ -134,7 +135,7 @@ class Repairs(Machine):
         return self._read_whole(arguments, end, doubts)
 
     def _read_whole(self, arguments: str, end: int, doubts: Doubts) -> bool:
-        self._pos, self._space = end, ""
+        self._pos, self._space, self._repaired = end, "", True
         self.incomplete |= doubts.is_guessed
         self._out.emit("arguments", arguments)
         return self._close_call()

@@ -406,10 +406,11 @@ def arguments_within(name: str, value: Any, tools: Doubts) -> dict[str, Any] | N
         if not isinstance(value, dict):
             break
         if keys is None or keys.issuperset(value):
-            known = key == "" or (key in (name, *KNOWN_KEYS) and not tools.is_guessed)
-            if value or known:
+            # Of an object that is cut, a key is lost only if it is one that is known, with something inside.
+            known = key in (name, *KNOWN_KEYS)
+            if key == "" or (value if tools.is_guessed and known else not tools.is_guessed and (value or known)):
                 return value
-            break  # the key would be lost
+            break
         named = [item for item in value.values() if isinstance(item, str) and item in tools and item != name]
         objects = [key for key, item in value.items() if isinstance(item, dict) or str(item).lstrip()[:1] == "{"]
         inner = [key for key in objects if key not in OTHER_KEYS]

@@ -297,6 +297,7 @@ def _state(name: str, method: Method) -> Method:
         codes = {(note.code, note.text == IN_OTHER_FORM) for note in self._diagnostics[notes:]}
         if ("arguments_repaired", True) in codes:
             trace.exempt += _AROUND_ARGUMENTS.findall(buf, start, self._pos)
+            trace.exempt += trace.calls[-1][0].split("_")  # it may come again, without its separators
         # An object in the place of pairs is read as a value.
         trace.end_step("_value" if ("object_as_arguments", False) in codes else name, buf, start, self._pos)
         if trace.given_back:
