@@ -266,7 +266,7 @@ class Machine(Slots):
 
     def _leave_calls(self, kind: str) -> bool:
         """Go on with content: something else than more of the calls follows, or nothing."""
-        if kind == "" and (self._unclosed or self._buf.startswith(("(", "{"), self._pos)):
+        if kind == "" and self._unclosed:
             self._note_following_text()
         self._unclosed = self._unclosed and next_char(self._buf, self._pos) == len(self._buf)
         self._state = type(self)._content

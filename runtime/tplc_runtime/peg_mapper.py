@@ -333,6 +333,8 @@ class _Mapper:
         over = written is not None and first(written, "arguments_close") is not None
         end = inner.end if written is None else written.end
         begins = end if written is None else written.start
+        if written is None and first(inner, "call_close") is None:
+            self.incomplete = self.incomplete or self.readers.lacks_object(self.text, end)
         place = Place(node.start, begins, end, end if over else whole.end)
         if self.prefilled_calls > 0:
             self.add_call(place, called, identity, "")
@@ -547,7 +549,8 @@ class _Mapper:
         literal = PYTHON.fullmatch(text.strip()) if quotes and kind in RAW else None
         if literal is not None and (literal[1] or " ")[0] in quotes:
             by_schema = types_of(schema, root)
-            return self.retyped(literal[1], by_schema) or string_in(literal[1])
+            typed = coerced(literal[1], by_schema) if self.readers.spelled.reads_again else None
+            return typed or string_in(literal[1])
         return self.retyped(text, types) or '"' + escaped(text) + '"'
 
     def retyped(self, text: str, types: Types) -> Optional[str]:

@@ -241,14 +241,14 @@ class Readers:
     def lacks_object(self, text: str, pos: int) -> bool:
         """Return whether other text is in the place of arguments that are one object."""
         at = next_char(text, pos)
-        other = at < len(text) and self.spelled.after_call.match_at(text, at) is None
+        mark = self.spelled.after_call.match_at(text, at)
+        other = at < len(text) and (mark is None or mark.kind not in CLOSER_KINDS)
         return other and self.spelled.between is None
 
     def text_follows(self, arguments: str, text: str, pos: int) -> bool:
         """Return whether text is in the place of a call's closer that could be the arguments that it lacks."""
         at = next_char(text, pos)
-        is_open = self.spelled.is_closed or text.startswith(("(", "{"), pos)
-        if at == len(text) or not is_open or not is_empty_object(arguments):
+        if at == len(text) or not self.spelled.is_closed or not is_empty_object(arguments):
             return False
         if self.closes_garbled(text, at):
             return False
