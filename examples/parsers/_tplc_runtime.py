@@ -322,12 +322,13 @@ NAMES = {"str": "string", "int": "integer", "float": "number", "bool": "boolean"
 # Other names for the types of JSON Schema.
 ALIASES = {**NAMES, "dict": "object", "None": "null", "tuple": "array", "double": "number", "long": "integer"}
 MOST_VARIANTS = 4096  # a larger schema is ignored
-ODD_IN_KEYS = frozenset("<>{}[],:=\n")
+ODD_IN_KEYS = frozenset("<>{}[],:=\n\"'")
 REFERRING = frozenset(("$ref", "anyOf", "oneOf", "allOf"))  # members that lead to other schemas
 PLAIN = frozenset(("type", "description", "title", "default"))  # of these members, only the type matters
 ONLY = {name: frozenset([name]) for name in ("array", "boolean", "integer", "null", "number", "object", "string")}
 NULL = {"type": "null"}
 NAMESPACE = Pattern(r"\A\S*[.:/](?=[^.:/]+\Z)")
+BEGINS_WORD, ENDS_KEY = r"(?<!\w)", r"""["']?\s?[=:]"""
 SEPARATORS = Pattern(r"[\s_.-]+")
 
 
@@ -500,18 +501,22 @@ def fits(arguments: Mapping[str, object], schema: object) -> bool:
     return misfit(arguments, schema) is None
 
 
-def misfit(arguments: Mapping[str, object], schema: object, *, types: bool = True) -> tuple[bool, str] | None:
-    """Return the first argument that a schema doesn't allow: whether it has such a key, and the key.  `types`: also
-    examine the types of values."""
+def misfit(arguments: Mapping[str, object], schema: object, *, types: bool = True) -> tuple[str, str] | None:
+    """Return the first argument that a schema doesn't allow, and what it doesn't: "key" or "type" (if `types`); or an
+    argument that is missing, but "inside" of the text of another."""
     keys = keys_allowed(schema)
     for key, value in arguments.items():
         if keys is not None and key not in keys:
-            return False, key
+            return "key", key
         allowed = types_of_member(schema, key) if types else None
         kind = NAMES.get(type(value).__name__, "object")
         number = kind == "integer" and allowed is not None and "number" in allowed
         if allowed is not None and kind not in allowed and not number:
-            return True, key
+            return "type", key
+    for key in properties_of(schema):
+        texts = [text for text in arguments.values() if key not in arguments and isinstance(text, str)]
+        if any(key and key in text and re.search(BEGINS_WORD + re.escape(key) + ENDS_KEY, text) for text in texts):
+            return "inside", key
     return None
 
 
@@ -520,7 +525,7 @@ def is_odd_key(key: str, schema: object) -> bool:
     if ODD_IN_KEYS.isdisjoint(key):
         return False
     known = keys_of(schema, schema)
-    return known is not None and key not in known
+    return known is not None and without_quotes(key, schema) not in known
 
 
 def without_quotes(key: str, schema: object) -> str:
@@ -900,6 +905,7 @@ class Reader(Copyable):
 
     def _no_value(self, pos: int) -> int:
         self._repaired("missing value")
+        self.is_guessed = True
         self.out.append("null")
         self.want = ""
         return pos
@@ -1007,7 +1013,9 @@ class Reader(Copyable):
             # The first quote of a value may be missing.
             bare = text.rstrip("\"'") if bare_key or (text[-1:] == '"' and text.count('"') == 1) else text
             # No comma before a key: the quote after the value before it may be missing.
-            self.is_guessed |= not ODD_IN_WORDS.isdisjoint(bare) or (bare_key and self.want == "comma")
+            self.is_guessed |= (
+                not ODD_IN_WORDS.isdisjoint(bare) or bare[-1:] == "'" or (bare_key and self.want == "comma")
+            )
             literal = '"' + escaped(bare) + '"'
         self._begin()
         self.out.append(literal)
@@ -1594,10 +1602,11 @@ def arguments_within(name: str, value: Any, tools: Doubts) -> dict[str, Any] | N
         if not isinstance(value, dict):
             break
         if keys is None or keys.issuperset(value):
-            known = key == "" or (key in (name, *KNOWN_KEYS) and not tools.is_guessed)
-            if value or known:
+            # Of an object that is cut, a key is lost only if it is one that is known, with something inside.
+            known = key in (name, *KNOWN_KEYS)
+            if key == "" or (value if tools.is_guessed and known else not tools.is_guessed and (value or known)):
                 return value
-            break  # the key would be lost
+            break
         named = [item for item in value.values() if isinstance(item, str) and item in tools and item != name]
         objects = [key for key, item in value.items() if isinstance(item, dict) or str(item).lstrip()[:1] == "{"]
         inner = [key for key in objects if key not in OTHER_KEYS]
@@ -2974,12 +2983,12 @@ class Machine(Slots):
     TAIL: ClassVar[Sequence[Any]] = ()  # slots after a call
     CALLS_HAVE_CLOSER: ClassVar[bool] = False  # calls have a closer
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
-    TYPES_ARE_CHECKED: ClassVar[bool] = False  # the types of values are reported where these are read
     _reader: Reader | None = None  # and the reader of one
     _written = ""  # the beginning of the arguments
     _lacks_section = False  # the section of the last call is missing
     _is_opened_twice = False  # another opener follows the opener of this call
     _repaired = False  # the arguments of the last call were repaired
+    _is_retyped = False  # a value of another type than the schema's was reported
     _second_reading_failed = False  # the second reading of this call found none
 
     def _feed_regular_text(self, chunk: str) -> list[Delta]:
@@ -3042,7 +3051,7 @@ class Machine(Slots):
         """Examine the arguments of the last call when somebody asks for diagnostics; those of a repaired call at once:
         repairs that invent a key, or a value of another type than the schema's, have failed."""
         if not self.incomplete:  # what was lost is reported
-            types = not self.TYPES_ARE_CHECKED or self._repaired
+            types = not self._is_retyped or self._repaired
             offset, before = self._here(), len(self._diagnostics)
             while before and self._diagnostics[before - 1].offset == offset:
                 before -= 1
@@ -3068,8 +3077,11 @@ class Machine(Slots):
                 notes.insert(at + earlier, self._misfit(offset, name, *found))
                 del notes[MOST_DIAGNOSTICS:]
 
-    def _misfit(self, offset: int, name: str, known: bool, key: str) -> Any:
-        if known:
+    def _misfit(self, offset: int, name: str, what: str, key: str) -> Any:
+        if what == "inside":
+            text = f"the argument {key} is in the value of another"
+            return Diagnostic(offset, text, "argument_not_closed")
+        if what == "type":
             text = f"the argument {key} is not of the type in the schema"
             return Diagnostic(offset, text, "argument_of_other_type")
         return Diagnostic(offset, f"the tool {name} has no argument {key}", "unknown_argument")
@@ -3275,7 +3287,7 @@ class Machine(Slots):
     def _close_call(self) -> bool:
         if self._tools:
             self._check_arguments()
-        self._repaired = False
+        self._repaired = self._is_retyped = False
         self._open, self._closed, self._only_space_so_far, self._line_start, self._space = False, False, True, True, ""
         if self.WHOLE_CALL:
             self._last_char = ""
@@ -3407,6 +3419,7 @@ class Repairs(Machine):
         if not found:
             return self._restore_first_reading()
         self.incomplete |= doubts.is_guessed
+        self._repaired = True
         self._note("other_form_of_calls", "calls that are not written as the template does")
         self._pos = end
         for name, arguments in found:
@@ -3431,7 +3444,7 @@ class Repairs(Machine):
         return self._read_whole(arguments, end, doubts)
 
     def _read_whole(self, arguments: str, end: int, doubts: Doubts) -> bool:
-        self._pos, self._space = end, ""
+        self._pos, self._space, self._repaired = end, "", True
         self.incomplete |= doubts.is_guessed
         self._out.emit("arguments", arguments)
         return self._close_call()
@@ -3569,7 +3582,8 @@ class Objects(Repairs):
                 return False
             self._written = self.STYLES[0].tokens.get(match.group(), "")
             if self._written not in ("{", '"'):
-                is_closed = self.AFTER_CALL.match_at(self._buf, start) is not None
+                mark = self.AFTER_CALL.match_at(self._buf, start)
+                is_closed = mark is not None and mark.kind in CLOSER_KINDS
                 if not (is_closed and self.MAY_BE_EMPTY):
                     self._note("no_arguments", "expected the arguments")
                     self.incomplete = self.incomplete or not is_closed
@@ -4068,6 +4082,9 @@ class CanonicalOrderCalls(CallObjects):
         return super()._object()
 
 
+# A pair with this key contains all arguments, if the schema has no such key.
+WHOLE_ARGUMENTS = ("arguments", "parameters")
+MOST_KEYS = 64  # keys of schemas with more than these aren't searched for
 NO_PAIR = "expected an argument or the end of the call"
 PAIR_KINDS = ("pair", "end", "skip", "next", "broken")
 
@@ -4162,8 +4179,8 @@ class Pairs(Repairs):
         if self.RESUMES and expected == "end" and self._after_no_pair():
             return self._no_pair()
         schema = self._schema() if self._tools else None
-        odd = self._tools and self.AROUND_KEY and (expected or is_odd_key(values["key"], schema))
-        other = self._irregular_pair() if odd and expected != "more" else None
+        odd = self._tools and (expected or is_odd_key(values["key"], schema))
+        other = self._irregular_pair() if odd and self.AROUND_KEY else None
         if other is not None:
             return other
         if expected == "end":
@@ -4187,7 +4204,7 @@ class Pairs(Repairs):
             self._note("markup_in_key", "an argument has a name that holds markup")
         if key != bare:
             self._note("key_in_quotes", f"the argument {bare} is written in quotes")
-            key = bare
+            key, self._repaired = bare, True
         self._pos = end
         self._count += 1
         self._out.emit("arguments", self._key_of(comma, key))
@@ -4214,6 +4231,7 @@ class Pairs(Repairs):
             self._note("other_form_of_argument", f"the argument {key} is not written as the template does")
             # A line end in the place of the key's end.
             self.incomplete = self.incomplete or self._buf[at + len(key) : end] == "\n"
+        self._repaired = True
         ends = self.PAIR[-1][1].markers
         self._pos, self._space = end, ends[0][3] if ends else ""
         self._count += 1
@@ -4296,6 +4314,13 @@ class QuotedPairs(Pairs):
     """Reads pairs whose values are written in a dialect with quotes: city='Paris'."""
 
     FOLLOW: ClassVar[tuple[Pattern, Pattern]]
+    _all = ""  # the text not yet emitted of a pair that may contain all arguments
+
+    def _key_of(self, comma: str, key: str) -> str:
+        member = super()._key_of(comma, key)
+        known = keys_of(self._schema(), self._schema()) if comma == "{" and key in WHOLE_ARGUMENTS else None
+        self._all = member if known and key not in known and len(known) <= MOST_KEYS else ""
+        return "" if self._all else member
 
     def _begin_value(self, key: str, word: str) -> None:
         self._reader = ArgumentReader(self.STYLES, self.BREAKS)
@@ -4307,25 +4332,30 @@ class QuotedPairs(Pairs):
         if reader is None:
             return False
         self._pos, self._wanted = reader.read(self._buf, self._pos, self._final), reader.wanted
-        self._out.emit("arguments", reader.take())
+        if self._all and reader.want:
+            return False
+        self._emit_value(reader.take())
         if not self._value_has_ended(reader):
             return False
         self._state = type(self)._pairs
         return True
 
+    def _emit_value(self, text: str) -> None:
+        member, self._all = self._all, ""
+        if member and text[:1] == "{":
+            self._count, member, text = int(text[1:-1].strip() != ""), "", text[1:-1].strip()
+            self._note("arguments_in_one", "one argument holds all of them")
+            text = "{" * self._count + text
+        self._out.emit("arguments", member + text)
+
     def _finish(self) -> None:
         if self._open and self._reader is not None:
-            self._out.emit("arguments", self._reader.close())
+            self._emit_value(self._reader.close())
         super()._finish()
 
 
-MORE_THAN_VALUE = Pattern(r"[\n\[{(<]")
+MORE_THAN_VALUE = Pattern(r"\n|[^\w\s.+-]")
 NUMBER_PART = Pattern(r"[\s\w.+-]*")
-WHOLE_ARGUMENTS = (
-    "arguments",
-    "parameters",
-)  # a pair with this key contains all arguments, if the schema has no such key
-MOST_KEYS = 64  # keys of schemas with more than these aren't searched for
 # The group is empty if a quote is never closed: nothing after it is examined again.
 PYTHON = Pattern(r"""('[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*"|\b(?:True|False|None)\b)|['"].*""")
 TO_ESCAPE = Pattern(r'\\(.)|["\x00-\x1f]')
@@ -4540,7 +4570,6 @@ NUMBER_TYPES = frozenset(["number", "integer"])
 
 
 class RawPairs(Pairs):
-    TYPES_ARE_CHECKED: ClassVar[bool] = True
     CALL_CLOSES: ClassVar[tuple[Pattern, Pattern, str] | None] = None  # the end of a value without a closer of its own
     RETYPES_VALUES: ClassVar[bool] = False  # a value in another form is converted by the schema
     WORDS: ClassVar[ValueWords]
@@ -4809,17 +4838,21 @@ class RawPairs(Pairs):
             literal = coerced(text, self._types)
             fits = literal is not None
             if fits or (self._types is not None and "string" not in self._types):
-                self._note("argument_of_other_type", "an argument is not written as its type is")
-                # What has lines or brackets may contain more of the call than this value.
+                self._note_other_type()
+                # What has lines or punctuation may contain more of the call than this value.
                 self.incomplete = self.incomplete or (not fits and bool(MORE_THAN_VALUE.search(text.strip())))
         if fits and literal is not None and literal != (literal := in_type(literal, self._by_schema)):
-            self._note("argument_of_other_type", "an argument is not written as its type is")
+            self._note_other_type()
         if literal is None or not fits:
             self._as = "string"
             self._piece(text)
             literal = '"'
         self._out.emit("arguments", literal)
         return None
+
+    def _note_other_type(self) -> None:
+        self._note("argument_of_other_type", "an argument is not written as its type is")
+        self._is_retyped = True
 
     def _finish(self) -> None:
         if self._open and self._in_value:
@@ -4942,7 +4975,7 @@ class GuessedPairs(RawPairs):
         self._in_value = False
         typed = coerced(literal[1], self._by_schema) if self.RETYPES_VALUES else None
         if self.RETYPES_VALUES and self._by_schema is not None and "string" not in self._by_schema:
-            self._note("argument_of_other_type", "an argument is not written as its type is")
+            self._note_other_type()
         self._out.emit("arguments", string_in(literal[1]) if typed is None else typed)
         return None
 
@@ -5036,6 +5069,7 @@ class ElementPairs(RawPairs):
         self._begin_element(schema, types, Closer(key.join(self.VALUE_CLOSE)))
 
     def _begin_element(self, schema: object, types: frozenset[str] | None, end: Closer) -> None:
+        self._by_schema = types if self.RETYPES_VALUES else None
         self._begin_raw(types, end)
         self._element_schema, self._element_end = schema, end
         self._comma = ", "

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import re
 
+from .pairs import MOST_KEYS
 from .pattern import LONGEST_KEY, LOOK_BACK, Pattern
-from .raw import MOST_KEYS, PYTHON, RawPairs, coerced, string_in
+from .raw import PYTHON, RawPairs, coerced, string_in
 from .scanner import Match
 from .schema import keys_of
 from .turn import next_char

@@ -8,7 +8,7 @@ from __future__ import annotations
 from .pattern import Pattern
 from .repairs import Repairs
 from .scanner import SPELLED_OTHERWISE, Match, Scanner
-from .schema import is_odd_key, properties_of, without_quotes
+from .schema import is_odd_key, keys_of, properties_of, without_quotes
 from .second import any_styles
 from .turn import next_char
 from .values import Reader, RegularReader, escaped
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from typing import Any, ClassVar
 
 
+# A pair with this key contains all arguments, if the schema has no such key.
+WHOLE_ARGUMENTS = ("arguments", "parameters")
+MOST_KEYS = 64  # keys of schemas with more than these aren't searched for
 NO_PAIR = "expected an argument or the end of the call"
 PAIR_KINDS = ("pair", "end", "skip", "next", "broken")
 
@@ -247,6 +250,13 @@ class QuotedPairs(Pairs):
     """Reads pairs whose values are written in a dialect with quotes: city='Paris'."""
 
     FOLLOW: ClassVar[tuple[Pattern, Pattern]]
+    _all = ""  # the text not yet emitted of a pair that may contain all arguments
+
+    def _key_of(self, comma: str, key: str) -> str:
+        member = super()._key_of(comma, key)
+        known = keys_of(self._schema(), self._schema()) if comma == "{" and key in WHOLE_ARGUMENTS else None
+        self._all = member if known and key not in known and len(known) <= MOST_KEYS else ""
+        return "" if self._all else member
 
     def _begin_value(self, key: str, word: str) -> None:
         self._reader = ArgumentReader(self.STYLES, self.BREAKS)
@@ -258,13 +268,23 @@ class QuotedPairs(Pairs):
         if reader is None:
             return False
         self._pos, self._wanted = reader.read(self._buf, self._pos, self._final), reader.wanted
-        self._out.emit("arguments", reader.take())
+        if self._all and reader.want:
+            return False
+        self._emit_value(reader.take())
         if not self._value_has_ended(reader):
             return False
         self._state = type(self)._pairs
         return True
 
+    def _emit_value(self, text: str) -> None:
+        member, self._all = self._all, ""
+        if member and text[:1] == "{":
+            self._count, member, text = int(text[1:-1].strip() != ""), "", text[1:-1].strip()
+            self._note("arguments_in_one", "one argument holds all of them")
+            text = "{" * self._count + text
+        self._out.emit("arguments", member + text)
+
     def _finish(self) -> None:
         if self._open and self._reader is not None:
-            self._out.emit("arguments", self._reader.close())
+            self._emit_value(self._reader.close())
         super()._finish()

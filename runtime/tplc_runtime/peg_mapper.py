@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Protocol
 
 from .elements import EMPTY, LIST, in_list
 from .escapes import Escapes
+from .pairs import MOST_KEYS, WHOLE_ARGUMENTS
 from .peg_readers import OtherSpelling, Readers
-from .raw import MORE_THAN_VALUE, MOST_KEYS, PYTHON, WHOLE_ARGUMENTS, coerced, in_type, string_in
+from .raw import MORE_THAN_VALUE, PYTHON, coerced, in_type, nested_json, string_in
 from .schema import (
     is_odd_key,
     item_of,
@@ -472,10 +473,16 @@ class _Mapper:
         pairs = [f'"{key}": {value}' for key, value, _ in self.members(node, root, root, types_of)]
         known = keys_of(root, root) if first(node, *ELEMENTS) is None else None
         for key in WHOLE_ARGUMENTS if pairs and known and len(known) <= MOST_KEYS else ():
-            member = f'"{key}": ' + "{"
-            if key not in known and pairs[0].startswith(member):  # type: ignore[operator]
-                inside = pairs.pop(0)[len(member) : -1].strip()
-                pairs[:0] = [inside] if inside else []
+            member = f'"{key}": '
+            if key in known or not pairs[0].startswith(member):  # type: ignore[operator]
+                continue
+            value, raw = pairs[0][len(member) :], first(node, *RAW)
+            if value[:1] == '"' and raw is not None:
+                value = nested_json(text_of(value).strip()) or value
+            if value[:1] == "{":
+                inside = value[1:-1].strip()
+                pairs[:1] = [inside] if inside else []
+                break
         found = "{" + ", ".join(pairs) + "}"
         self.incomplete = self.incomplete or (self.repaired and not self.readers.fits(self.called, found))
         return found

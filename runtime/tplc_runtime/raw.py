@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from .pairs import Pairs
+from .pairs import MOST_KEYS, WHOLE_ARGUMENTS, Pairs
 from .pattern import LOOK_BACK, Pattern
 from .scanner import LANGUAGE, NO_MARKERS, SPELLED_OTHERWISE, Match, Scanner, trailing_overlap
 from .schema import keys_of, typed_as, types_of_member
@@ -28,11 +28,6 @@ if TYPE_CHECKING:
 
 MORE_THAN_VALUE = Pattern(r"\n|[^\w\s.+-]")
 NUMBER_PART = Pattern(r"[\s\w.+-]*")
-WHOLE_ARGUMENTS = (
-    "arguments",
-    "parameters",
-)  # a pair with this key contains all arguments, if the schema has no such key
-MOST_KEYS = 64  # keys of schemas with more than these aren't searched for
 # The group is empty if a quote is never closed: nothing after it is examined again.
 PYTHON = Pattern(r"""('[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*"|\b(?:True|False|None)\b)|['"].*""")
 TO_ESCAPE = Pattern(r'\\(.)|["\x00-\x1f]')

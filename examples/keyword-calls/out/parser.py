@@ -321,12 +321,13 @@ NAMES = {"str": "string", "int": "integer", "float": "number", "bool": "boolean"
 # Other names for the types of JSON Schema.
 ALIASES = {**NAMES, "dict": "object", "None": "null", "tuple": "array", "double": "number", "long": "integer"}
 MOST_VARIANTS = 4096  # a larger schema is ignored
-ODD_IN_KEYS = frozenset("<>{}[],:=\n")
+ODD_IN_KEYS = frozenset("<>{}[],:=\n\"'")
 REFERRING = frozenset(("$ref", "anyOf", "oneOf", "allOf"))  # members that lead to other schemas
 PLAIN = frozenset(("type", "description", "title", "default"))  # of these members, only the type matters
 ONLY = {name: frozenset([name]) for name in ("array", "boolean", "integer", "null", "number", "object", "string")}
 NULL = {"type": "null"}
 NAMESPACE = Pattern(r"\A\S*[.:/](?=[^.:/]+\Z)")
+BEGINS_WORD, ENDS_KEY = r"(?<!\w)", r"""["']?\s?[=:]"""
 SEPARATORS = Pattern(r"[\s_.-]+")
 
 
@@ -480,18 +481,22 @@ def fits(arguments: Mapping[str, object], schema: object) -> bool:
     return misfit(arguments, schema) is None
 
 
-def misfit(arguments: Mapping[str, object], schema: object, *, types: bool = True) -> tuple[bool, str] | None:
-    """Return the first argument that a schema doesn't allow: whether it has such a key, and the key.  `types`: also
-    examine the types of values."""
+def misfit(arguments: Mapping[str, object], schema: object, *, types: bool = True) -> tuple[str, str] | None:
+    """Return the first argument that a schema doesn't allow, and what it doesn't: "key" or "type" (if `types`); or an
+    argument that is missing, but "inside" of the text of another."""
     keys = keys_allowed(schema)
     for key, value in arguments.items():
         if keys is not None and key not in keys:
-            return False, key
+            return "key", key
         allowed = types_of_member(schema, key) if types else None
         kind = NAMES.get(type(value).__name__, "object")
         number = kind == "integer" and allowed is not None and "number" in allowed
         if allowed is not None and kind not in allowed and not number:
-            return True, key
+            return "type", key
+    for key in properties_of(schema):
+        texts = [text for text in arguments.values() if key not in arguments and isinstance(text, str)]
+        if any(key and key in text and re.search(BEGINS_WORD + re.escape(key) + ENDS_KEY, text) for text in texts):
+            return "inside", key
     return None
 
 
@@ -500,7 +505,7 @@ def is_odd_key(key: str, schema: object) -> bool:
     if ODD_IN_KEYS.isdisjoint(key):
         return False
     known = keys_of(schema, schema)
-    return known is not None and key not in known
+    return known is not None and without_quotes(key, schema) not in known
 
 
 def without_quotes(key: str, schema: object) -> str:
@@ -864,6 +869,7 @@ class Reader(Copyable):
 
     def _no_value(self, pos: int) -> int:
         self._repaired("missing value")
+        self.is_guessed = True
         self.out.append("null")
         self.want = ""
         return pos
@@ -971,7 +977,9 @@ class Reader(Copyable):
             # The first quote of a value may be missing.
             bare = text.rstrip("\"'") if bare_key or (text[-1:] == '"' and text.count('"') == 1) else text
             # No comma before a key: the quote after the value before it may be missing.
-            self.is_guessed |= not ODD_IN_WORDS.isdisjoint(bare) or (bare_key and self.want == "comma")
+            self.is_guessed |= (
+                not ODD_IN_WORDS.isdisjoint(bare) or bare[-1:] == "'" or (bare_key and self.want == "comma")
+            )
             literal = '"' + escaped(bare) + '"'
         self._begin()
         self.out.append(literal)
@@ -1480,10 +1488,11 @@ def arguments_within(name: str, value: Any, tools: Doubts) -> dict[str, Any] | N
         if not isinstance(value, dict):
             break
         if keys is None or keys.issuperset(value):
-            known = key == "" or (key in (name, *KNOWN_KEYS) and not tools.is_guessed)
-            if value or known:
+            # Of an object that is cut, a key is lost only if it is one that is known, with something inside.
+            known = key in (name, *KNOWN_KEYS)
+            if key == "" or (value if tools.is_guessed and known else not tools.is_guessed and (value or known)):
                 return value
-            break  # the key would be lost
+            break
         named = [item for item in value.values() if isinstance(item, str) and item in tools and item != name]
         objects = [key for key, item in value.items() if isinstance(item, dict) or str(item).lstrip()[:1] == "{"]
         inner = [key for key in objects if key not in OTHER_KEYS]
@@ -2492,6 +2501,7 @@ class Machine(Slots):
     _reader: Reader | None = None  # and the reader of one
     _is_opened_twice = False  # another opener follows the opener of this call
     _repaired = False  # the arguments of the last call were repaired
+    _is_retyped = False  # a value of another type than the schema's was reported
     _second_reading_failed = False  # the second reading of this call found none
 
     def _feed_regular_text(self, chunk: str) -> list[Delta]:
@@ -2546,7 +2556,7 @@ class Machine(Slots):
         """Examine the arguments of the last call when somebody asks for diagnostics; those of a repaired call at once:
         repairs that invent a key, or a value of another type than the schema's, have failed."""
         if not self.incomplete:  # what was lost is reported
-            types = True
+            types = not self._is_retyped or self._repaired
             offset, before = self._here(), len(self._diagnostics)
             while before and self._diagnostics[before - 1].offset == offset:
                 before -= 1
@@ -2572,8 +2582,11 @@ class Machine(Slots):
                 notes.insert(at + earlier, self._misfit(offset, name, *found))
                 del notes[MOST_DIAGNOSTICS:]
 
-    def _misfit(self, offset: int, name: str, known: bool, key: str) -> Any:
-        if known:
+    def _misfit(self, offset: int, name: str, what: str, key: str) -> Any:
+        if what == "inside":
+            text = f"the argument {key} is in the value of another"
+            return Diagnostic(offset, text, "argument_not_closed")
+        if what == "type":
             text = f"the argument {key} is not of the type in the schema"
             return Diagnostic(offset, text, "argument_of_other_type")
         return Diagnostic(offset, f"the tool {name} has no argument {key}", "unknown_argument")
@@ -2697,7 +2710,7 @@ class Machine(Slots):
     def _close_call(self) -> bool:
         if self._tools:
             self._check_arguments()
-        self._repaired = False
+        self._repaired = self._is_retyped = False
         self._open, self._closed, self._only_space_so_far, self._line_start, self._space = False, False, True, True, ""
         self._unclosed = self.CALLS_HAVE_CLOSER
         self._state = type(self)._after_call
@@ -2824,6 +2837,7 @@ class Repairs(Machine):
         if not found:
             return self._restore_first_reading()
         self.incomplete |= doubts.is_guessed
+        self._repaired = True
         self._note("other_form_of_calls", "calls that are not written as the template does")
         self._pos = end
         for name, arguments in found:
@@ -2848,7 +2862,7 @@ class Repairs(Machine):
         return self._read_whole(arguments, end, doubts)
 
     def _read_whole(self, arguments: str, end: int, doubts: Doubts) -> bool:
-        self._pos, self._space = end, ""
+        self._pos, self._space, self._repaired = end, "", True
         self.incomplete |= doubts.is_guessed
         self._out.emit("arguments", arguments)
         return self._close_call()
@@ -2927,6 +2941,9 @@ class Repairs(Machine):
         return self._calls_end_after(end) if end != 0 else False
 
 
+# A pair with this key contains all arguments, if the schema has no such key.
+WHOLE_ARGUMENTS = ("arguments", "parameters")
+MOST_KEYS = 64  # keys of schemas with more than these aren't searched for
 NO_PAIR = "expected an argument or the end of the call"
 PAIR_KINDS = ("pair", "end", "skip", "next", "broken")
 
@@ -3001,8 +3018,8 @@ class Pairs(Repairs):
         if expected == "more":
             return False
         schema = self._schema() if self._tools else None
-        odd = self._tools and self.AROUND_KEY and (expected or is_odd_key(values["key"], schema))
-        other = self._irregular_pair() if odd and expected != "more" else None
+        odd = self._tools and (expected or is_odd_key(values["key"], schema))
+        other = self._irregular_pair() if odd and self.AROUND_KEY else None
         if other is not None:
             return other
         if expected == "end":
@@ -3023,7 +3040,7 @@ class Pairs(Repairs):
             self._note("markup_in_key", "an argument has a name that holds markup")
         if key != bare:
             self._note("key_in_quotes", f"the argument {bare} is written in quotes")
-            key = bare
+            key, self._repaired = bare, True
         self._pos = end
         self._count += 1
         self._out.emit("arguments", self._key_of(comma, key))
@@ -3047,6 +3064,7 @@ class Pairs(Repairs):
         self._note("other_form_of_argument", f"the argument {key} is not written as the template does")
         # A line end in the place of the key's end.
         self.incomplete = self.incomplete or self._buf[at + len(key) : end] == "\n"
+        self._repaired = True
         ends = self.PAIR[-1][1].markers
         self._pos, self._space = end, ends[0][3] if ends else ""
         self._count += 1
@@ -3324,6 +3342,7 @@ class StreamParser(Pairs):
             r"\[\s{0,64}<\.code\.>\s{0,64}\[)|(\.code\.>\s{0,64}\[))|`(``[\w-]{0,16}\s{0,64}<\.code\.>\s{0,64}\[)"
         ), near=r"<(?=[.]|\Z)|`(?=[`]|\Z)", width=290,
     )
+    _all = ""  # the text not yet emitted of a pair that may contain all arguments
 
     def _reasoning(self) -> bool:
         # reasoning = text ("<./mind.>" content | "<.code.>[" call)
@@ -3398,6 +3417,12 @@ class StreamParser(Pairs):
 
     # From here on, the class is the same in parsers of other formats.
 
+    def _key_of(self, comma: str, key: str) -> str:
+        member = super()._key_of(comma, key)
+        known = keys_of(self._schema(), self._schema()) if comma == "{" and key in WHOLE_ARGUMENTS else None
+        self._all = member if known and key not in known and len(known) <= MOST_KEYS else ""
+        return "" if self._all else member
+
     def _begin_value(self, key: str, word: str) -> None:
         self._reader = ArgumentReader(self.STYLES, self.BREAKS)
         self._reader.follow = self.FOLLOW
@@ -3408,15 +3433,25 @@ class StreamParser(Pairs):
         if reader is None:
             return False
         self._pos, self._wanted = reader.read(self._buf, self._pos, self._final), reader.wanted
-        self._out.emit("arguments", reader.take())
+        if self._all and reader.want:
+            return False
+        self._emit_value(reader.take())
         if not self._value_has_ended(reader):
             return False
         self._state = type(self)._pairs
         return True
 
+    def _emit_value(self, text: str) -> None:
+        member, self._all = self._all, ""
+        if member and text[:1] == "{":
+            self._count, member, text = int(text[1:-1].strip() != ""), "", text[1:-1].strip()
+            self._note("arguments_in_one", "one argument holds all of them")
+            text = "{" * self._count + text
+        self._out.emit("arguments", member + text)
+
     def _finish(self) -> None:
         if self._open and self._reader is not None:
-            self._out.emit("arguments", self._reader.close())
+            self._emit_value(self._reader.close())
         super()._finish()
 
 
