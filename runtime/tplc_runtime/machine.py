@@ -168,7 +168,7 @@ class Machine(Slots):
         the value is guessed."""
         doubts = Doubts(self._tools)
         doubts.is_guessed = is_guessed
-        found = arguments_of(self._out.calls[-1][0], text, doubts)
+        found = arguments_of(self._out.calls[-1][0], loaded(text), doubts)
         self.incomplete |= doubts.is_guessed and found is not None
         return found
 

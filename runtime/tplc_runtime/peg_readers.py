@@ -26,9 +26,9 @@ from .second import (
     arguments_after,
     arguments_at,
     arguments_in,
-    arguments_inside,
     arguments_of,
     calls_in,
+    closed,
     is_wrapper,
     loaded,
     may_be_calls,
@@ -225,7 +225,7 @@ class Readers:
     def _in_an_object(self, name: str, reader: Reader, text: str, pos: int) -> Optional[tuple[str, int]]:
         end = reader.read(text, pos, True)
         self.doubts = Doubts(self.tools, end == len(text))
-        found = arguments_inside(name, reader, self.doubts)
+        found = arguments_of(name, closed(reader, self.doubts), self.doubts)
         return None if found is None else (found, end)
 
     def other_arguments(self, name: str, text: str, pos: int) -> Optional[tuple[str, int]]:
@@ -283,7 +283,7 @@ class Readers:
         if not self.spelled.reads_again or text[:1] != "{" or keys is None:
             return None
         found = json.loads(text)
-        return None if keys.intersection(found) or not found else arguments_of(name, text, doubts) or ""
+        return None if keys.intersection(found) or not found else arguments_of(name, found, doubts) or ""
 
     def is_wrapped(self, name: str, text: str, pos: int = 0) -> bool:
         """Return whether the first key of an object shows that it may be around the arguments."""
@@ -428,7 +428,7 @@ class _ObjectCall:
         name, again, doubts = self.name or "", self.spelled.reads_again, self.doubts
         doubts.is_guessed |= incomplete
         if self.arguments is None and not self.flat_members and again and len(self.others) == 1 and not incomplete:
-            self.arguments = arguments_of(name, self.others[0], doubts)
+            self.arguments = arguments_of(name, loaded(self.others[0]), doubts)
             self.early = False
         incomplete = incomplete or (self.arguments is None and self.has_unknown and not self.flat_members)
         alone = self.arguments is None and not (
@@ -442,12 +442,12 @@ class _ObjectCall:
             incomplete = incomplete or inner == ""
             self.arguments = inner or self.arguments
         elif self.arguments is not None and self.readers.is_wrapped(name, self.arguments):
-            self.arguments = arguments_of(name, self.arguments, doubts) or self.arguments
+            self.arguments = arguments_of(name, loaded(self.arguments), doubts) or self.arguments
         if self.arguments is not None:
             inside, doubtful = self.readers.in_string(name, self.arguments)
             incomplete = incomplete or doubtful
             if inside is None and again and self.arguments[:1] in ("[", '"'):
-                inside = arguments_of(name, self.arguments, doubts)
+                inside = arguments_of(name, loaded(self.arguments), doubts)
             if inside is None and self.arguments not in ("null", '""'):
                 content, incomplete = self.arguments, True
             arguments = "{}" if inside is None else inside

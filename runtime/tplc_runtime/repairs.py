@@ -6,7 +6,7 @@ from .machine import CLOSER_KINDS, Machine
 from .pattern import NAME_LIMIT, Pattern
 from .scanner import NO_MARKERS, squeezed
 from .schema import tool_named
-from .second import Doubts, arguments_inside, calls_in, may_be_calls
+from .second import Doubts, arguments_of, calls_in, closed, may_be_calls
 from .slots import ONE_WORD
 from .turn import next_char
 
@@ -125,7 +125,7 @@ class Repairs(Machine):
         if reader.want and not self._final:
             return False
         doubts = Doubts(self._tools, end == len(self._buf))
-        arguments = arguments_inside(self._out.calls[-1][0], reader, doubts)
+        arguments = arguments_of(self._out.calls[-1][0], closed(reader, doubts), doubts)
         if arguments is None:
             return None
         if for_pairs:

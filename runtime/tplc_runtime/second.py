@@ -109,15 +109,10 @@ def arguments_in(name: str, text: str, tools: Doubts) -> str | None:
     for candidate in _candidates(text):
         tools.is_guessed = False
         values = _values(candidate, tools)
-        found = _arguments_of(name, values[0], tools) if len(values) == 1 else None
+        found = arguments_of(name, values[0], tools) if len(values) == 1 else None
         if found is not None:
             return found
     return None
-
-
-def arguments_inside(name: str, reader: Reader, tools: Doubts) -> str | None:
-    """Return the arguments of a tool that the object of a reader is or contains; None if they are not this tool's."""
-    return _arguments_of(name, closed(reader, tools), tools)
 
 
 def arguments_at(name: str, text: str, pos: int, tools: Doubts) -> tuple[str, int] | None:
@@ -126,23 +121,19 @@ def arguments_at(name: str, text: str, pos: int, tools: Doubts) -> tuple[str, in
     before = BEFORE_OBJECT.match(text, pos)
     if before is not None:
         value, end = json_value(text, before.end(), tools)
-        found = _arguments_of(name, value, tools)
+        found = arguments_of(name, value, tools)
     elif text.startswith("(", pos):
         value, end = _called(name + text[pos:], 0, tools)
         named = value is not None and value["name"] == name
-        found, end = _arguments_of(name, value["arguments"], tools) if named else None, end + pos - len(name)
+        found, end = arguments_of(name, value["arguments"], tools) if named else None, end + pos - len(name)
     else:
         pairs, end = _tagged(text, pos, name, tools)
         found = json.dumps(pairs, ensure_ascii=False) if pairs else None
     return None if found is None else (found, int(AFTER_ARGUMENTS.match(text, end).end()))
 
 
-def arguments_of(name: str, text: str, tools: Doubts) -> str | None:
-    """Return the arguments of a tool that a value in JSON is or contains; None if they are not this tool's."""
-    return _arguments_of(name, loaded(text), tools)
-
-
-def _arguments_of(name: str, value: Any, tools: Doubts) -> str | None:
+def arguments_of(name: str, value: Any, tools: Doubts) -> str | None:
+    """Return the arguments of a tool that a value is or contains, as JSON; None if they are not this tool's."""
     before = tools.is_guessed
     found = _with_arguments(name, {"arguments": value}, tools) if value is not None and name in tools else None
     if found is None:
