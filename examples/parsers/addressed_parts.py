@@ -130,7 +130,7 @@ class StreamParser(RawPairs):
         find=r"<(?:(:from\s{1,64}assistant)|(:over:>)|(/run>))", near=r"<(?=[/:]|\Z)", width=81, first="<",
     )
     GARBLED = (
-        Pattern("[()/<>\\[\\\\\\]{\\|}＜＞｜][()/<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:run))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[)/>\\\\\\]\\|}＞｜]{0,4}"),
+        Pattern("([()/<>\\[\\\\\\]{\\|}＜＞｜][()/<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:run))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[)/>\\\\\\]\\|}＞｜]{0,4})"),
         "()/<>[\\]{|}＜＞｜",
         ("run",),
     )
@@ -200,12 +200,20 @@ class StreamParser(RawPairs):
     NEXT_UNOPENED = '">'
     RETYPES_VALUES = True
     CALL_CLOSES = (
+        frozenset("<＜"),
         Pattern(
             r"</run>\s{0,16}(?:(?:<:over:>|\Z)|<:more:><:from\ assistant\s{0,16}to\s{0,16}[^\s=:,(){}\[\]]{1,64}?\s{0,16}:"
             r'><run\ name=")'
         ),
         Pattern(r"(?s:</run>.{0,160}\Z|<(?:/(?:r(?:u(?:n(?:>)?)?)?)?)?\Z)"),
-        "<",
+        Pattern(
+            r"[<＜](?:[()/<>\[\\\]{\|}＜＞｜\s]{0,7}(?:(?ai:given))s?(?!\w)[>＞\|｜\]/\\]{0,4}|\s?[/\\]([^\s=:,(){}\[\]]{1"
+            r",64}?)[>＞])\s*\Z"
+        ),
+        Pattern(
+            r"[<＜](?:[()/<>\[\\\]{\|}＜＞｜\s]{0,7}(?:(?:(?ai:g)(?:(?ai:i)(?:(?ai:v)(?:(?ai:e)(?:(?ai:n)s?[>＞\|｜\]/\\]{"
+            r"0,4})?)?)?)?)?)|\s?[/\\][\w.:-]{0,64}[>＞]?)\s*\Z"
+        ),
     )
     AFTER_CALL = Scanner(
         ("final_end", "#top#", "", "", 0), ("call", ", to ", "", " ", 2), ("call", "; to ", "", " ", 2),
@@ -282,7 +290,7 @@ class StreamParser(RawPairs):
             chunk = checked_text("chunk", chunk)
         # Most chunks are passed on as they came: no character of them could begin or end anything.
         if self._value_fast_path:
-            if "<" not in chunk and chunk != "":
+            if "<" not in chunk and "＜" not in chunk and chunk != "":
                 if '"' not in chunk and "\\" not in chunk and chunk.isprintable():
                     self._unaccounted.append(chunk)
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
@@ -306,6 +314,7 @@ class StreamParser(RawPairs):
             self._open_kind == "value"
             and self._buf == ""
             and "<" not in chunk
+            and "＜" not in chunk
             and chunk != ""
             and chunk[-1:] not in "\n"
             and (self._next_lines == "" or not self._may_begin_pair(chunk))

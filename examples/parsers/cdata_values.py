@@ -150,7 +150,7 @@ class StreamParser(WrappedValues):
     )
     LEFT_OVER = Scanner(("call", '<act name="', "", "", 0), find=r'<(act\s{1,64}name=")', near=r"<(?=[a]|\Z)", width=76)
     GARBLED = (
-        Pattern("[()/<>\\[\\\\\\]{\\|}＜＞｜][()/<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:act))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[)/>\\\\\\]\\|}＞｜]{0,4}"),
+        Pattern("([()/<>\\[\\\\\\]{\\|}＜＞｜][()/<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:act))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[)/>\\\\\\]\\|}＞｜]{0,4})"),
         "()/<>[\\]{|}＜＞｜",
         ("act",),
     )
@@ -222,9 +222,17 @@ class StreamParser(WrappedValues):
     WRAP = ("<[RAW[", "]RAW]>")
     RETYPES_VALUES = True
     CALL_CLOSES = (
+        frozenset("<＜"),
         Pattern(r'</act>\s{0,16}(?:(?:<\-/\->|\Z)|<act\ name="\s{0,16}[^\s=:,(){}\[\]]{1,64}?\s{0,16}">)'),
         Pattern(r"(?s:</act>.{0,160}\Z|<(?:/(?:a(?:c(?:t(?:>)?)?)?)?)?\Z)"),
-        "<",
+        Pattern(
+            r"[<＜](?:[()/<>\[\\\]{\|}＜＞｜\s]{0,7}(?:(?ai:arg))s?(?!\w)[>＞\|｜\]/\\]{0,4}|\s?[/\\]([^\s=:,(){}\[\]]{1,6"
+            r"4}?)[>＞])\s*\Z"
+        ),
+        Pattern(
+            r"[<＜](?:[()/<>\[\\\]{\|}＜＞｜\s]{0,7}(?:(?:(?ai:a)(?:(?ai:r)(?:(?ai:g)s?[>＞\|｜\]/\\]{0,4})?)?)?)|\s?[/\\]"
+            r"[\w.:-]{0,64}[>＞]?)\s*\Z"
+        ),
     )
     AFTER_CALL = Scanner(
         ("call", ', <act name=" <act name="', "", "", 0), ("call", ', <act name="', "", "", 2),
@@ -314,7 +322,7 @@ class StreamParser(WrappedValues):
             chunk = checked_text("chunk", chunk)
         # Most chunks are passed on as they came: no character of them could begin or end anything.
         if self._value_fast_path:
-            if "<" not in chunk and "]" not in chunk and chunk != "":
+            if "<" not in chunk and "]" not in chunk and "＜" not in chunk and chunk != "":
                 if '"' not in chunk and "\\" not in chunk and chunk.isprintable():
                     self._unaccounted.append(chunk)
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
@@ -335,6 +343,7 @@ class StreamParser(WrappedValues):
             and self._buf == ""
             and "<" not in chunk
             and "]" not in chunk
+            and "＜" not in chunk
             and chunk != ""
             and chunk[-1:] not in "\n"
         ):

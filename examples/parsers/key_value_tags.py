@@ -149,7 +149,7 @@ class StreamParser(RawPairs):
     )
     LEFT_OVER = Scanner(("call", "[ability]", "", "", 0), find=r"\[(ability\])", near=r"\[(?=[a]|\Z)", width=10)
     GARBLED = (
-        Pattern("[()/<>\\[\\\\\\]{\\|}＜＞｜][()/<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:ability))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[)/>\\\\\\]\\|}＞｜]{0,4}"),
+        Pattern("([()/<>\\[\\\\\\]{\\|}＜＞｜][()/<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:ability))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[)/>\\\\\\]\\|}＞｜]{0,4})"),
         "()/<>[\\]{|}＜＞｜",
         ("ability",),
     )
@@ -207,9 +207,11 @@ class StreamParser(RawPairs):
     NEXT_UNOPENED = "[/k]\n[v]"
     RETYPES_VALUES = True
     CALL_CLOSES = (
+        frozenset("["),
         Pattern(r"\[/ability\]\s{0,16}(?:(?:\[@user@\]|\Z)|\[ability\])"),
         Pattern(r"(?s:\[/ability\].{0,160}\Z|\[(?:/(?:a(?:b(?:i(?:l(?:i(?:t(?:y(?:\])?)?)?)?)?)?)?)?)?\Z)"),
-        "[",
+        Pattern("(?!)"),
+        Pattern("(?!)"),
     )
     AFTER_CALL = Scanner(
         ("call", ", [ability] [ability]", "", "", 0), ("call", ", [ability]", "", "", 2),

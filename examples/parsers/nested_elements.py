@@ -170,12 +170,14 @@ class StreamParser(ElementPairs):
     AFTER_ITEM = "^</each>"
     RETYPES_VALUES = True
     CALL_CLOSES = (
+        frozenset("^"),
         Pattern(
             r'\^</job>\s{0,16}(?:(?:\^</jobs>\s{0,16})?(?:\^\[\.\]\^|\Z)|\^<job\ of="\s{0,16}[^\s=:,(){}\[\]]{1,64}?\s{0,1'
             '6}">)'
         ),
         Pattern(r"(?s:\^</job>.{0,160}\Z|\^(?:<(?:/(?:j(?:o(?:b(?:>)?)?)?)?)?)?\Z)"),
-        "^",
+        Pattern("(?!)"),
+        Pattern("(?!)"),
     )
     AFTER_CALL = Scanner(
         ("call", ', ^<job of=" ^<job of="', "", "", 0), ("call", ', ^<job of="', "", "", 2),

@@ -172,9 +172,9 @@ class StreamParser(RawPairs):
     )
     LEFT_OVER = Scanner(("call", "<deed> <do=", "", "", 0), find=r"<(deed>\s{0,64}<do=)", near=r"<(?=[d]|\Z)", width=76)
     GARBLED = (
-        Pattern("[()/<>\\[\\\\\\]{\\|}＜＞｜][()/<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:deed))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[)/>\\\\\\]\\|}＞｜]{0,4}|<[\\s|｜]{0,4}[/\\\\][\\s|｜]{0,4}(?ai:do)[\\s|｜]{0,4}>"),
+        Pattern("([()/<>\\[\\\\\\]{\\|}＜＞｜][()/<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:deed))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[)/>\\\\\\]\\|}＞｜]{0,4})|<[\\s|｜]{0,4}[/\\\\][\\s|｜]{0,4}(?ai:do)[\\s|｜]{0,4}>"),
         "()/<>[\\]{|}＜＞｜",
-        ("deed", "do"),
+        ("do", "deed"),
     )
     USUAL_NEXT = ExpectedText("</do>\n</deed>\n<deed>\n<do=", "<deed>\n<do=", "\n<deed>\n<do=")
     CALLS_HAVE_CLOSER = True
@@ -248,11 +248,19 @@ class StreamParser(RawPairs):
     NEXT_UNOPENED = ">\n"
     RETYPES_VALUES = True
     CALL_CLOSES = (
+        frozenset("<＜"),
         Pattern(
             "</do>\\s{0,16}</deed>\\s{0,16}(?:(?:<:>|\\Z)|<deed>\\\n<do=\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}>)"
         ),
         Pattern(r"(?s:</do>.{0,160}\Z|<(?:/(?:d(?:o(?:>)?)?)?)?\Z)"),
-        "<",
+        Pattern(
+            r"[<＜](?:[()/<>\[\\\]{\|}＜＞｜\s]{0,7}(?:(?ai:with))s?(?!\w)[>＞\|｜\]/\\]{0,4}|\s?[/\\]([^\s=:,(){}\[\]]{1,"
+            r"64}?)[>＞])\s*\Z"
+        ),
+        Pattern(
+            r"[<＜](?:[()/<>\[\\\]{\|}＜＞｜\s]{0,7}(?:(?:(?ai:w)(?:(?ai:i)(?:(?ai:t)(?:(?ai:h)s?[>＞\|｜\]/\\]{0,4})?)?)?"
+            r")?)|\s?[/\\][\w.:-]{0,64}[>＞]?)\s*\Z"
+        ),
     )
     AFTER_CALL = Scanner(
         ("call", ", <deed> <do= <deed> <do=", "", "", 0), ("call", ", <deed> <deed> <do=", "", "", 0),
@@ -356,7 +364,7 @@ class StreamParser(RawPairs):
             chunk = checked_text("chunk", chunk)
         # Most chunks are passed on as they came: no character of them could begin or end anything.
         if self._value_fast_path:
-            if "<" not in chunk and chunk != "":
+            if "<" not in chunk and "＜" not in chunk and chunk != "":
                 if '"' not in chunk and "\\" not in chunk and chunk.isprintable():
                     self._unaccounted.append(chunk)
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
@@ -376,6 +384,7 @@ class StreamParser(RawPairs):
             self._open_kind == "value"
             and self._buf == ""
             and "<" not in chunk
+            and "＜" not in chunk
             and chunk != ""
             and chunk[-1:] not in "\n"
             and (self._next_lines == "" or not self._may_begin_pair(chunk))

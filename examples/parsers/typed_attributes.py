@@ -196,11 +196,13 @@ class StreamParser(RawPairs):
     }
     RETYPES_VALUES = True
     CALL_CLOSES = (
+        frozenset("⟨"),
         Pattern(
             r'⟨/step⟩\s{0,16}(?:(?:⟨/steps⟩\s{0,16})?(?:⟪stop⟫|\Z)|⟨step\ name="\s{0,16}[^\s=:,(){}\[\]]{1,64}?\s{0,16}"⟩)'
         ),
         Pattern(r"(?s:⟨/step⟩.{0,160}\Z|⟨(?:/(?:s(?:t(?:e(?:p(?:⟩)?)?)?)?)?)?\Z)"),
-        "⟨",
+        Pattern("(?!)"),
+        Pattern("(?!)"),
     )
     AFTER_CALL = Scanner(
         ("call", ', ⟨step name=" ⟨step name="', "", "", 0), ("call", ', ⟨step name="', "", "", 2),

@@ -133,8 +133,7 @@ class Pairs(Repairs):
             self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
         if self.OTHER_SPELLINGS and respelled:
             self._note_spelling()
-        if self._slot_diagnostics:
-            self._note_slot_diagnostics()
+        self._note_slot_diagnostics()
         if odd:
             self.incomplete = True
             self._note("markup_in_key", "an argument has a name that holds markup")
@@ -231,19 +230,12 @@ class Pairs(Repairs):
         if not kind:
             self._note_lost_text("no_argument", NO_PAIR)
         self._ends_in_text = not kind
-        self._out.emit("arguments", "}" if self._count else "{}")
-        return self._close_call()
+        return self._close_call("}" if self._count else "{}")
 
     def _finish(self) -> None:
         super()._finish()
         if self._open:
             self._out.emit("arguments", "}" if self._count else "{}")
-
-
-class ArgumentReader(RegularReader):
-    """A reader of arguments that follow one another, so that the text after one shows its end."""
-
-    NEEDS_LOOKAHEAD: ClassVar[bool] = True
 
 
 class QuotedPairs(Pairs):
@@ -259,7 +251,7 @@ class QuotedPairs(Pairs):
         return "" if self._all else member
 
     def _begin_value(self, key: str, word: str) -> None:
-        self._reader = ArgumentReader(self.STYLES, self.BREAKS)
+        self._reader = RegularReader(self.STYLES, self.BREAKS)
         self._reader.follow = self.FOLLOW
         self._state = type(self)._value
 

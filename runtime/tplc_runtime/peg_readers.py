@@ -35,7 +35,7 @@ from .second import (
 )
 from .slots import ONE_WORD
 from .turn import next_char
-from .values import LookaheadReader, Reader, Style, escaped, text_of, unwrapped
+from .values import Reader, Style, escaped, text_of, unwrapped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -105,7 +105,7 @@ class Readers:
         return _read(Reader(self.spelled.styles, self.spelled.breaks), text, pos)
 
     def followed_at(self, text: str, pos: int) -> Value:
-        reader = LookaheadReader(self.spelled.styles, self.spelled.breaks)
+        reader = Reader(self.spelled.styles, self.spelled.breaks)
         reader.follow = self.spelled.follow
         return _read(reader, text, pos)
 
@@ -283,7 +283,7 @@ class Readers:
         if not self.spelled.reads_again or text[:1] != "{" or keys is None:
             return None
         found = json.loads(text)
-        return None if keys.intersection(found) or not found else arguments_of(name, found, doubts) or ""
+        return None if keys.intersection(found) or not found else arguments_of(name, loaded(text), doubts) or ""
 
     def is_wrapped(self, name: str, text: str, pos: int = 0) -> bool:
         """Return whether the first key of an object shows that it may be around the arguments."""

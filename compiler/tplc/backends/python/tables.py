@@ -30,6 +30,7 @@ from tplc.lower.acceptor import CallStep, TypeWrap
 from tplc.lower.bounds import KEY
 from tplc.lower.following import after_quoted, any_key, closes_call, pattern_of, start_of
 from tplc.lower.garbled import garbled_closers
+from tplc.lower.garbled_values import garbled_end_of_value
 from tplc.lower.lexemes import MAX_INNER_SPACE, NOTHING, Lexemes, lexemes_of, plain_word
 from tplc.lower.markerlike import marker_like_texts
 from tplc.lower.pairs import around_key, between_pairs, closes_lost_value, ends_of_value, value_ends_and_markers
@@ -455,8 +456,12 @@ def _of_lost_ends(calls: CallForm, pairs: PairForm, facts: Acceptor) -> list[str
     if following is None:
         return lines
     patterns = [closes_call(following, begun=begun) for begun in (False, True)]
-    first_char = literal((following.closer[0] or "")[0])
-    closes = called("", [*(called("Pattern", [raw(pattern)]) for pattern in patterns), first_char])
+    first_chars = (following.closer[0] or "")[0]
+    garbled = garbled_end_of_value(facts)
+    patterns += [rf"{garbled.pattern}\s*\Z", garbled.begun] if garbled is not None else [NOTHING, NOTHING]
+    first_chars += garbled.first_chars if garbled is not None else ""
+    chars = called("frozenset", [literal("".join(dict.fromkeys(first_chars)))])
+    closes = called("", [chars, *(called("Pattern", [raw(pattern)]) for pattern in patterns)])
     return lines + assignment("CALL_CLOSES", closes, INDENT)
 
 
