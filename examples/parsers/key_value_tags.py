@@ -14,14 +14,12 @@ from __future__ import annotations
 
 if __package__:
     from ._tplc_runtime import (
-        Breaks,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         RawPairs,
         Scanner,
-        SlotEnds,
         ValueWords,
         checked_text,
         require_runtime,
@@ -29,14 +27,12 @@ if __package__:
     )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
-        Breaks,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         RawPairs,
         Scanner,
-        SlotEnds,
         ValueWords,
         checked_text,
         require_runtime,
@@ -130,18 +126,20 @@ class StreamParser(RawPairs):
     OPENERS = ("[ability] [ability]", "[ability]")
     # call = name arguments
     HEADER = (
-        ("name", SlotEnds(
-            ("next", "[/ability]", "", "", 0), ("next", "[k]", "", "", 0), ("next", "\x00[/ability]", "", "", 6),
-            find=r"\[(?:(/ability\])|(k\])|([\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:ability)[\s|｜]{0,4}\]))",
-            near=r"\[(?=[\t\n\r \-/\\_k\|▁｜]|\Z)", width=115,
-            word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(?:(/ability\])|(k\])))", trails=(None, None),
-        ), "\n"),
+        (
+            "name",
+            Scanner(
+                ("next", "[/ability]", "", "", 0), ("next", "[k]", "", "", 0), ("next", "\x00[/ability]", "", "", 6),
+                find=r"\[(?:(/ability\])|(k\])|([\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:ability)[\s|｜]{0,4}\]))",
+                near=r"\[(?=[\t\n\r \-/\\_k\|▁｜]|\Z)", width=115,
+            ), "\n", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(?:(/ability\])|(k\])))"), (None, None),
+        ),
     )
     HEADER_PARTS = ("[ability]", "ability", "[", "]")
     HEADER_TEXTS = Pattern(
         "(?:\\[ability\\]|ability|\\[|\\]|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
     )
-    BREAKS = Breaks(
+    BREAKS = Scanner(
         ("mark", "[/ability]", "", "", 0), ("mark", "[ability]", "", "", 1), ("mark", "[@user@]", "", "", 0),
         ("mark", "[@bot@]", "", "", 0), ("mark", "```\ufdd1 [ability]", "", "", 0),
         find=r"\[(?:(/ability\])|(ability\])|(@user@\])|(@bot@\]))|`(``[\w-]{0,16}\s{0,64}\[ability\])",
@@ -159,10 +157,11 @@ class StreamParser(RawPairs):
     CORRECTS_TOOL_NAMES = True
     # arguments = ("[k]" key "[/k]\n[v]" value)*
     PAIR = (
-        ("key", SlotEnds(
-            ("suffix", "[/k] [v]", "", "", 0), find=r"\[(/k\]\s{0,64}\[v\])", near=r"\[(?=[/]|\Z)", width=73,
-            word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(/k\]\s{0,64}\[v\]))", trails=("",),
-        ), ""),
+        (
+            "key",
+            Scanner(("suffix", "[/k] [v]", "", "", 0), find=r"\[(/k\]\s{0,64}\[v\])", near=r"\[(?=[/]|\Z)", width=73),
+            "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(/k\]\s{0,64}\[v\]))"), ("",),
+        ),
     )
     BETWEEN = Scanner(
         ("next", "[ability] [ability]", "\n", "", 0), ("next", "[/ability]", "", "", 0),

@@ -14,14 +14,12 @@ from __future__ import annotations
 
 if __package__:
     from ._tplc_runtime import (
-        Breaks,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         RawPairs,
         Scanner,
-        SlotEnds,
         ValueWords,
         checked_text,
         require_runtime,
@@ -29,14 +27,12 @@ if __package__:
     )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
-        Breaks,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         RawPairs,
         Scanner,
-        SlotEnds,
         ValueWords,
         checked_text,
         require_runtime,
@@ -153,15 +149,17 @@ class StreamParser(RawPairs):
     OPENERS = ("<deed> <do= <deed> <do=", "<deed> <deed> <do=", "<deed> <do=", "<do=")
     # call = name ">" arguments
     HEADER = (
-        ("name", SlotEnds(
-            ("suffix", ">", "", "\n", 0), find=">()", near=">", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())",
-            trails=("\n",),
-        ), ""),
+        (
+            "name", Scanner(("suffix", ">", "", "\n", 0), find=">()", near=">", width=2), "",
+            Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())"), ("\n",),
+        ),
     )
     HEADER_PARTS = ("<deed>", "<do=", "do", "<", "=", ">")
-    HEADER_TEXTS = Pattern("(?:<deed>|<do=|do|<|=|>|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
+    HEADER_TEXTS = Pattern(
+        "(?:\\[\\w{1,32}\\]|<deed>|<do=|do|<|=|>|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
+    )
     SHORT_OPENERS = ("<deed><do", "<deed><do", "<deed>", "<deed>")
-    BREAKS = Breaks(
+    BREAKS = Scanner(
         ("mark", "<deed> <deed> <do=", "", "", 0), ("mark", "<:assistant:>", "", "", 0),
         ("mark", "<deed> <do=", "", "", 1), ("mark", "</deed>", "", "", 0), ("mark", "</do>", "", "", 0),
         ("mark", "<do=", "", "", 1), ("mark", "```\ufdd1 <deed> <do=", "", "", 0),
@@ -182,10 +180,10 @@ class StreamParser(RawPairs):
     CORRECTS_TOOL_NAMES = True
     # arguments = ("<with=" key ">" value)*
     PAIR = (
-        ("key", SlotEnds(
-            ("suffix", ">", "", "\n", 0), find=">()", near=">", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())",
-            trails=("\n",),
-        ), ""),
+        (
+            "key", Scanner(("suffix", ">", "", "\n", 0), find=">()", near=">", width=2), "",
+            Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())"), ("\n",),
+        ),
     )
     BETWEEN = Scanner(
         ("next", "<deed> <do= <deed> <do=", "\n\n", "", 0), ("next", "<deed> <deed> <do=", "\n\n", "", 0),

@@ -231,7 +231,7 @@ def coerced(text: str, types: frozenset[str] | None) -> str | None:
     for inside in ([bare[1:-1]] if quoted else []) + [bare]:
         plain = inside.replace('\\"', '"').strip()
         word = OTHER_WORDS.get(plain.lower())
-        if word is not None and ("boolean" if word != "null" else "null") in types and not NUMBER_TYPES & types:
+        if word == "null" or (word is not None and "boolean" in types and not NUMBER_TYPES & types):
             return word
         literal = nested_or_repaired(plain) if plain[:1] and plain[0] in "[{" else literal_of(plain, {})
         kind = {"[": "array", "{": "object", '"': ""}.get((literal or '"')[0], "number")

@@ -287,7 +287,8 @@ class CallForm:
     @property
     def header_pattern(self) -> str:
         """Return the pattern of one part of a header; parts may be missing, or come twice."""
-        texts = "|".join(map(re.escape, self.header_texts))
+        opens_pairs = self.pairs is not None and any(text.lstrip().startswith("[") for text in self.pairs.opens)
+        texts = "|".join([r"\[\w{1,32}\]"] * (not opens_pairs) + [*map(re.escape, self.header_texts)])
         return rf"""(?:{texts}|[^\S\n]*[\n:.,/'"`<>]|[0-9]+|\w{{1,32}}\s?=(?=\s?["']))"""
 
     @property

@@ -1,6 +1,7 @@
 r"""Texts that are like a marker: the letters of one in any brackets, and the brackets of markers by themselves.
 
     "<muse>", "</muse>"  →  a pattern of `＜muse`, `</ MUSE`, `<|muse`; "<" begins markers, ">" ends them
+    "<|muse|>"           →  also of `<|other|>`, a word between the same brackets
 
 A parser leaves such a text in the message if nothing shows that it is a marker, and reports it.
 """
@@ -25,6 +26,8 @@ GUESSED_EDGES = (
     r"""|(?<=: ")(?:[^"(]*\)|[^"\[]*\])"(?=[,}])"""
 )
 _CLOSING = frozenset(">]}»】⟩＞")
+# Brackets of at least two characters around words: hardly any text that is no marker has them.
+_BETWEEN_BRACKETS = re.compile(r"([^\w\s]{2,4})\w(?:.*\w)?([^\w\s]{2,4})", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,7 @@ def marker_like_texts(acceptor: Acceptor) -> MarkerLikeTexts | None:
         return MarkerLikeTexts(NOTHING, NOTHING, value) if value != NOTHING else None
     first = in_class(sorted({core[0] for core in (*long, *short)}))
     last = in_class(sorted({core[-1] for core in (*long, *short)} & _CLOSING)) or ">"
-    text = "|".join([*([_with_other_brackets(long)] if long else []), *map(respelling, short)])
+    text = "|".join([*([_with_other_brackets(long)] if long else []), *map(respelling, short), *_other_words(long)])
     # Brackets in pairs, a bracket next to white space, and a marker in a sentence are more likely text.
     edges = [rf"\A[{last}](?!{SPACE_IN_LINE})", rf"\A[^{first}]*[{last}]\Z"]
     edges += [rf"\A[{first}][^{last}]*\Z", rf"(?<!{SPACE_IN_LINE})[{first}]\Z"]
@@ -73,6 +76,13 @@ def _with_other_brackets(cores: Sequence[str]) -> str:
     brackets = in_class(sorted({*(core[0] for core in cores), "<", "＜"}))
     tags = in_other_brackets(map(_first_tag, cores), brackets, rf"\s{brackets}/\\|｜!:")
     return tags + r"\s?[^\w\s\"\\]{0,4}"
+
+
+def _other_words(cores: Sequence[str]) -> tuple[str, ...]:
+    """Return the patterns of other words between the brackets of these markers: tokens that the template doesn't
+    write."""
+    found = filter(None, map(_BETWEEN_BRACKETS.fullmatch, cores))
+    return unique(rf"{re.escape(match[1])}\w(?:[\w ▁:.-]{{0,46}}\w)?{re.escape(match[2])}" for match in found)
 
 
 def _first_tag(core: str) -> str:
