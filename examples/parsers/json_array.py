@@ -79,7 +79,7 @@ class StreamParser(CanonicalOrderCalls):
     MARKER_LIKE = (
         Pattern(
             "(?:[<«＜][\\s<«＜/\\\\|｜!:]{0,7}(?:(?ai:aside)|(?ai:wishes))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?\\s?[^\\w\\s"
-            r'\"\\]{0,4})(?=\w|\n|\Z)'
+            r'\"\\]{0,4})(?=\w|\n|\Z)|(?:«/»)\s*\Z|«/\Z'
         ),
         Pattern(r"\A[»](?![^\S\n])|\A[^«]*[»]\Z|\A[«][^»]*\Z|(?<![^\S\n])[«]\Z"),
         Pattern("(?!)"),

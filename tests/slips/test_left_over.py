@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import pytest
@@ -9,6 +11,8 @@ import pytest
 from tests.backends.parsers import ir_of, parser_of
 from tests.slips.bases import TOOLS
 from tplc.backends.peg.engine import PegEngine
+from tplc.lower import lower
+from tplc.lower.markerlike import marker_like_texts
 
 OSLO = ("get_weather", '{"city": "Oslo", "days": 3}')
 LEFT_OVER = " is left over after a call"
@@ -122,6 +126,9 @@ CASES = {
     ),
     "a name alone": Case("tagged-json", '<fn>\n{"name": "list_all"}\n</fn>', None, [("list_all", "{}")], []),
     "a closer after content": Case("tagged-json", "Well.</fn>", "Well.</fn>", [], ["</fn>" + LIKE]),
+    "an end of the turn twice, cut": Case(
+        "addressed-parts", " to user:>Well.<:ove<:over:>", "Well.<:ove", [], ["<:ove" + LIKE]
+    ),
     "a marker in a sentence": Case("tagged-json", "Use </fn> to close.", "Use </fn> to close.", [], []),
     "a bracket too many before a value's closer": Case(
         "cdata-values",
@@ -151,3 +158,11 @@ def test_what_is_left_over(case: Case) -> None:
     parsed = PegEngine(ir_of(case.name)).read(case.text, tools=TOOLS)
     whole = dict(parser_of(case.name).parse(case.text, tools=TOOLS))
     assert (dict(parsed.message), parsed.incomplete) == (whole, case.incomplete)
+
+
+def test_a_header_that_people_write_as_well_is_reported_at_the_start() -> None:
+    acceptor = replace(lower(ir_of("tagged-json")), prose_headers=("Answer: ",))
+    found = marker_like_texts(acceptor)
+    assert found is not None
+    texts = ("Answer: two.", "\nAnswer: two.", "The Answer: two.")
+    assert [bool(re.search(found.text, text)) for text in texts] == [True, True, False]

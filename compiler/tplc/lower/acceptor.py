@@ -413,6 +413,7 @@ class Acceptor:
     calls: CallForm | None
     in_messages: bool
     tolerances: frozenset[str]  # the general ones that are in force
+    prose_headers: tuple[str, ...] = ()  # headers that people write as well: no further turn begins with them
     escapes: tuple[TextEscapes, ...] = ()
     after_reasoning: str = ""  # the white space that the template writes between open reasoning and the end of the turn
 

@@ -13,11 +13,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tplc.ir.markers import pieces_of
+from tplc.ir.markers import could_be_prose, is_distinctive, pieces_of
 from tplc.lower.acceptor import Acceptor
 from tplc.lower.garbled import SHORT, WORDS, in_other_brackets
 from tplc.lower.layouts import unique
-from tplc.lower.lexemes import NOTHING, in_class, is_respelled, respelling
+from tplc.lower.lexemes import NOTHING, exact, in_class, is_respelled, respelling, truncated_pattern
 
 SPACE_IN_LINE = r"[^\S\n]"
 # White space, quotes, a comma, and a bracket without its opening one.
@@ -32,7 +32,7 @@ _BETWEEN_BRACKETS = re.compile(r"([^\w\s]{2,4})\w(?:.*\w)?([^\w\s]{2,4})", re.DO
 
 @dataclass(frozen=True, slots=True)
 class MarkerLikeTexts:
-    """Patterns of a text like a marker: `text` finds one anywhere, `edge` a bracket of markers at the edge of a text,
+    """Patterns of a text like a marker: `text` finds one, `edge` a bracket of markers at the edge of a text,
     and `value` either of them at the edge of a string in arguments, if values are raw text."""
 
     text: str
@@ -41,13 +41,17 @@ class MarkerLikeTexts:
 
 
 def marker_like_texts(acceptor: Acceptor) -> MarkerLikeTexts | None:
-    """Return what is like a marker of the format; None if no marker has brackets and a word."""
+    """Return what is like a marker of the format.
+
+    None if no marker has brackets and a word, and the turn's header is not one that people write as well.
+    """
     pieces = unique(piece for text in _markers(acceptor) for piece in pieces_of(text))
     long = tuple(core for core in pieces if is_respelled(core) and WORDS.search(core) is not None)
     short = tuple(core for core in pieces if core not in long and SHORT.fullmatch(core))
-    value = _value_edges(acceptor)
+    at_edges, value = list(_at_edges(acceptor)), _value_edges(acceptor)
     if not long and not short:
-        return MarkerLikeTexts(NOTHING, NOTHING, value) if value != NOTHING else None
+        text = "|".join(at_edges) if acceptor.prose_headers else NOTHING
+        return MarkerLikeTexts(text, NOTHING, value) if (text, value) != (NOTHING, NOTHING) else None
     first = in_class(sorted({core[0] for core in (*long, *short)}))
     last = in_class(sorted({core[-1] for core in (*long, *short)} & _CLOSING)) or ">"
     text = "|".join([*([_with_other_brackets(long)] if long else []), *map(respelling, short), *_other_words(long)])
@@ -57,7 +61,7 @@ def marker_like_texts(acceptor: Acceptor) -> MarkerLikeTexts | None:
     pairs = acceptor.calls.pairs if acceptor.calls is not None else None
     if pairs is not None and not pairs.quoted:
         value += rf'|"(?:[{last}]|\\r\\n)|(?:(?:{text})(?:\\n)?|[{first}]|\\r)"'
-    return MarkerLikeTexts(rf"(?:{text})(?=\w|\n|\Z)", "|".join(edges), value)
+    return MarkerLikeTexts("|".join([rf"(?:{text})(?=\w|\n|\Z)", *at_edges]), "|".join(edges), value)
 
 
 def _value_edges(acceptor: Acceptor) -> str:
@@ -69,6 +73,18 @@ def _value_edges(acceptor: Acceptor) -> str:
     if pairs.value_close is not None:
         return re.escape(json.dumps(pairs.value_close[0].strip(), ensure_ascii=False)[1:])
     return GUESSED_EDGES if pairs.guessed else NOTHING
+
+
+def _at_edges(acceptor: Acceptor) -> Iterator[str]:
+    """Yield the patterns of a header at the start of a text, where it may be the answer's, and of ends of the turn at
+    its end, also truncated."""
+    for header in acceptor.prose_headers:
+        yield rf"\A\s*{exact(header.strip())}"
+    texts = unique(text.strip() for text in (*acceptor.ends, *acceptor.last_ends))
+    ends = [text for text in texts if is_distinctive(text) and not could_be_prose(text)]
+    if ends:
+        yield rf"(?:{'|'.join(map(exact, ends))})\s*\Z"
+        yield truncated_pattern(ends, least=2)
 
 
 def _with_other_brackets(cores: Sequence[str]) -> str:
