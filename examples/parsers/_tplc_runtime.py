@@ -2912,9 +2912,8 @@ class Machine(Slots):
     CORRECTS_TOOL_NAMES: ClassVar[bool] = False  # tools may be called with a namespace, or with other separators
     REREADS_CALLS: ClassVar[bool] = False  # failed calls are read again, by the tools' names
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
-    LONE_OPENERS: ClassVar[
-        Sequence[str]
-    ] = ()  # openers that count only at a line's start, because their section is missing
+    LONE_OPENERS: ClassVar[Sequence[str]] = ()  # openers whose section is missing: they count at a line's start only
+    UNWRAPPED: ClassVar[Sequence[str]] = ()  # an opener without its outer piece, and the closer of such a call
     SHORT_OPENERS: ClassVar[Sequence[str]] = ()  # what opens only calls of tools that are known
     # Slots of a call: the kind, what ends it, and characters that do; a plain word up to the text's end or to an
     # unambiguous marker, and the white space after each of these (None for markers that don't belong to the slot).
@@ -2930,6 +2929,7 @@ class Machine(Slots):
     _reader: Reader | None = None  # and the reader of one
     _written = ""  # the beginning of the arguments
     _lacks_section = False  # the section of the last call is missing
+    _is_unwrapped = False  # the outer piece of the call's opener is missing
     _is_opened_twice = False  # another opener follows the opener of this call
     _repaired = False  # the arguments of the last call were repaired
     _is_retyped = False  # a value of another type than the schema's was reported
@@ -3056,6 +3056,8 @@ class Machine(Slots):
 
     def _call(self) -> bool:
         # call = (slot SLOT_END)* arguments
+        if self.UNWRAPPED:
+            self._is_unwrapped = "".join(self._buf[self._pos : self._pos + self._skip].split()) == self.UNWRAPPED[0]
         values, end, expected = self._slots(self._pos + self._skip, self.HEADER)
         if self.NAME_ESCAPES and not expected:
             values["name"] = self.NAME_ESCAPES.unescape(values["name"])
@@ -3136,6 +3138,8 @@ class Machine(Slots):
         """Drop a closer or a separator after a call; `unclosed`: something is missing of the call, or of the next."""
         if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
             self._note_spelling()
+        if self.UNWRAPPED and self._is_unwrapped:
+            unclosed = unclosed and "".join(self._buf[self._mark.start : self._mark.end].split()) != self.UNWRAPPED[1]
         self._pos, self._space, self._unclosed = self._mark.end, self._mark.trail, unclosed
         if self.USUAL_NEXT and self._pos == len(self._buf) and not self._final:  # all of the usual text is awaited
             self._is_usual(self.USUAL_NEXT, self._pos)

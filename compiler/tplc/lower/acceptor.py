@@ -326,6 +326,18 @@ class CallForm:
         return tuple(text for text, whole in spelled.items() if any(_is_longer(whole, piece) for piece in pieces))
 
     @property
+    def unwrapped(self) -> tuple[str, str, str] | None:
+        """Return the outer piece of an opener, what is left of the opener without it, and what closes a call opened
+        that way: `<call>`, `<do=` and `</do>` of `<call><do=` and `</do></call>`.  None if opener and closer don't
+        consist of as many pieces."""
+        starts, ends = (pieces_of("".join(texts[:1])) for texts in (self.openers, self.call_closers))
+        if len(starts) != len(ends) or len(starts) < 2:
+            return None
+        inner = "\n".join(starts[1:])
+        opens = any(text.split() == starts[1:] for text in self.openers)
+        return (starts[0], inner, "\n".join(ends[:-1])) if opens and is_distinctive(inner) else None
+
+    @property
     def section_start(self) -> str:
         return self.section_starts[0]
 
