@@ -11,13 +11,12 @@ NAMES = sorted(path.stem for path in FOLDER.glob("*.jinja"))
 REFUSED = {
     "attrs": "the name of a call comes after its arguments",
     "eq-lines-raw": "the marker '<|done|>' in it",
-    "name-begins-line": "no message with calls comes back",
+    "name-begins-line": 'only white space ("\\n") precedes the name that begins a call',
     "nested-xml": "the template escapes HTML in values",
     "quoted-reason": "only white space",
     "raw-blocks": 'turn.end "<|done|>" is in the text itself',
     "reason-close-only": "no answer follows the text that was learned to precede it",
     "role-paren-tools": 'the template writes " (tools): ',
-    "table": "no message with calls comes back",
     "typed-params": "the template writes ",
 }
 

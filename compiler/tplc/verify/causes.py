@@ -95,8 +95,12 @@ def _shortened(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
 
 
 def _weak_places(ir: TemplateIR) -> Iterator[str]:
-    """Yield the places where the end of a name, a key or an id is unknown."""
+    """Yield the places where the beginning of a call, or the end of a name, a key or an id is unknown."""
     pairs, call = ir.tools.arguments, ir.tools.call
+    opened = ir.tools.section_start + _text_before(call, "name")
+    if Slot("name") in call[:2] and not opened.strip():
+        nothing = f"only white space ({quoted(opened)})" if opened else "no text"
+        yield f"{nothing} precedes the name that begins a call: it reads as content"
     if isinstance(pairs, PairArguments):
         gap = _text_after(call, "name") + pairs.start + _text_before(pairs.pair, "key")
         if not gap:
