@@ -129,3 +129,31 @@ def test_arguments_that_are_escaped_as_a_whole(
         assert stream.message == message
         assert stream.incomplete == incomplete
         assert "".join(delta.get("content", "") for delta in deltas) == (content or "")
+
+
+CALL = '{"name": "f", "arguments": {"q": "a \\"b\\""}}'
+
+
+@pytest.mark.parametrize(
+    ("output", "expected"),
+    [
+        ('{"content": "Hi", "tool_calls": []}<eot>', (None, "Hi", [])),
+        ('{"content": "", "tool_calls": [' + CALL + "]}<eot>", (None, None, ["f"])),
+        ('{"content": "Hi", "tool_calls": [' + CALL + ", " + CALL + "]}<eot>", (None, "Hi", ["f", "f"])),
+        ('{"content": "Hi", "tool_calls": [' + CALL, (None, "Hi", ["f"])),
+        ('{"content": "Hi", "tool_calls": [', (None, "Hi", [])),
+        ('{"content": "Hi \\"', (None, 'Hi "', [])),
+        ('{"content": "\\", \\"tool_calls\\": []}", "tool_calls": []}', (None, '", "tool_calls": []}', [])),
+        ("Hi there<eot>", (None, "Hi there", [])),
+    ],
+)
+def test_a_turn_that_is_one_json_object(output: str, expected: tuple[str | None, str | None, list[str]]) -> None:
+    assert read("turn-as-json", output) == expected
+
+
+@pytest.mark.parametrize("content", ["Hi", '", "tool_calls": [' + CALL + "]}"])
+def test_calls_in_a_json_turn_are_read_without_tools(content: str) -> None:
+    name = "turn-as-json-with-thought"
+    message = {"content": content, "tool_calls": [{"function": {"name": "f", "arguments": {"q": 1}}}]}
+    thought = write_message(learned(name), {**message, "reasoning_content": "So"}).removeprefix("<|bot|>")
+    assert read(name, thought) == ("So", content, ["f"])

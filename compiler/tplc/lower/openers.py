@@ -87,10 +87,14 @@ def openers_of(
     # An ordinary text that comes twice is ordinary as well.
     again = {section + text for section in sections for text in twice if is_ordinary(starts[0] + first)}
     ordinary = {text for text in (*whole, *rests) if (is_ordinary(text) or text in again) and not marked}
+    ordinary = {text for text in ordinary if not tolerated.cannot_be_content(text)}
     # What could be in any answer counts where a line begins only.
     where: Where = (
         "anywhere"
-        if any(text not in ordinary and is_unambiguous_opener(text) for text in (*whole, *rests))
+        if any(
+            text not in ordinary and (is_unambiguous_opener(text) or tolerated.cannot_be_content(text))
+            for text in (*whole, *rests)
+        )
         else "line start"
     )
     cores = {text.strip() for text in whole} if where == "line start" else set()
