@@ -204,10 +204,18 @@ def _between(
         ("end", [pairs.end]),
         ("skip", [close.strip(), *pieces_of(close)] if not repeats else []),
         ("skip", [pairs.separator, pairs.start, *pieces_of(pairs.start), pairs.empty]),
-        ("next", following),
+        ("next", [text for text in following if not _is_pair(text, opens, context.key_end)]),
         ("broken", [close] if repeats else []),
     ]
     return tuple((kind, texts) for kind, found in kinds if (texts := not_blank(found)))
+
+
+def _is_pair(text: str, opens: Sequence[str], key_end: str) -> bool:
+    """Return whether a text is the beginning of a pair with a word as its key: `<name>`, before which the opener of a
+    call may be left out, is also an argument of that name."""
+    core = text.strip()
+    rests = [core.removeprefix(opener.strip()) for opener in opens if core.startswith(opener.strip())]
+    return bool(key_end) and any(rest.endswith(key_end) and rest.removesuffix(key_end).isidentifier() for rest in rests)
 
 
 def _marks(between: Sequence[tuple[str, tuple[str, ...]]], opens: Sequence[str], closer: str) -> tuple[str, ...]:
