@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from pathlib import Path
 
@@ -157,3 +158,26 @@ def test_calls_in_a_json_turn_are_read_without_tools(content: str) -> None:
     message = {"content": content, "tool_calls": [{"function": {"name": "f", "arguments": {"q": 1}}}]}
     thought = write_message(learned(name), {**message, "reasoning_content": "So"}).removeprefix("<|bot|>")
     assert read(name, thought) == ("So", content, ["f"])
+
+
+AUTHORED = FOLDER.parent / "authored"
+NAMED = "<invoke>\n<name>f</name>\n<with>\n<name>Como</name>\n<with>3</with>\n</with>\n</invoke>"
+
+
+@pytest.mark.parametrize(
+    ("name", "output", "arguments"),
+    [
+        ("xml-raw-children", NAMED + "</turn>", {"name": "Como", "with": 3}),
+        ("values-quoted-unless-str", "(*do f*)a: x (*eot*) y\nb: 2\n(*od*)(*eot*)", {"a": "x (*eot*) y", "b": 2}),
+        ("values-quoted-unless-str", "(*do f*)a: x(*eot*)", {"a": "x"}),
+        ("join-list", '<;f a="x"; b=2;><;end;>', {"a": "x", "b": 2}),
+        ("join-list", "Hm.<;f ;><;end;>", {}),
+        ("table", '\n| tool | arguments |\n|---|---|\n| f | {"a": 1} |\n<|done|>', {"a": 1}),
+    ],
+)
+def test_arguments_between_markers_of_ordinary_text(name: str, output: str, arguments: dict[str, object]) -> None:
+    ir = compile_template((AUTHORED / f"{name}.jinja").read_text("utf-8"), name=name, special_tokens=TOKENS)
+    reader = EveryReader(ir)
+    message = reader.parse(output)
+    assert reader.differ == []
+    assert [json.loads(call["function"]["arguments"]) for call in message["tool_calls"]] == [arguments]

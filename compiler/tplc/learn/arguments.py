@@ -200,6 +200,9 @@ def learn_arguments(prober: Prober, turn: TurnFacts, setup: Setup) -> ArgumentFa
         pairs, empty = replace(pairs, open="", separator=pairs.separator + empty), ""
         layout = layout[1:]
     close = pairs.close.removeprefix(place.quote[1])
+    if close.isspace() and not (pairs.open or pairs.separator or place.typed or wrappers):
+        # White space after each pair, which nothing opens, separates them, and is written after the last one as well.
+        pairs, close, end, layout = replace(pairs, close="", separator=close), "", close + end, layout[:-1]
     arguments = PairArguments(start=start, pair=layout, separator=pairs.separator, end=end, empty=empty)
     refused = _refused(prober, turn, setup)
     closed = place.quote[1] * (wrappers is not None) + close + end

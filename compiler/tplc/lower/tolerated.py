@@ -35,7 +35,9 @@ class Tolerated:
         """Return whether a marker has a character that content has after another one only: `", "calls": [` where
         quotes are written `\\"`.  The marker may begin with the end of an escape."""
         core = marker.strip()
-        starts = {len(text) - at for text, _ in self.escapes for at in range(1, len(text)) if core.startswith(text[at:])}
+        starts = {
+            len(text) - at for text, _ in self.escapes for at in range(1, len(text)) if core.startswith(text[at:])
+        }
         rests = [core[start:] for start in {0, *starts}]
         for text, _ in self.escapes:
             rests = [rest.replace(text, "") for rest in rests]
