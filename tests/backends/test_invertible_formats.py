@@ -161,17 +161,17 @@ def test_calls_in_a_json_turn_are_read_without_tools(content: str) -> None:
 
 
 AUTHORED = FOLDER.parent / "authored"
-NAMED = "<invoke>\n<name>f</name>\n<with>\n<name>Como</name>\n<with>3</with>\n</with>\n</invoke>"
+NAMED = "<invoke>\n<name>f</name>\n<with>\n<name>Como</name>\n<limit>3</limit>\n</with>\n</invoke>"
 
 
 @pytest.mark.parametrize(
     ("name", "output", "arguments"),
     [
-        ("xml-raw-children", NAMED + "</turn>", {"name": "Como", "with": 3}),
+        ("xml-raw-children", NAMED + "</turn>", {"name": "Como", "limit": 3}),
         ("values-quoted-unless-str", "(*do f*)a: x (*eot*) y\nb: 2\n(*od*)(*eot*)", {"a": "x (*eot*) y", "b": 2}),
         ("values-quoted-unless-str", "(*do f*)a: x(*eot*)", {"a": "x"}),
         ("join-list", '<;f a="x"; b=2;><;end;>', {"a": "x", "b": 2}),
-        ("join-list", "Hm.<;f ;><;end;>", {}),
+        ("join-list", "<;f ;><;end;>", {}),
         ("table", '\n| tool | arguments |\n|---|---|\n| f | {"a": 1} |\n<|done|>', {"a": 1}),
     ],
 )

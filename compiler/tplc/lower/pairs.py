@@ -212,10 +212,11 @@ def _between(
 
 def _is_pair(text: str, opens: Sequence[str], key_end: str) -> bool:
     """Return whether a text is the beginning of a pair with a word as its key: `<name>`, before which the opener of a
-    call may be left out, is also an argument of that name."""
+    call may be left out, and `<call ` are also arguments of those names."""
     core = text.strip()
     rests = [core.removeprefix(opener.strip()) for opener in opens if core.startswith(opener.strip())]
-    return bool(key_end) and any(rest.endswith(key_end) and rest.removesuffix(key_end).isidentifier() for rest in rests)
+    words = (word for rest in rests for word in (rest, rest.removesuffix(key_end.strip())))
+    return bool(key_end.strip()) and any(word.isidentifier() for word in words)
 
 
 def _marks(between: Sequence[tuple[str, tuple[str, ...]]], opens: Sequence[str], closer: str) -> tuple[str, ...]:
