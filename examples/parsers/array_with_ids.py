@@ -135,7 +135,7 @@ class StreamParser(CanonicalOrderCalls):
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Scanner(
-        ("separator", ",", "", " ", 0), ("call", "; {", "", "", 0), ("close", "]", "", "", 1),
+        ("separator", ",", "", " ", 0), ("call", "; {", "", "", 0), ("closed", "]", "", "", 1),
         ("call", "```\ufdd1 {{DO}} [ {", "", "", 0), ("call", "{{DO}} [ {{DO}} [ {", " ", "", 0),
         ("call", "{{DO}} ```\ufdd1 {", " ", "", 0), ("empty", "{{DO}} [ ]", "", "", 0),
         ("call", "{{DO}} [ {", " ", "", 2), ("call", "{{DO}} [ {", " ", "", 2), ("call", "{{DO}} {", " ", "", 0),
@@ -182,6 +182,8 @@ class StreamParser(CanonicalOrderCalls):
             return self._try_call("content")
         if kind == "separator":
             return self._drop_closer(True)
+        if kind == "closed":
+            return self._drop_closer(False)
         if kind == "close":
             return self._drop_closer(self._unclosed)
         return self._leave_calls(kind)

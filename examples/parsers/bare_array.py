@@ -110,7 +110,7 @@ class StreamParser(CanonicalOrderCalls):
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Scanner(
         ("separator", ",", "", " ", 0), ("header", "/helper/", "", " ", 0), ("end", "/over/", " ", "\n", 0),
-        ("call", "; {", "", "", 0), ("call", "[ {", "", "", 0), ("close", "]", "", "", 0), ("call", "{", "", "", 1),
+        ("call", "; {", "", "", 0), ("call", "[ {", "", "", 0), ("closed", "]", "", "", 0), ("call", "{", "", "", 1),
         find=r",()|/(?:(helper/)|(over/))|;(\s{0,64}\{)|\[(\s{0,64}\{)|\]()|\{()", near=r",|/(?=[ho]|\Z)|;|\[|\]|\{",
         width=68, leads=" ",
     )
@@ -138,6 +138,8 @@ class StreamParser(CanonicalOrderCalls):
             return self._try_call("content")
         if kind == "separator":
             return self._drop_closer(True)
+        if kind == "closed":
+            return self._drop_closer(False)
         if kind == "close":
             return self._drop_closer(self._unclosed)
         return self._leave_calls(kind)

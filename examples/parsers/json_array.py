@@ -195,7 +195,7 @@ class StreamParser(CanonicalOrderCalls):
     )
     LEFT_OVER = Scanner(("call", "«wishes» [", "", "", 0), find=r"«(wishes»\s{0,64}\[)", near=r"«(?=[w]|\Z)", width=74)
     GARBLED = (
-        Pattern("[()/<>\\[\\\\\\]{\\|}«»＜＞｜][()/<>\\[\\\\\\]{\\|}«»＜＞｜\\s]{0,7}(?:(?ai:wishes))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[)/>\\\\\\]\\|}»＞｜]{0,4}"),
+        Pattern("((?!))|[()/<>\\[\\\\\\]{\\|}«»＜＞｜][()/<>\\[\\\\\\]{\\|}«»＜＞｜\\s]{0,7}(?:(?ai:wishes))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[)/>\\\\\\]\\|}»＞｜]{0,4}"),
         "()/<>[\\]{|}«»＜＞｜",
         ("wishes",),
     )
@@ -203,17 +203,17 @@ class StreamParser(CanonicalOrderCalls):
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Scanner(
-        ("separator", ",", "", " ", 0), ("call", "; {", "", "", 0), ("close", "] «/wishes»", "", "", 1),
-        ("close", "]", "", "", 2), ("call", "```\ufdd1 «wishes» [ {", "", "", 0), ("call", "{", "", "", 1),
+        ("separator", ",", "", " ", 0), ("call", "; {", "", "", 0), ("closed", "] «/wishes»", "", "", 1),
+        ("closed", "]", "", "", 2), ("call", "```\ufdd1 «wishes» [ {", "", "", 0), ("call", "{", "", "", 1),
         ("call", "«wishes» [ «wishes» [ {", "", "", 0), ("empty", "«wishes» [ ] «/wishes»", "", "", 0),
         ("empty", "«wishes» ] «/wishes»", "", "", 0), ("empty", "«wishes» «/wishes»", "", "", 0),
         ("call", "«wishes» ```\ufdd1 {", "", "", 0), ("call", "«wishes» [ {", "", "", 2),
         ("header", "«assistant»", "", " ", 0), ("call", "«wishes» [ {", "", "", 2), ("call", "«wishes» {", "", "", 0),
-        ("close", "«/wishes»", "", "", 1), ("call", "«wishes»", "", "\n", 2), ("stray", "«/aside»", "", "", 0),
+        ("closed", "«/wishes»", "", "", 1), ("call", "«wishes»", "", "\n", 2), ("stray", "«/aside»", "", "", 0),
         ("reasoning", "«aside»", "", "", 0), ("end", "«/»", "", "\n", 0),
         ("call", "\x00«wishes»[«wishes»[{", "", "", 6), ("call", "\x00«wishes»```\ufdd1{", "", "", 6),
         ("call", "\x00«wishes»[{", "", "", 6), ("call", "\x00«wishes»[{", "", "", 6),
-        ("call", "\x00«wishes»{", "", "", 6), ("close", "\x00«/wishes»", "", "", 6),
+        ("call", "\x00«wishes»{", "", "", 6), ("closed", "\x00«/wishes»", "", "", 6),
         ("call", "\x00«wishes»", "", "\n", 6),
         find=(
             r",()|;(\s{0,64}\{)|\](?:(\s{0,64}«/wishes»)|())|`(``[\w-]{0,16}\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|\{()"
@@ -291,6 +291,8 @@ class StreamParser(CanonicalOrderCalls):
             return self._try_call("content")
         if kind == "separator":
             return self._drop_closer(True)
+        if kind == "closed":
+            return self._drop_closer(False)
         if kind == "close":
             return self._drop_closer(self._unclosed)
         return self._leave_calls(kind)

@@ -150,7 +150,7 @@ class StreamParser(CanonicalOrderCalls):
         ("header", "(~assistant~)", "", "", 0), ("content", "(~answer~)", "", "", 0),
         ("content_end", "(~/aside~)", "", "", 0), ("call", "(~do~) [ {", "", "", 0),
         ("content", "(~aside~)", "\n\n", "", 0), ("stray", "(~/muse~)", "", "\n", 0), ("call", "(~do~) {", "", "", 2),
-        ("reasoning", "(~muse~)", "", "", 0), ("call", "(~do~) {", "", "", 2), ("close", "(~/do~)", "", "", 1),
+        ("reasoning", "(~muse~)", "", "", 0), ("call", "(~do~) {", "", "", 2), ("closed", "(~/do~)", "", "", 1),
         ("end", "(~end~)", "", "", 0), ("call", "(~do~)", "", "\n", 2), ("separator", ",", "", " ", 0),
         ("call", "; {", "", "", 0), ("call", "```\ufdd1 (~do~) {", "", "", 0), ("call", "{", "", "", 1),
         find=(
@@ -231,6 +231,8 @@ class StreamParser(CanonicalOrderCalls):
             return self._try_call("content")
         if kind == "separator":
             return self._drop_closer(True)
+        if kind == "closed":
+            return self._drop_closer(False)
         if kind == "close":
             return self._drop_closer(self._unclosed)
         return self._leave_calls(kind)

@@ -141,8 +141,8 @@ class StreamParser(CallObjects):
     AFTER_CALL = Scanner(
         ("header", "%answer%", "", "\n", 0), ("final_end", "%%", "", "\n", 0), ("call", "(use [ (use [ {", "", "", 0),
         ("empty", "(use [ ] use)", "", "", 0), ("reasoning", "(scratch ", "", " ", 2), ("call", "(use [ {", "", "", 1),
-        ("separator", ",", "", " ", 0), ("call", "; {", "", "", 0), ("close", "] use)", "", "", 1),
-        ("close", "]", "", "", 2), ("call", "```\ufdd1 (use [ {", "", "", 0), ("call", "{", "", "", 1),
+        ("separator", ",", "", " ", 0), ("call", "; {", "", "", 0), ("closed", "] use)", "", "", 1),
+        ("closed", "]", "", "", 2), ("call", "```\ufdd1 (use [ {", "", "", 0), ("call", "{", "", "", 1),
         find=(
             r"%(?:(answer%)|(%))|\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\]\s{0,64"
             r"}use\))|(scratch(?!\w))|(use\s{0,64}\[\s{0,64}\{))|,()|;(\s{0,64}\{)|\](?:(\s{0,64}use\))|())|`(``[\w-]{"
@@ -217,6 +217,8 @@ class StreamParser(CallObjects):
             return self._try_call("content")
         if kind == "separator":
             return self._drop_closer(True)
+        if kind == "closed":
+            return self._drop_closer(False)
         if kind == "close":
             return self._drop_closer(self._unclosed)
         return self._leave_calls(kind)

@@ -136,8 +136,8 @@ class StreamParser(CanonicalOrderCalls):
         ("call", "Steps: ```json [ Steps: ```json [ {", "\n", "", 0), ("call", "Steps: ```json [ {", "\n", "", 2),
         ("empty", "Steps: ```json [ ] ```", "", "", 0), ("call", "Steps: ```json ```\ufdd1 {", "\n", "", 0),
         ("call", "Steps: ```json [ {", "\n", "", 2), ("call", "Steps: ```json {", "\n", "", 0),
-        ("call", "Steps: ```json ", "\n", "\n", 2), ("close", "] ```", "\n", "", 1), ("close", "]", "", "", 2),
-        ("call", "```json [ {", "", "", 1), ("close", "```", "", "", 2), ("call", "{", "", "", 1),
+        ("call", "Steps: ```json ", "\n", "\n", 2), ("closed", "] ```", "\n", "", 1), ("closed", "]", "", "", 2),
+        ("call", "```json [ {", "", "", 1), ("closed", "```", "", "", 2), ("call", "{", "", "", 1),
         find=(
             r",()|;(\s{0,64}\{)|<(?:(FIN>)|(SAY>)|([\s|｜]{0,4}(?ai:FIN)[\s|｜]{0,4}>))|S(?:(teps:\s{0,64}```json\s{0,"
             r"64}\[\s{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps"
@@ -192,6 +192,8 @@ class StreamParser(CanonicalOrderCalls):
             return self._try_call("content")
         if kind == "separator":
             return self._drop_closer(True)
+        if kind == "closed":
+            return self._drop_closer(False)
         if kind == "close":
             return self._drop_closer(self._unclosed)
         return self._leave_calls(kind)

@@ -185,7 +185,7 @@ class StreamParser(CanonicalOrderCalls):
     )
     LEFT_OVER = Scanner(("call", "<#acts#>", "", "\n", 0), find="<(#acts#>)", near=r"<(?=[#]|\Z)", width=9)
     GARBLED = (
-        Pattern("[#()/<>\\[\\\\\\]{\\|}＜＞｜][#()/<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:acts))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[#)/>\\\\\\]\\|}＞｜]{0,4}"),
+        Pattern("((?!))|[#()/<>\\[\\\\\\]{\\|}＜＞｜][#()/<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:acts))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[#)/>\\\\\\]\\|}＞｜]{0,4}"),
         "#()/<>[\\]{|}＜＞｜",
         ("acts",),
     )
@@ -197,11 +197,11 @@ class StreamParser(CanonicalOrderCalls):
         ("empty", "<#acts#> <#/acts#>", "", "", 0), ("call", "<#acts#> ```\ufdd1 {", "", "", 0),
         ("header", "<#assistant#>", "", "", 0), ("call", "<#acts#> [ {", "", "", 0),
         ("content_end", "<#/answer#>", "", "", 0), ("call", "<#acts#> {", "", "", 1),
-        ("content", "<#answer#>", "", "", 0), ("close", "<#/acts#>", "\n", "", 1), ("stray", "<#/plan#>", "", "", 0),
+        ("content", "<#answer#>", "", "", 0), ("closed", "<#/acts#>", "\n", "", 1), ("stray", "<#/plan#>", "", "", 0),
         ("call", "<#acts#>", "", "\n", 2), ("reasoning", "<#plan#>", "", "", 0), ("end", "<#over#>", "", "", 0),
         ("call", "\x00<#acts#><#acts#>{", "", "", 6), ("call", "\x00<#acts#>```\ufdd1{", "", "", 6),
         ("call", "\x00<#acts#>[{", "", "", 6), ("call", "\x00<#acts#>{", "", "", 6),
-        ("close", "\x00<#/acts#>", "\n", "", 6), ("call", "\x00<#acts#>", "", "\n", 6),
+        ("closed", "\x00<#/acts#>", "\n", "", 6), ("call", "\x00<#acts#>", "", "\n", 6),
         ("end", "\x00<#over#>", "", "", 6), ("call", "```\ufdd1 <#acts#> {", "", "", 0), ("call", "{", "", "", 1),
         find=(
             r",(\s{0,64}\{)|;(\s{0,64}\{)|<(?:(#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}<#/acts#>)|(#acts#>"
@@ -286,6 +286,8 @@ class StreamParser(CanonicalOrderCalls):
             return more == "dropped"
         if kind == "call":
             return self._try_call("content")
+        if kind == "closed":
+            return self._drop_closer(False)
         if kind == "close":
             return self._drop_closer(self._unclosed)
         return self._leave_calls(kind)

@@ -111,8 +111,7 @@ class CallObjects(Repairs):
             _, end, expected = self._slots(self._pos + self._skip, self.HEADER)
             if expected:
                 return expected != "more" and self._no_call(expected)
-            if self._slot_diagnostics:
-                self._note_slot_diagnostics()
+            self._note_slot_diagnostics()
             self._skip = end - self._pos
         self._begin_object()
         return True
@@ -342,6 +341,7 @@ class CallObjects(Repairs):
     def _end_object(self, reader: Reader) -> bool:
         if not self._has_name:
             return self._no_object("a name")
+        rest = ""
         if self._arguments_before_name is None:
             found = None if self._arguments_next_to_name or len(self._others_found) != 1 else self._others_found[0]
             inside = arguments_of(self._out.calls[-1][0], found, self._tools) if found and self.REREADS_CALLS else None
@@ -349,12 +349,12 @@ class CallObjects(Repairs):
             if alone and self.REREADS_CALLS and self._tools:
                 self._reader, self._state = None, type(self)._arguments_after
                 return True
-            self._out.emit("arguments", inside or self._no_arguments())
+            rest = inside or self._no_arguments()
             self.incomplete = self.incomplete or (self._unknown and not (self._arguments_next_to_name or inside))
         if reader.repair:
             self._note_repair("call_repaired", "call: ", reader)
         self._reader = None
-        return self._close_call()
+        return self._close_call(rest)
 
     def _arguments_after(self) -> bool:
         """Read the arguments in an object of their own, after the object with the name."""
@@ -364,13 +364,11 @@ class CallObjects(Repairs):
         if found[0]:
             self._note("arguments_next_to_name", "the arguments follow the object with the name")
         self._pos = found[1]
-        self._out.emit("arguments", found[0] or "{}")
-        return self._close_call()
+        return self._close_call(found[0] or "{}")
 
     def _finish(self) -> None:
         if self._state == type(self)._arguments_after:
-            self._out.emit("arguments", "{}")
-            self._close_call()
+            self._close_call("{}")
         reader, self._reader = self._reader, None
         self._second_reading_failed = True  # there is nothing more to read
         if reader is not None and not self._has_name:
@@ -423,9 +421,8 @@ class CanonicalOrderCalls(CallObjects):
             closing = OBJECT_END.match(buf, stop) if stop else None
             if closing is not None:  # the standard library's scanner has read all of it
                 self._pos = closing.end()
-                self._out.emit("arguments", buf[end - 1 : stop])
                 self._reader = None
-                return self._close_call()
+                return self._close_call(buf[end - 1 : stop])
             self._pos, self._written = end, "{"
             self._out.emit("arguments", "{")
             reader.go_to(self.USUAL_KEYS[1], "{")
@@ -440,7 +437,6 @@ class CanonicalOrderCalls(CallObjects):
         both = self._has_name and not self._wrapped and self._buf.startswith("}}", self._pos)
         if both and isinstance(reader, CallReader) and reader.may_close(self._arguments_before_name):
             self._pos += 2
-            self._out.emit("arguments", reader.take() + "}")
             self._reader = None
-            return self._close_call()
+            return self._close_call(reader.take() + "}")
         return super()._object()

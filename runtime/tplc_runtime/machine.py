@@ -23,10 +23,18 @@ if TYPE_CHECKING:
     from .scanner import Scanner
     from .values import Reader, Style
 
+# Attributes of Stream that aren't in a dictionary: objects of a class share the keys of at most 30 attributes there.
+SLOTS = (
+    "incomplete _after_failed_call _ambiguous_from _base _buf _calls_on _closed _diagnostics _echo _final "
+    "_find_safe_end _is_still_ambiguous _kind_before_call _line_start _long_names _mark _only_space_so_far _open "
+    "_open_kind _opener _out _parts _pos _reasoning_on _regular_fast_path _skip _space _state _state_before_call "
+    "_text_fast_path _tools _unaccounted _unchecked _unclosed _value_fast_path _wanted"
+)
 CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 
 
 class Machine(Slots):
+    __slots__ = SLOTS.split()
     CALLS: ClassVar[bool] = True
     WAITS: ClassVar[bool] = True
     CORRECTS_TOOL_NAMES: ClassVar[bool] = False  # tools may be called with a namespace, or with other separators
@@ -188,8 +196,7 @@ class Machine(Slots):
             return expected != "more" and self._no_call(expected)
         if self._is_opened_twice:
             self._note("calls_opened_twice", "the calls are opened twice")
-        if self._slot_diagnostics:
-            self._note_slot_diagnostics()
+        self._note_slot_diagnostics()
         if self.CORRECTS_TOOL_NAMES and values["name"] != written:
             self._note("tool_name_corrected", f"the tool {values['name']} is called as {written}")
         self._pos = end
@@ -259,7 +266,7 @@ class Machine(Slots):
             return self._drop_truncated_call()
         if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
             self._note_spelling()
-        if self._slot_diagnostics and not expected:
+        if not expected:
             self._note_slot_diagnostics()
         self._pos, self._unclosed = (self._mark.end if expected else end), False
         if not expected and "id" in values:
@@ -323,7 +330,10 @@ class Machine(Slots):
         if self._tools and name not in self._tools:
             self._note("unknown_tool", "unknown tool " + name)
 
-    def _close_call(self) -> bool:
+    def _close_call(self, arguments: str = "") -> bool:
+        """Close the call after this rest of its arguments."""
+        if arguments:
+            self._out.emit("arguments", arguments)
         if self._tools:
             self._check_arguments()
         self._repaired = False

@@ -48,8 +48,9 @@ class Copyable:
     def copy(self) -> Any:
         """Return a copy in the same state, which continues independently."""
         twin = self._new()
+        slots = [name for base in type(self).__mro__ for name in getattr(base, "__slots__", ())]
         # A class that mypyc compiled has no __dict__.
-        for name in getattr(self, "__mypyc_attrs__", None) or self.__dict__:
+        for name in getattr(self, "__mypyc_attrs__", None) or [*slots, *self.__dict__]:
             if hasattr(self, name):
                 value = getattr(self, name)
                 setattr(twin, name, value.copy() if isinstance(value, (list, Copyable)) else value)

@@ -68,8 +68,7 @@ class Objects(Repairs):
                 if closed is None and not self._final and self.AFTER_CALL.prefix_of(self._buf, start):
                     return False
                 if closed is not None and closed.kind in CLOSER_KINDS:
-                    self._out.emit("arguments", "{}")
-                    return self._close_call()
+                    return self._close_call("{}")
             match = self.STYLES[0].token.match(self._buf, start)
             begins = match is not None and match.lastindex == 3 and self._buf[start:] in self.STYLES[0].prefixes
             if match is None or (begins and not self._final):
@@ -80,8 +79,7 @@ class Objects(Repairs):
                 if not (is_closed and self.MAY_BE_EMPTY):
                     self._note("no_arguments", "expected the arguments")
                     self.incomplete = self.incomplete or not is_closed
-                self._out.emit("arguments", "{}")
-                return self._close_call()
+                return self._close_call("{}")
             self._reader = RegularReader(self.STYLES, self.BREAKS)
         reader = self._reader
         self._pos, self._wanted = reader.read(self._buf, self._pos, self._final), reader.wanted
@@ -108,8 +106,7 @@ class Objects(Repairs):
             self._note_lost_text("arguments_not_an_object", "the arguments are not an object")
             self._out.emit("content", text[read:])
         self._pos = end
-        self._out.emit("arguments", (reader.close() if reader.want else reader.take()) if read else "{}")
-        return self._close_call()
+        return self._close_call((reader.close() if reader.want else reader.take()) if read else "{}")
 
     def _irregular_arguments(self, start: int) -> bool | None:
         """Read a fence around the arguments, or arguments in another form; return None if there is neither."""
@@ -145,7 +142,8 @@ class Objects(Repairs):
         if arguments is None:
             return None
         self._note("call_as_arguments", "a whole call, or another object, around the arguments")
-        return self._read_whole(arguments, end)
+        self._pos = end
+        return self._close_call(arguments)
 
     def _in_other_form(self, start: int, name: str) -> bool | None:
         """Read all that comes before the next marker as the arguments."""
@@ -157,12 +155,8 @@ class Objects(Repairs):
         if arguments is None:
             return None
         self._note("arguments_repaired", "arguments: in another form")
-        return self._read_whole(arguments, end)
-
-    def _read_whole(self, arguments: str, end: int) -> bool:
         self._pos = end
-        self._out.emit("arguments", arguments)
-        return self._close_call()
+        return self._close_call(arguments)
 
     def _finish(self) -> None:
         super()._finish()

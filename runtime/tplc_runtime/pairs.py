@@ -111,8 +111,7 @@ class Pairs(Repairs):
             return None
         self._note("object_as_arguments", "an object in the place of arguments")
         self._pos, self._space = end, ""
-        self._out.emit("arguments", arguments)
-        return self._close_call()
+        return self._close_call(arguments)
 
     def _pair(self, start: int, comma: str) -> bool:
         # pair = PAIR_START key KEY_END (value)
@@ -140,8 +139,7 @@ class Pairs(Repairs):
             self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
         if self.OTHER_SPELLINGS and respelled:
             self._note_spelling()
-        if self._slot_diagnostics:
-            self._note_slot_diagnostics()
+        self._note_slot_diagnostics()
         if odd:
             self.incomplete = True
             self._note("markup_in_key", "an argument has a name that holds markup")
@@ -237,19 +235,12 @@ class Pairs(Repairs):
         if not kind:
             self._note_lost_text("no_argument", NO_PAIR)
         self._ends_in_text = not kind
-        self._out.emit("arguments", "}" if self._count else "{}")
-        return self._close_call()
+        return self._close_call("}" if self._count else "{}")
 
     def _finish(self) -> None:
         super()._finish()
         if self._open:
             self._out.emit("arguments", "}" if self._count else "{}")
-
-
-class ArgumentReader(RegularReader):
-    """A reader of arguments that follow one another, so that the text after one shows its end."""
-
-    NEEDS_LOOKAHEAD: ClassVar[bool] = True
 
 
 class QuotedPairs(Pairs):
@@ -258,7 +249,7 @@ class QuotedPairs(Pairs):
     FOLLOW: ClassVar[tuple[Pattern, Pattern]]
 
     def _begin_value(self, key: str, word: str) -> None:
-        self._reader = ArgumentReader(self.STYLES, self.BREAKS)
+        self._reader = RegularReader(self.STYLES, self.BREAKS)
         self._reader.follow = self.FOLLOW
         self._state = type(self)._value
 

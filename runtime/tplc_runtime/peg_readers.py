@@ -33,7 +33,7 @@ from .second import (
 )
 from .slots import ONE_WORD
 from .turn import next_char
-from .values import LookaheadReader, Reader, Style, escaped, text_of, unwrapped
+from .values import Reader, Style, escaped, text_of, unwrapped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -102,7 +102,7 @@ class Readers:
         return _read(Reader(self.spelled.styles, self.spelled.breaks), text, pos)
 
     def followed_at(self, text: str, pos: int) -> Value:
-        reader = LookaheadReader(self.spelled.styles, self.spelled.breaks)
+        reader = Reader(self.spelled.styles, self.spelled.breaks)
         reader.follow = self.spelled.follow
         return _read(reader, text, pos)
 

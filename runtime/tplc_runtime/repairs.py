@@ -31,7 +31,8 @@ def is_empty_object(arguments: str) -> bool:
 class Repairs(Machine):
     HEADER_PARTS: ClassVar[Sequence[str]] = ()  # the texts of which headers consist
     HEADER_TEXTS: ClassVar[Pattern] = Pattern("(?!)")
-    # Closers with the right letters and other brackets: a pattern, the characters that they begin with, their letters.
+    # Closers with the right letters and other brackets: a pattern, whose first group has those after which nothing is
+    # missing, the characters that they begin with, their letters.
     GARBLED: ClassVar[Any] = None
     LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may be in the place of a closer
 
@@ -111,8 +112,7 @@ class Repairs(Machine):
         self._pos = end
         for name, arguments in found:
             self._open_call(name, None)
-            self._out.emit("arguments", arguments)
-            self._close_call()
+            self._close_call(arguments)
         return True
 
     def _restore_first_reading(self) -> bool:
@@ -148,6 +148,11 @@ class Repairs(Machine):
         letters = squeezed("".join(filter(str.isalnum, rest)))
         return -1 if any(word.startswith(letters) for word in words) else 0
 
+    def _closes_call(self, start: int, end: int) -> bool:
+        """Return whether this is a garbled closer after which nothing of the call is missing."""
+        match = self.GARBLED[0].match(self._buf, start) if self.GARBLED else None
+        return match is not None and bool(match.end(1) == end)
+
     def _drop_left_over(self, kind: str) -> str:
         """Skip a superfluous bracket after a call, or an opener in the place of a closer, at the end of the calls.
 
@@ -167,7 +172,7 @@ class Repairs(Machine):
                 else:
                     self._text("trailing", end)
                 self._space = ""
-                self._unclosed = self._unclosed and kind != "call"
+                self._unclosed = self._unclosed and kind != "call" and not self._closes_call(start, end)
                 return "dropped"
         return "more" if kind == "" and not self._final and buf[start:] in ('"', "'") else "no"
 

@@ -60,6 +60,7 @@ class Scanner:
 
     OTHER_SPELLINGS: ClassVar[bool] = True  # some may be in other case, or have other separators
     WORD_SLOTS: ClassVar[bool] = True  # some have a word that differs from turn to turn
+    CALLS: ClassVar[bool] = True  # some are openers of calls, in which a fence may name a language
 
     def __init__(
         self, *markers: Marker, find: str = NOTHING, near: str = NOTHING, width: int = 1, leads: str = ""
@@ -209,7 +210,7 @@ def is_truncated(core: str, text: str) -> bool:
         return text[:1] == core[1] and len(start) < len(core) - 1 and core.startswith(start, 1)
     at = end = 0
     for part in core.split(" "):
-        piece = part.rstrip(ANY_WORD)
+        piece = part.rstrip(ANY_WORD) if Scanner.CALLS else part
         if not piece:
             return end == len(text)
         if Scanner.WORD_SLOTS and WORD_SLOT in piece:
@@ -217,7 +218,7 @@ def is_truncated(core: str, text: str) -> bool:
         if not text.startswith(piece, at):
             return piece.startswith(text[at:])
         end = at + len(piece)
-        if piece != part:
+        if Scanner.CALLS and piece != part:
             end = LANGUAGE.match(text, end).end()
         at = len(text) - len(text[end:].lstrip())
     return False

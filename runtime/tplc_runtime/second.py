@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from .pattern import NAME_CHARACTERS, Pattern
 from .schema import keys_allowed, keys_of, member_of, tool_named, types_of
-from .values import LookaheadReader, Reader, Style
+from .values import Reader, Style
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -281,7 +281,7 @@ def _called(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
         key = KEYWORD.match(text, after.end())
         if key is None:
             break
-        reader = LookaheadReader(any_styles())
+        reader = Reader(any_styles())
         reader.follow = KEYWORD_FOLLOWS
         pos = reader.read(text, key.end(), True)
         members[key[1]] = loaded(reader.close())

@@ -5,9 +5,7 @@ from __future__ import annotations
 from .pattern import LEAST_CUT, NAME_LIMIT, Pattern
 from .scanner import (
     NO_MARKERS,
-    RESPELLED,
     SPELLED_OTHERWISE,
-    WORD_SLOT,
     Match,
     Scanner,
     trailing_overlap,
@@ -279,7 +277,7 @@ class TurnStates(Stream):
     def _leave_open(self, start: int, core: str) -> None:
         """Note that the text from `start` on is the beginning of this marker, so nothing is decided before all of it
         has arrived."""
-        if (self.WORD_SLOTS and WORD_SLOT in core) or " " in core or (self.OTHER_SPELLINGS and core[0] == RESPELLED):
+        if " " in core or not core.isprintable():  # white space may differ, or words, or the spelling
             self._is_still_ambiguous, self._ambiguous_from = lambda text: truncated_core((core,), text), start
         else:
             self._is_still_ambiguous, self._ambiguous_from = core[:-1].startswith, start
@@ -308,11 +306,10 @@ class TurnStates(Stream):
         return True
 
     def _note_spelling(self) -> None:
-        """Report, once, that the marker is in other case, or has other separators, if it does."""
+        """Report, once, that the marker is in other case, or has other separators."""
         mark = self._mark
-        if mark.ambiguous >= SPELLED_OTHERWISE:
-            self._note(*SPELLING)
-            self._mark = Match(mark.kind, mark.start, mark.end, mark.lead, mark.trail)
+        self._note(*SPELLING)
+        self._mark = Match(mark.kind, mark.start, mark.end, mark.lead, mark.trail)
 
     def _drop_noted(self, code: str, text: str) -> bool:
         """Drop the marker and report it, unless it is the prompt's; the part that it is in continues."""

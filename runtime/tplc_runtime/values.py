@@ -123,8 +123,9 @@ class Style:
     # Steps of regular text, here of JSON: without the last of its groups, a match needs more input.
     next_member = Pattern(rf"(?:,{JSON_SPACE}*)?(?:{KEY.pattern}|\Z)")
     next_item = Pattern(rf',{JSON_SPACE}*(?:()()(?=["\[{{\w-])|\Z)')
-    scalar = Pattern(rf"(true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])|[\w.+-]+\Z")
-    closing = Pattern('"')
+    scalar = Pattern(rf"(true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])|(?:[\w.+-]+|\")\Z")
+    opening, closing = Pattern(r'"(?!"|\Z)'), Pattern('"')
+    around_key = (0, 0)  # so many characters of quotes
     part_in_string = PART_OF_ESCAPE
 
     def __init__(
@@ -188,6 +189,9 @@ class WordStyle(Style):
             inside = rf'[^"\\{re.escape(self.usual[:1])}\x00-\x1f]{{0,{LONGEST_KEY}}}'
             after = rf"{close}{few}(?:(:{JSON_SPACE}*)|\Z)|(?:{part_of_close})?\Z"
             key = rf"{re.escape(self.opened)}({inside})(?:{after})|(?:{part_of_quote})?\Z"
+        self.around_key = (0, 0) if bare_keys else (len(self.opened), len(self.usual))
+        if not self.is_json:
+            self.opening = Pattern(re.escape(self.opened))
         self.next_member = Pattern(rf"(?:,{JSON_SPACE}*)?(?:{key})")
         self.next_item = Pattern(
             rf",{JSON_SPACE}*(?:()()(?=[\[{{\w-]|{re.escape(self.opened)})|(?:{part_of_quote})?\Z)"
@@ -207,9 +211,9 @@ class Reader(Copyable):
     `breaks`: markers that occur in values only inside a string; they close everything that is open.
     """
 
-    NEEDS_LOOKAHEAD: ClassVar[bool] = False
     KNOWS_REGULAR_TEXT: ClassVar[bool] = False
-    follow: tuple[Pattern, ...] = ()  # what may follow the value: a pattern, and one for the output's end
+    # What may follow a value whose end only the text after it shows: a pattern, and one for the output's end.
+    follow: tuple[Pattern, ...] = ()
 
     def __init__(self, styles: tuple[Style, Style, Style], breaks: Breaks = NO_BREAKS) -> None:
         self.breaks, self.first = breaks, breaks.first
@@ -241,7 +245,7 @@ class Reader(Copyable):
         stop, self.wanted = len(buf), 0
         while pos < stop and self.want and not self.pause:
             if self.KNOWS_REGULAR_TEXT and self.is_regular():
-                start, pos = pos, self.regular(buf, pos, stop)
+                start, pos = pos, self.regular(buf, pos, stop, pos)
                 if not self.style.HAS_WORDS:
                     self.out.append(buf[start:pos])
                 if pos == stop or (self.needs_more and not final):
@@ -259,7 +263,7 @@ class Reader(Copyable):
     def is_regular(self) -> bool:
         raise NotImplementedError
 
-    def regular(self, buf: str, pos: int, stop: int) -> int:
+    def regular(self, buf: str, pos: int, stop: int, done: int = 0) -> int:
         raise NotImplementedError
 
     def _token(self, buf: str, pos: int, final: bool) -> int:
@@ -290,7 +294,7 @@ class Reader(Copyable):
         token = self.style.tokens[text]
         if text == '"' and self.stack and (odd := self._irregular_quotes(buf, pos, final)) != pos:
             return odd
-        if self.NEEDS_LOOKAHEAD and not self.stack and token not in '"[{':
+        if self.follow and not self.stack and token not in '"[{':
             return self._no_value(pos)
         whole = self._whole_json(buf, pos) if token in "[{" and self.want == "value" and rest > 64 else 0
         if not whole:
@@ -454,7 +458,7 @@ class Reader(Copyable):
         if bare_key:
             key_end = self.style.key_end.search(buf, pos).start()
             end = key_end if key_end > pos else end
-        elif self.NEEDS_LOOKAHEAD and not self.stack:
+        elif self.follow and not self.stack:
             # If nothing separates arguments, a number or a literal word ends at the end of its own syntax.
             own = self.style.literal.match(buf, pos)
             if own and (self.follow[final].match(buf, own.end()) or AFTER_LITERAL.match(buf, own.end())):
@@ -465,7 +469,7 @@ class Reader(Copyable):
                 # The following text may show that it ends earlier.
                 if not final and len(buf) - end < LONGEST_FOLLOW:
                     return -1
-        breaks = (self.stack or not self.NEEDS_LOOKAHEAD) and not (bare_key and self.style.bare_keys)
+        breaks = (self.stack or not self.follow) and not (bare_key and self.style.bare_keys)
         end = self._before_break(buf, pos, end, final) if breaks else end
         if (end == len(buf) or (breaks and end == pos)) and not final:
             return -1
@@ -476,7 +480,7 @@ class Reader(Copyable):
         if literal is not None and self.style.is_json and literal != word and word not in self.style.words:
             self._repaired("not written as in JSON")
         if literal is None:
-            if not bare_key and (self.stack or not self.NEEDS_LOOKAHEAD):
+            if not bare_key and (self.stack or not self.follow):
                 end = getattr(WORD.match(buf, pos), "end", lambda: end)()
                 end = self._before_break(buf, pos, end, final) if breaks else end
                 if end in (pos, len(buf)) and not final:
@@ -515,7 +519,7 @@ class Reader(Copyable):
         after = end + len(close)
         if buf.startswith(close, end):
             guess, follow, needed = string.is_guessed, self.style.follow, 0
-            if self.NEEDS_LOOKAHEAD and not self.stack:
+            if self.follow and not self.stack:
                 follow, needed = self.follow[final], LONGEST_FOLLOW
             elif guess:
                 needed = self.style.needed_after(buf[after : after + LONGEST_SEPARATOR])
@@ -571,85 +575,72 @@ class RegularReader(Reader):
             return False
         return self.first == "" or self.style.opened[0] not in self.first
 
-    def regular(self, buf: str, pos: int, stop: int) -> int:
+    def regular(self, buf: str, pos: int, stop: int, done: int = 0) -> int:
         """Return the end of regular text: that of all text, or where something irregular is, or something that depends
-        on the following text (`needs_more`).  JSON is left to the caller, other text is translated."""
-        style, stack, want, string, first = self.style, self.stack, self.want, self.string, self.first
-        self.needs_more = False
+        on the following text (`needs_more`).  JSON is left to the caller, other text is translated, from `done` on."""
+        self.needs_more, style, want, string, first = False, self.style, self.want, self.string, self.first
         while pos < stop:
-            start, character, match = pos, buf[pos], None
+            character = buf[pos]
             if string is not None:
                 pos = string.plain_run.match(buf, pos).end()
-                if pos < stop and (style.closing.match(buf, pos) if style.HAS_WORDS else buf[pos] == '"'):
-                    pos, string, want = pos + len(string.close), None, "colon" if want in ("key", "member") else "comma"
-                elif pos == start:
+                if pos == stop or (not style.closing.match(buf, pos) if style.HAS_WORDS else buf[pos] != '"'):
                     self.needs_more = style.part_in_string.match(buf, pos) is not None
                     break
+                if style.HAS_WORDS:
+                    done = self._put(buf[done:pos] + '"', pos + len(string.close))
+                pos, string, want = pos + len(string.close), None, "colon" if want in ("key", "member") else "comma"
             elif character in first or want == "colon":
                 break
             elif character in " \n\r\t":
                 pos += 1
-            elif character in "]}":
-                if not self._closes(character, want, pos + 1 == stop):
+            elif character in "[]{}":
+                if not self._bracket(character, want, pos + 1 == stop):
                     break
-                pos, want = pos + 1, "comma"
+                pos, want = pos + 1, self.want
             elif want == "comma" or want == "key":
-                match = (style.next_item if stack[-1] == "[" else style.next_member).match(buf, pos)
+                match = (style.next_item if self.stack[-1] == "[" else style.next_member).match(buf, pos)
                 if match is None or (character == ",") != (want == "comma"):
                     break
                 self.needs_more = match.lastindex != 2
-                if self.needs_more or (stack[-1] == "[" and buf[match.end()] in first):
+                if self.needs_more or (self.stack[-1] == "[" and buf[match.end()] in first):
                     break
+                if style.HAS_WORDS and match[1]:
+                    key = f'{buf[done : match.start(1) - style.around_key[0]]}"{match[1]}"'
+                    done = self._put(key, match.end(1) + style.around_key[1])
                 pos, want = match.end(), "value"
-            elif character in "[{":
-                self._open(character)
-                pos, want = pos + 1, self.want
-            elif character == style.opened[0] and buf.startswith(style.opened, pos):
-                if style.is_json and buf[pos + 1 : pos + 2] in MAY_BE_DOUBLED:
-                    self.needs_more = pos + 1 == stop
-                    break
+            elif character == style.opened[0] and style.opening.match(buf, pos):
+                if style.HAS_WORDS:
+                    done = self._put(buf[done:pos] + '"', pos + len(style.opened))
                 pos, string = pos + len(style.opened), style.quoting
             else:
                 match = style.scalar.match(buf, pos)
                 if match is None or match.lastindex is None:
                     self.needs_more = match is not None and self.breaks.wordless
                     break
+                if style.HAS_WORDS and match[1] in style.words:
+                    done = self._put(buf[done:pos] + style.words[match[1]], match.end())
                 pos, want = match.end(), "comma"
-            if style.HAS_WORDS:
-                self.out.append(self._translated(buf[start:pos], match, string))
         self.string, self.want = string, want
-        return pos
+        return self._put(buf[done:pos], pos) if style.HAS_WORDS else pos
 
-    def _closes(self, bracket: str, want: str, is_last: bool) -> bool:
-        """Close a list or an object that regular text may close here; return whether it does."""
+    def _put(self, text: str, end: int) -> int:
+        """Put out translated text; return where the text that it stands for ends."""
+        self.out.append(text)
+        return end
+
+    def _bracket(self, bracket: str, want: str, is_last: bool) -> bool:
+        """Open or close a list or an object if regular text may do so here; return whether it does."""
+        if bracket in "[{":
+            if want in ("value", "item"):
+                self._open(bracket)
+            return want in ("value", "item")
         opened = want in ("comma", "item", "key") and len(self.stack) > self.floor + 1 and self.stack[-1]
         if opened != ("[" if bracket == "]" else "{"):
             self.needs_more = is_last and self.floor > 0  # the text around it usually ends at once
             return False
         self.lists -= self.stack.pop() == "["
+        self.want = "comma"
         return True
-
-    def _translated(self, text: str, match: re.Match[str] | None, string: Quoting | None) -> str:
-        """Return a step of regular text as JSON.  `string`: the one that is open after it."""
-        before, self.string = self.string, string
-        if before is not None:
-            return text if string is not None else text[: -len(before.close)] + '"'
-        if string is not None:
-            return '"'
-        if match is None or match.group(match.lastindex or 0) == "":
-            return text
-        if match.lastindex == 1:
-            return self.style.words.get(text, text)
-        quoted = not self.style.bare_keys
-        start = match.start(1) - match.start() - len(self.style.opened) * quoted
-        end = match.end(1) - match.start() + len(self.style.usual) * quoted
-        return f'{text[:start]}"{match[1]}"{text[end:]}'
-
-
-class LookaheadReader(Reader):
-    """A reader for values whose end is shown only by the text after it."""
-
-    NEEDS_LOOKAHEAD: ClassVar[bool] = True
 
 
 def unwrapped(text: str, styles: tuple[Style, Style, Style]) -> str | None:

@@ -1,9 +1,11 @@
 """Measure what becomes of slips, by kind and by template: `make slips`.
 
-    python -m tests.slips [--kinds LIST] [--only WORD] [--kind WORD] [--every N] [--two] [--show OUTCOME] [--json FILE]
+    python -m tests.slips [--kinds LIST] [--only WORD] [--kind WORD] [--every N] [--two] [--unended] [--show OUTCOME]
+        [--json FILE]
 
 Right answers of the templates in ../shared (each format once) and of all examples, each with one slip that a reader
-can undo; with --two, two slips that do not touch each other.  There are two lists of kinds: issue
+can undo; with --two, two slips that do not touch each other; with --unended, outputs without
+the turn's end, as servers return them.  There are two lists of kinds: issue
 (tests/slips/kinds.py) and further (tests/slips/further), which is harsher.
 """
 
@@ -38,7 +40,7 @@ def templates(only: str = "") -> list[str]:
     return [name for name in names if only in name]
 
 
-def of_template(name: str, *, which: str, kinds: tuple[str, ...], two: int) -> tuple[str, list[Result]]:
+def of_template(name: str, *, which: str, kinds: tuple[str, ...], two: int, unended: bool) -> tuple[str, list[Result]]:
     """Return the results, and a text that is the same for templates of one format."""
     try:
         if name.startswith(EXAMPLE):
@@ -49,12 +51,12 @@ def of_template(name: str, *, which: str, kinds: tuple[str, ...], two: int) -> t
     except TplcError:
         return name, []
     return repr((ir.turn, ir.reasoning, ir.content, ir.tools)), results(
-        name, ir, parser, which=which, kinds=kinds, two=two
+        name, ir, parser, which=which, kinds=kinds, two=two, unended=unended
     )
 
 
 def table(found: Sequence[Result], by: str) -> str:
-    heads = (*OUTCOMES, "silently", "complete", "leaked silently", "raised", "chunked", "of")
+    heads = (*OUTCOMES, "silently", "complete", "flagged", "leaked silently", "raised", "chunked", "of")
     lines = [f"{'':<44}" + "".join(f"{head:>{max(9, len(head) + 2)}}" for head in heads)]
     groups: dict[str, list[Result]] = {}
     for result in found:
@@ -63,6 +65,7 @@ def table(found: Sequence[Result], by: str) -> str:
     for name, members in [*sorted(groups.items(), key=share), ("all", list(found))]:
         counts = [*(Counter(r.outcome for r in members)[outcome] for outcome in OUTCOMES)]
         counts += [sum(r.outcome == "altered" and r.silent for r in members), sum(r.complete for r in members)]
+        counts += [sum(r.flagged for r in members)]
         counts += [sum(r.outcome == "leaked" and r.silent for r in members)]
         counts += [sum(r.outcome == "raised" for r in members), sum(bool(r.chunked) for r in members), len(members)]
         cells = "".join(f"{n or '·':>{max(9, len(h) + 2)}}" for n, h in zip(counts, heads, strict=True))
@@ -79,16 +82,21 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--every", type=int, default=1, help="every N-th template")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--two", action="store_true", help="two slips in each output")
+    parser.add_argument("--unended", action="store_true", help="outputs without the turn's end")
     parser.add_argument("--pairs", type=int, default=40, help="with --two: pairs tried in each answer")
     parser.add_argument(
-        "--show", default="", metavar="OUTCOME", help="the outputs with this outcome, or silent, chunked"
+        "--show",
+        default="",
+        metavar="OUTCOME",
+        help="the outputs with this outcome, or silent, complete, flagged, chunked",
     )
     parser.add_argument("--most", type=int, default=400, help="so many of them")
     parser.add_argument("--json", default="", metavar="FILE", help="every result, one a line")
     options = parser.parse_args(arguments)
     names = templates(options.only)[:: options.every]
     found: dict[str, list[Result]] = {}
-    work = partial(of_template, which=options.kinds, kinds=tuple(options.kind), two=options.pairs if options.two else 0)
+    two = options.pairs if options.two else 0
+    work = partial(of_template, which=options.kinds, kinds=tuple(options.kind), two=two, unended=options.unended)
     with ProcessPoolExecutor(options.processes) as pool:
         for at, (format_, made) in enumerate(pool.map(work, names), 1):
             if made and format_ not in found:
@@ -102,6 +110,7 @@ def main(arguments: list[str]) -> int:
     shown = 0
     for result in every:
         tests = {"silent": result.outcome == "altered" and result.silent, "chunked": bool(result.chunked)}
+        tests |= {"complete": result.complete, "flagged": result.flagged}
         if options.show and shown < options.most and tests.get(options.show, result.outcome == options.show):
             shown += 1
             print(f"{result.template} | {result.kind} | {result.base}\n  {result.text!r}")

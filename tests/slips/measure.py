@@ -29,7 +29,10 @@ LISTS = {"issue": (KINDS, MESSAGES, TOOLS, 3), "further": (FURTHER, FURTHER_MESS
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """`silent`: no diagnostic; `complete`: a call differs from what it should be, and `incomplete` is false."""
+    """`silent`: no diagnostic; `complete`: a call differs from what it should be, and `incomplete` is false.
+
+    `flagged`: the message is right, and `incomplete` is true.
+    """
 
     template: str
     kind: str
@@ -38,12 +41,14 @@ class Result:
     outcome: str
     silent: bool
     complete: bool
+    flagged: bool
     chunked: str  # "" where every chunking gives the same
     got: Mapping[str, Any]
     diagnostics: tuple[str, ...]
 
 
-def answers(ir: TemplateIR, which: str = "issue") -> Iterator[tuple[str, Answer]]:
+def answers(ir: TemplateIR, which: str = "issue", *, unended: bool = False) -> Iterator[tuple[str, Answer]]:
+    """Yield the right answers with their names; `unended`: without the turn's end, as servers return them."""
     head = ir.turn.prompts[0].head if ir.turn.prompts else ""
     _, messages, tools, _ = LISTS[which]
     for name, message in messages.items():
@@ -60,6 +65,8 @@ def answers(ir: TemplateIR, which: str = "issue") -> Iterator[tuple[str, Answer]
             pieces = pieces_of(ir, message, head=head)
         except (ValueError, KeyError, StopIteration):
             continue
+        if unended and pieces:
+            pieces = [piece for piece in pieces if piece.kind != "turn_end"]
         if pieces:
             tokens = tuple(text for _, text in TOKENS)
             yield name, Answer(ir, message, pieces, head, tokens[:1], tools)
@@ -134,7 +141,7 @@ def judge(template: str, kind: str, base: str, answer: Answer, parser: ModuleTyp
             if not same or list(other.diagnostics) != list(stream.diagnostics):
                 chunked = f"{len(chunks)} chunks"
     except Exception as error:  # noqa: BLE001 nothing may be raised
-        return Result(template, kind, base, text, "raised", False, False, "", {}, (repr(error),))
+        return Result(template, kind, base, text, "raised", False, False, False, "", {}, (repr(error),))
     reported = tuple(diagnostic.text for diagnostic in stream.diagnostics)
     outcome = outcome_of(answer.message, got)
     return Result(
@@ -145,6 +152,7 @@ def judge(template: str, kind: str, base: str, answer: Answer, parser: ModuleTyp
         outcome,
         not reported,
         outcome == "altered" and not stream.incomplete,
+        outcome == "recovered" and stream.incomplete,
         chunked,
         got,
         reported,
@@ -159,10 +167,11 @@ def results(
     which: str = "issue",
     kinds: tuple[str, ...] = (),
     two: int = 0,
+    unended: bool = False,
 ) -> list[Result]:
     found = []
     listed, _, _, most = LISTS[which]
-    for base, answer in answers(ir, which):
+    for base, answer in answers(ir, which, unended=unended):
         right, _ = read(parser, answer.text, answer.tools)
         if outcome_of(answer.message, right.message) != "recovered":
             continue  # two messages with one text

@@ -31,6 +31,8 @@ class Case(NamedTuple):
 TAGGED = '<fn>\n{"name": "get_weather", "arguments": {"city": "Oslo", "days": 3}}'
 CDATA = '<act name="get_weather"><arg key="city">Oslo</arg><arg key="days">3</arg>'
 PAIRS = "\n\n<deed>\n<do=get_weather>\n<with=city>\nOslo\n</with>\n<with=days>\n3\n</with>\n"
+ARRAY = '«wishes»[{"name": "get_weather", "arguments": {"city": "Oslo", "days": 3}}'
+CUT = "the output ends inside a call"
 CASES = {
     "punctuation before the closer": Case("tagged-json", f"{TAGGED}.\n</fn>", None, [OSLO], ["." + LEFT_OVER]),
     "a bracket before the closer at the end": Case("tagged-json", f"{TAGGED}]\n</fn>", None, [OSLO], ["]" + LEFT_OVER]),
@@ -72,6 +74,13 @@ CASES = {
     "two closers, one of them garbled": Case(
         "parameter-tags", f"{PAIRS}</do>\n<deed/><:>\n", None, [OSLO], ["<deed/>" + LEFT_OVER]
     ),
+    "a garbled closer at the end": Case("cdata-values", f"{CDATA}<act/>", None, [OSLO], ["<act/>" + LEFT_OVER]),
+    "the same of a section": Case("parameter-tags", f"{PAIRS}</do>\n</deeds>", None, [OSLO], ["</deeds>" + LEFT_OVER]),
+    "a closer in other case that isn't the last": Case(
+        "parameter-tags", f"{PAIRS}</DO>", None, [OSLO], [CUT], incomplete=True
+    ),
+    "a closer that the output cuts": Case("cdata-values", f"{CDATA}</act", None, [OSLO], [CUT], incomplete=True),
+    "a comma before the end of all calls": Case("json-array", ARRAY + ",]«/wishes»", None, [OSLO], []),
     "arguments in an object of their own": Case(
         "tagged-json",
         '<fn>\n{"name": "get_weather"}, {"city": "Oslo", "days": 3}\n</fn>',
@@ -114,5 +123,6 @@ def test_what_is_left_over(case: Case) -> None:
     assert read(case, [case.text]) == wanted
     assert read(case, list(case.text)) == wanted
     assert read(case, [case.text[at : at + 7] for at in range(0, len(case.text), 7)]) == wanted
-    whole = parser_of(case.name).parse(case.text, tools=TOOLS)
-    assert dict(PegEngine(ir_of(case.name)).parse(case.text, tools=TOOLS)) == dict(whole)
+    parsed = PegEngine(ir_of(case.name)).read(case.text, tools=TOOLS)
+    whole = dict(parser_of(case.name).parse(case.text, tools=TOOLS))
+    assert (dict(parsed.message), parsed.incomplete) == (whole, case.incomplete)

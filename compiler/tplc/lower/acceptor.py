@@ -311,7 +311,8 @@ class CallForm:
             ("call", (*self.inner, *self.openers, *self.short, *joined)),
             ("separator", self.separators),
             ("section", self.section_ends if self.calls_are_juxtaposed else ()),
-            ("closed", self.last),
+            # If calls have no closer of their own, those of the section follow calls of which nothing is missing.
+            ("closed", self.last if self.is_closed else self.closers),
             ("close", self.closers),
         )
 

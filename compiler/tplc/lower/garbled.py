@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from tplc.lower.acceptor import Acceptor
 from tplc.lower.layouts import unique
-from tplc.lower.lexemes import exact, in_class, is_respelled, respelling
+from tplc.lower.lexemes import NOTHING, exact, in_class, is_respelled, respelling
 
 WORDS = re.compile(r"[A-Za-z]+|[^\W_A-Za-z]+")
 _BRACKETS = frozenset("<>/\\|[](){}＜＞｜")
@@ -24,9 +24,13 @@ PLURAL_OR_NAME = r"""s?(?!\w)(?:[=:]["']?[\w.:-]{1,64}["']?)?"""
 
 @dataclass(frozen=True, slots=True)
 class Garbled:
-    """`pattern` matches a garbled closer: it begins with one of `first_chars` and has the letters of one of `words`."""
+    """`pattern` matches a garbled closer: it begins with one of `first_chars` and has the letters of one of `words`.
+
+    `last`: the first group of the pattern, which matches closers after which nothing of the call is missing.
+    """
 
     pattern: str
+    last: str
     first_chars: str
     words: tuple[str, ...]
 
@@ -37,16 +41,26 @@ def garbled_closers(acceptor: Acceptor) -> Garbled | None:
     if calls is None or not acceptor.tolerances.issuperset(("marker_spelling", "repeated_markers")):
         return None
     cores = unique(text.strip() for text in calls.closers if not any(map(str.isspace, text.strip())))
-    long = tuple(core for core in cores if core and is_respelled(core))
-    # A short word may be any other text's: such a closer is only in other case, or has white space in it.
-    short = tuple(core for core in cores if core not in long and SHORT.fullmatch(core))
-    if not long and not short:
+    cores = tuple(core for core in cores if core and (is_respelled(core) or SHORT.fullmatch(core)))
+    if not cores:
         return None
     after = (*acceptor.ends, *acceptor.last_ends, *calls.separators)  # no first character of these is taken
-    first_chars = {core[0] for core in short} | (_first_chars(long) if long else set())
-    patterns = [_with_other_brackets(long, after)] * bool(long) + [respelling(core) for core in short]
-    words = unique("".join(WORDS.findall(core)).lower() for core in (*long, *short))
-    return Garbled("|".join(patterns), "".join(sorted(first_chars)), words)
+    first_chars = set[str]().union(*(_first_chars([core]) if is_respelled(core) else core[0] for core in cores))
+    ends = {text.strip() for text in calls.last}
+    last, other = (_spellings([core for core in cores if (core in ends) is last], after) for last in (True, False))
+    words = unique("".join(WORDS.findall(core)).lower() for core in cores)
+    last = f"({last or NOTHING})"
+    return Garbled("|".join([last] + [other] * bool(other)), last, "".join(sorted(first_chars)), words)
+
+
+def _spellings(cores: Sequence[str], after: Iterable[str]) -> str:
+    """Return the pattern of garbled closers.
+
+    A short word may be any other text's: such a closer is only in other case, or has white space in it.
+    """
+    long = [core for core in cores if is_respelled(core)]
+    patterns = [_with_other_brackets(long, after)] * bool(long)
+    return "|".join(patterns + [respelling(core) for core in cores if core not in long])
 
 
 def _first_chars(cores: Iterable[str]) -> set[str]:

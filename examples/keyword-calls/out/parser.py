@@ -74,8 +74,9 @@ class Copyable:
     def copy(self) -> Any:
         """Return a copy in the same state, which continues independently."""
         twin = self._new()
+        slots = [name for base in type(self).__mro__ for name in getattr(base, "__slots__", ())]
         # A class that mypyc compiled has no __dict__.
-        for name in getattr(self, "__mypyc_attrs__", None) or self.__dict__:
+        for name in getattr(self, "__mypyc_attrs__", None) or [*slots, *self.__dict__]:
             if hasattr(self, name):
                 value = getattr(self, name)
                 setattr(twin, name, value.copy() if isinstance(value, (list, Copyable)) else value)
@@ -607,8 +608,9 @@ class Style:
     # Steps of regular text, here of JSON: without the last of its groups, a match needs more input.
     next_member = Pattern(rf"(?:,{JSON_SPACE}*)?(?:{KEY.pattern}|\Z)")
     next_item = Pattern(rf',{JSON_SPACE}*(?:()()(?=["\[{{\w-])|\Z)')
-    scalar = Pattern(rf"(true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])|[\w.+-]+\Z")
-    closing = Pattern('"')
+    scalar = Pattern(rf"(true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])|(?:[\w.+-]+|\")\Z")
+    opening, closing = Pattern(r'"(?!"|\Z)'), Pattern('"')
+    around_key = (0, 0)  # so many characters of quotes
     part_in_string = PART_OF_ESCAPE
 
     def __init__(
@@ -672,6 +674,9 @@ class WordStyle(Style):
             inside = rf'[^"\\{re.escape(self.usual[:1])}\x00-\x1f]{{0,{LONGEST_KEY}}}'
             after = rf"{close}{few}(?:(:{JSON_SPACE}*)|\Z)|(?:{part_of_close})?\Z"
             key = rf"{re.escape(self.opened)}({inside})(?:{after})|(?:{part_of_quote})?\Z"
+        self.around_key = (0, 0) if bare_keys else (len(self.opened), len(self.usual))
+        if not self.is_json:
+            self.opening = Pattern(re.escape(self.opened))
         self.next_member = Pattern(rf"(?:,{JSON_SPACE}*)?(?:{key})")
         self.next_item = Pattern(
             rf",{JSON_SPACE}*(?:()()(?=[\[{{\w-]|{re.escape(self.opened)})|(?:{part_of_quote})?\Z)"
@@ -691,9 +696,9 @@ class Reader(Copyable):
     `breaks`: markers that occur in values only inside a string; they close everything that is open.
     """
 
-    NEEDS_LOOKAHEAD: ClassVar[bool] = False
     KNOWS_REGULAR_TEXT: ClassVar[bool] = False
-    follow: tuple[Pattern, ...] = ()  # what may follow the value: a pattern, and one for the output's end
+    # What may follow a value whose end only the text after it shows: a pattern, and one for the output's end.
+    follow: tuple[Pattern, ...] = ()
 
     def __init__(self, styles: tuple[Style, Style, Style], breaks: Breaks = NO_BREAKS) -> None:
         self.breaks, self.first = breaks, breaks.first
@@ -725,7 +730,7 @@ class Reader(Copyable):
         stop, self.wanted = len(buf), 0
         while pos < stop and self.want and not self.pause:
             if self.KNOWS_REGULAR_TEXT and self.is_regular():
-                start, pos = pos, self.regular(buf, pos, stop)
+                start, pos = pos, self.regular(buf, pos, stop, pos)
                 if not self.style.HAS_WORDS:
                     self.out.append(buf[start:pos])
                 if pos == stop or (self.needs_more and not final):
@@ -743,7 +748,7 @@ class Reader(Copyable):
     def is_regular(self) -> bool:
         raise NotImplementedError
 
-    def regular(self, buf: str, pos: int, stop: int) -> int:
+    def regular(self, buf: str, pos: int, stop: int, done: int = 0) -> int:
         raise NotImplementedError
 
     def _token(self, buf: str, pos: int, final: bool) -> int:
@@ -774,7 +779,7 @@ class Reader(Copyable):
         token = self.style.tokens[text]
         if text == '"' and self.stack and (odd := self._irregular_quotes(buf, pos, final)) != pos:
             return odd
-        if self.NEEDS_LOOKAHEAD and not self.stack and token not in '"[{':
+        if self.follow and not self.stack and token not in '"[{':
             return self._no_value(pos)
         whole = self._whole_json(buf, pos) if token in "[{" and self.want == "value" and rest > 64 else 0
         if not whole:
@@ -938,7 +943,7 @@ class Reader(Copyable):
         if bare_key:
             key_end = self.style.key_end.search(buf, pos).start()
             end = key_end if key_end > pos else end
-        elif self.NEEDS_LOOKAHEAD and not self.stack:
+        elif self.follow and not self.stack:
             # If nothing separates arguments, a number or a literal word ends at the end of its own syntax.
             own = self.style.literal.match(buf, pos)
             if own and (self.follow[final].match(buf, own.end()) or AFTER_LITERAL.match(buf, own.end())):
@@ -949,7 +954,7 @@ class Reader(Copyable):
                 # The following text may show that it ends earlier.
                 if not final and len(buf) - end < LONGEST_FOLLOW:
                     return -1
-        breaks = (self.stack or not self.NEEDS_LOOKAHEAD) and not (bare_key and self.style.bare_keys)
+        breaks = (self.stack or not self.follow) and not (bare_key and self.style.bare_keys)
         end = self._before_break(buf, pos, end, final) if breaks else end
         if (end == len(buf) or (breaks and end == pos)) and not final:
             return -1
@@ -960,7 +965,7 @@ class Reader(Copyable):
         if literal is not None and self.style.is_json and literal != word and word not in self.style.words:
             self._repaired("not written as in JSON")
         if literal is None:
-            if not bare_key and (self.stack or not self.NEEDS_LOOKAHEAD):
+            if not bare_key and (self.stack or not self.follow):
                 end = getattr(WORD.match(buf, pos), "end", lambda: end)()
                 end = self._before_break(buf, pos, end, final) if breaks else end
                 if end in (pos, len(buf)) and not final:
@@ -999,7 +1004,7 @@ class Reader(Copyable):
         after = end + len(close)
         if buf.startswith(close, end):
             guess, follow, needed = string.is_guessed, self.style.follow, 0
-            if self.NEEDS_LOOKAHEAD and not self.stack:
+            if self.follow and not self.stack:
                 follow, needed = self.follow[final], LONGEST_FOLLOW
             elif guess:
                 needed = self.style.needed_after(buf[after : after + LONGEST_SEPARATOR])
@@ -1055,85 +1060,72 @@ class RegularReader(Reader):
             return False
         return self.first == "" or self.style.opened[0] not in self.first
 
-    def regular(self, buf: str, pos: int, stop: int) -> int:
+    def regular(self, buf: str, pos: int, stop: int, done: int = 0) -> int:
         """Return the end of regular text: that of all text, or where something irregular is, or something that depends
-        on the following text (`needs_more`).  JSON is left to the caller, other text is translated."""
-        style, stack, want, string, first = self.style, self.stack, self.want, self.string, self.first
-        self.needs_more = False
+        on the following text (`needs_more`).  JSON is left to the caller, other text is translated, from `done` on."""
+        self.needs_more, style, want, string, first = False, self.style, self.want, self.string, self.first
         while pos < stop:
-            start, character, match = pos, buf[pos], None
+            character = buf[pos]
             if string is not None:
                 pos = string.plain_run.match(buf, pos).end()
-                if pos < stop and (style.closing.match(buf, pos) if style.HAS_WORDS else buf[pos] == '"'):
-                    pos, string, want = pos + len(string.close), None, "colon" if want in ("key", "member") else "comma"
-                elif pos == start:
+                if pos == stop or (not style.closing.match(buf, pos) if style.HAS_WORDS else buf[pos] != '"'):
                     self.needs_more = style.part_in_string.match(buf, pos) is not None
                     break
+                if style.HAS_WORDS:
+                    done = self._put(buf[done:pos] + '"', pos + len(string.close))
+                pos, string, want = pos + len(string.close), None, "colon" if want in ("key", "member") else "comma"
             elif character in first or want == "colon":
                 break
             elif character in " \n\r\t":
                 pos += 1
-            elif character in "]}":
-                if not self._closes(character, want, pos + 1 == stop):
+            elif character in "[]{}":
+                if not self._bracket(character, want, pos + 1 == stop):
                     break
-                pos, want = pos + 1, "comma"
+                pos, want = pos + 1, self.want
             elif want == "comma" or want == "key":
-                match = (style.next_item if stack[-1] == "[" else style.next_member).match(buf, pos)
+                match = (style.next_item if self.stack[-1] == "[" else style.next_member).match(buf, pos)
                 if match is None or (character == ",") != (want == "comma"):
                     break
                 self.needs_more = match.lastindex != 2
-                if self.needs_more or (stack[-1] == "[" and buf[match.end()] in first):
+                if self.needs_more or (self.stack[-1] == "[" and buf[match.end()] in first):
                     break
+                if style.HAS_WORDS and match[1]:
+                    key = f'{buf[done : match.start(1) - style.around_key[0]]}"{match[1]}"'
+                    done = self._put(key, match.end(1) + style.around_key[1])
                 pos, want = match.end(), "value"
-            elif character in "[{":
-                self._open(character)
-                pos, want = pos + 1, self.want
-            elif character == style.opened[0] and buf.startswith(style.opened, pos):
-                if style.is_json and buf[pos + 1 : pos + 2] in MAY_BE_DOUBLED:
-                    self.needs_more = pos + 1 == stop
-                    break
+            elif character == style.opened[0] and style.opening.match(buf, pos):
+                if style.HAS_WORDS:
+                    done = self._put(buf[done:pos] + '"', pos + len(style.opened))
                 pos, string = pos + len(style.opened), style.quoting
             else:
                 match = style.scalar.match(buf, pos)
                 if match is None or match.lastindex is None:
                     self.needs_more = match is not None and self.breaks.wordless
                     break
+                if style.HAS_WORDS and match[1] in style.words:
+                    done = self._put(buf[done:pos] + style.words[match[1]], match.end())
                 pos, want = match.end(), "comma"
-            if style.HAS_WORDS:
-                self.out.append(self._translated(buf[start:pos], match, string))
         self.string, self.want = string, want
-        return pos
+        return self._put(buf[done:pos], pos) if style.HAS_WORDS else pos
 
-    def _closes(self, bracket: str, want: str, is_last: bool) -> bool:
-        """Close a list or an object that regular text may close here; return whether it does."""
+    def _put(self, text: str, end: int) -> int:
+        """Put out translated text; return where the text that it stands for ends."""
+        self.out.append(text)
+        return end
+
+    def _bracket(self, bracket: str, want: str, is_last: bool) -> bool:
+        """Open or close a list or an object if regular text may do so here; return whether it does."""
+        if bracket in "[{":
+            if want in ("value", "item"):
+                self._open(bracket)
+            return want in ("value", "item")
         opened = want in ("comma", "item", "key") and len(self.stack) > self.floor + 1 and self.stack[-1]
         if opened != ("[" if bracket == "]" else "{"):
             self.needs_more = is_last and self.floor > 0  # the text around it usually ends at once
             return False
         self.lists -= self.stack.pop() == "["
+        self.want = "comma"
         return True
-
-    def _translated(self, text: str, match: re.Match[str] | None, string: Quoting | None) -> str:
-        """Return a step of regular text as JSON.  `string`: the one that is open after it."""
-        before, self.string = self.string, string
-        if before is not None:
-            return text if string is not None else text[: -len(before.close)] + '"'
-        if string is not None:
-            return '"'
-        if match is None or match.group(match.lastindex or 0) == "":
-            return text
-        if match.lastindex == 1:
-            return self.style.words.get(text, text)
-        quoted = not self.style.bare_keys
-        start = match.start(1) - match.start() - len(self.style.opened) * quoted
-        end = match.end(1) - match.start() + len(self.style.usual) * quoted
-        return f'{text[:start]}"{match[1]}"{text[end:]}'
-
-
-class LookaheadReader(Reader):
-    """A reader for values whose end is shown only by the text after it."""
-
-    NEEDS_LOOKAHEAD: ClassVar[bool] = True
 
 
 def unescaped(match: re.Match[str]) -> str:
@@ -1353,7 +1345,7 @@ def _called(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
         key = KEYWORD.match(text, after.end())
         if key is None:
             break
-        reader = LookaheadReader(any_styles())
+        reader = Reader(any_styles())
         reader.follow = KEYWORD_FOLLOWS
         pos = reader.read(text, key.end(), True)
         members[key[1]] = loaded(reader.close())
@@ -2160,7 +2152,7 @@ class TurnStates(Stream):
     def _leave_open(self, start: int, core: str) -> None:
         """Note that the text from `start` on is the beginning of this marker, so nothing is decided before all of it
         has arrived."""
-        if " " in core or core[0] == RESPELLED:
+        if " " in core or not core.isprintable():  # white space may differ, or words, or the spelling
             self._is_still_ambiguous, self._ambiguous_from = lambda text: truncated_core((core,), text), start
         else:
             self._is_still_ambiguous, self._ambiguous_from = core[:-1].startswith, start
@@ -2183,11 +2175,10 @@ class TurnStates(Stream):
         return True
 
     def _note_spelling(self) -> None:
-        """Report, once, that the marker is in other case, or has other separators, if it does."""
+        """Report, once, that the marker is in other case, or has other separators."""
         mark = self._mark
-        if mark.ambiguous >= SPELLED_OTHERWISE:
-            self._note(*SPELLING)
-            self._mark = Match(mark.kind, mark.start, mark.end, mark.lead, mark.trail)
+        self._note(*SPELLING)
+        self._mark = Match(mark.kind, mark.start, mark.end, mark.lead, mark.trail)
 
     def _drop_noted(self, code: str, text: str) -> bool:
         """Drop the marker and report it, unless it is the prompt's; the part that it is in continues."""
@@ -2452,10 +2443,18 @@ class Slots(TurnStates):
         return self._odd[slot, of]
 
 
+# Attributes of Stream that aren't in a dictionary: objects of a class share the keys of at most 30 attributes there.
+SLOTS = (
+    "incomplete _after_failed_call _ambiguous_from _base _buf _calls_on _closed _diagnostics _echo _final "
+    "_find_safe_end _is_still_ambiguous _kind_before_call _line_start _long_names _mark _only_space_so_far _open "
+    "_open_kind _opener _out _parts _pos _reasoning_on _regular_fast_path _skip _space _state _state_before_call "
+    "_text_fast_path _tools _unaccounted _unchecked _unclosed _value_fast_path _wanted"
+)
 CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 
 
 class Machine(Slots):
+    __slots__ = SLOTS.split()
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
     SHORT_OPENERS: ClassVar[Sequence[str]] = ()  # what opens only calls of tools that are known
     HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and characters that do
@@ -2578,8 +2577,7 @@ class Machine(Slots):
             return expected != "more" and self._no_call(expected)
         if self._is_opened_twice:
             self._note("calls_opened_twice", "the calls are opened twice")
-        if self._slot_diagnostics:
-            self._note_slot_diagnostics()
+        self._note_slot_diagnostics()
         if values["name"] != written:
             self._note("tool_name_corrected", f"the tool {values['name']} is called as {written}")
         self._pos = end
@@ -2666,7 +2664,10 @@ class Machine(Slots):
         if self._tools and name not in self._tools:
             self._note("unknown_tool", "unknown tool " + name)
 
-    def _close_call(self) -> bool:
+    def _close_call(self, arguments: str = "") -> bool:
+        """Close the call after this rest of its arguments."""
+        if arguments:
+            self._out.emit("arguments", arguments)
         if self._tools:
             self._check_arguments()
         self._repaired = False
@@ -2718,7 +2719,8 @@ def is_empty_object(arguments: str) -> bool:
 class Repairs(Machine):
     HEADER_PARTS: ClassVar[Sequence[str]] = ()  # the texts of which headers consist
     HEADER_TEXTS: ClassVar[Pattern] = Pattern("(?!)")
-    # Closers with the right letters and other brackets: a pattern, the characters that they begin with, their letters.
+    # Closers with the right letters and other brackets: a pattern, whose first group has those after which nothing is
+    # missing, the characters that they begin with, their letters.
     GARBLED: ClassVar[Any] = None
     LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may be in the place of a closer
 
@@ -2798,8 +2800,7 @@ class Repairs(Machine):
         self._pos = end
         for name, arguments in found:
             self._open_call(name, None)
-            self._out.emit("arguments", arguments)
-            self._close_call()
+            self._close_call(arguments)
         return True
 
     def _restore_first_reading(self) -> bool:
@@ -2835,6 +2836,11 @@ class Repairs(Machine):
         letters = squeezed("".join(filter(str.isalnum, rest)))
         return -1 if any(word.startswith(letters) for word in words) else 0
 
+    def _closes_call(self, start: int, end: int) -> bool:
+        """Return whether this is a garbled closer after which nothing of the call is missing."""
+        match = self.GARBLED[0].match(self._buf, start) if self.GARBLED else None
+        return match is not None and bool(match.end(1) == end)
+
     def _drop_left_over(self, kind: str) -> str:
         """Skip a superfluous bracket after a call, or an opener in the place of a closer, at the end of the calls.
 
@@ -2854,7 +2860,7 @@ class Repairs(Machine):
                 else:
                     self._text("trailing", end)
                 self._space = ""
-                self._unclosed = self._unclosed and kind != "call"
+                self._unclosed = self._unclosed and kind != "call" and not self._closes_call(start, end)
                 return "dropped"
         return "more" if kind == "" and not self._final and buf[start:] in ('"', "'") else "no"
 
@@ -2926,7 +2932,7 @@ class Pairs(Repairs):
             if garbled is None:
                 return False
             kind = "next" if garbled else kind
-        if self._count == 0 and self._tools and kind in ("", "pair"):
+        if self._count == 0 and self._tools and kind == "":
             other = self._object_for_pairs()
             if other is not None:
                 return other
@@ -2951,8 +2957,7 @@ class Pairs(Repairs):
             return None
         self._note("object_as_arguments", "an object in the place of arguments")
         self._pos, self._space = end, ""
-        self._out.emit("arguments", arguments)
-        return self._close_call()
+        return self._close_call(arguments)
 
     def _pair(self, start: int, comma: str) -> bool:
         # pair = PAIR_START key KEY_END (value)
@@ -2975,8 +2980,7 @@ class Pairs(Repairs):
             self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
         if respelled:
             self._note_spelling()
-        if self._slot_diagnostics:
-            self._note_slot_diagnostics()
+        self._note_slot_diagnostics()
         if odd:
             self.incomplete = True
             self._note("markup_in_key", "an argument has a name that holds markup")
@@ -3048,19 +3052,12 @@ class Pairs(Repairs):
         if not kind:
             self._note_lost_text("no_argument", NO_PAIR)
         self._ends_in_text = not kind
-        self._out.emit("arguments", "}" if self._count else "{}")
-        return self._close_call()
+        return self._close_call("}" if self._count else "{}")
 
     def _finish(self) -> None:
         super()._finish()
         if self._open:
             self._out.emit("arguments", "}" if self._count else "{}")
-
-
-class ArgumentReader(RegularReader):
-    """A reader of arguments that follow one another, so that the text after one shows its end."""
-
-    NEEDS_LOOKAHEAD: ClassVar[bool] = True
 
 
 def run_command(parser: Any) -> None:
@@ -3215,7 +3212,7 @@ class StreamParser(Pairs):
         ("call", "<.code.> [", "", "", 0), find=r"<(\.code\.>\s{0,64}\[)", near=r"<(?=[.]|\Z)", width=74
     )
     GARBLED = (
-        Pattern("[()./<>\\[\\\\\\]{\\|}＜＞｜][()./<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:code))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[)./>\\\\\\]\\|}＞｜]{0,4}"),
+        Pattern("([()./<>\\[\\\\\\]{\\|}＜＞｜][()./<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:code))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[)./>\\\\\\]\\|}＞｜]{0,4})"),
         "()./<>[\\]{|}＜＞｜",
         ("code",),
     )
@@ -3358,7 +3355,7 @@ class StreamParser(Pairs):
     # From here on, the class is the same in parsers of other formats.
 
     def _begin_value(self, key: str, word: str) -> None:
-        self._reader = ArgumentReader(self.STYLES, self.BREAKS)
+        self._reader = RegularReader(self.STYLES, self.BREAKS)
         self._reader.follow = self.FOLLOW
         self._state = type(self)._value
 

@@ -69,8 +69,9 @@ class Copyable:
     def copy(self) -> Any:
         """Return a copy in the same state, which continues independently."""
         twin = self._new()
+        slots = [name for base in type(self).__mro__ for name in getattr(base, "__slots__", ())]
         # A class that mypyc compiled has no __dict__.
-        for name in getattr(self, "__mypyc_attrs__", None) or self.__dict__:
+        for name in getattr(self, "__mypyc_attrs__", None) or [*slots, *self.__dict__]:
             if hasattr(self, name):
                 value = getattr(self, name)
                 setattr(twin, name, value.copy() if isinstance(value, (list, Copyable)) else value)
@@ -102,9 +103,6 @@ class Pattern:
         return found
 
 
-ANY_WORD = "\ufdd1"  # in a core: the language that a fence names, or none.  It is no character of any text.
-LONGEST_LANGUAGE = 16
-LANGUAGE = Pattern(rf"[\w-]{{0,{LONGEST_LANGUAGE}}}")
 PART_OF_LONGER, BEGINS_LONGER, SPELLED_OTHERWISE = 1, 2, 4  # what is known about a marker, added up
 NOTHING = "(?!)"
 
@@ -202,14 +200,12 @@ def is_truncated(core: str, text: str) -> bool:
     none; at its end, the marker is a word whose end only the next character shows."""
     at = end = 0
     for part in core.split(" "):
-        piece = part.rstrip(ANY_WORD)
+        piece = part
         if not piece:
             return end == len(text)
         if not text.startswith(piece, at):
             return piece.startswith(text[at:])
         end = at + len(piece)
-        if piece != part:
-            end = LANGUAGE.match(text, end).end()
         at = len(text) - len(text[end:].lstrip())
     return False
 

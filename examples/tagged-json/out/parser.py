@@ -73,8 +73,9 @@ class Copyable:
     def copy(self) -> Any:
         """Return a copy in the same state, which continues independently."""
         twin = self._new()
+        slots = [name for base in type(self).__mro__ for name in getattr(base, "__slots__", ())]
         # A class that mypyc compiled has no __dict__.
-        for name in getattr(self, "__mypyc_attrs__", None) or self.__dict__:
+        for name in getattr(self, "__mypyc_attrs__", None) or [*slots, *self.__dict__]:
             if hasattr(self, name):
                 value = getattr(self, name)
                 setattr(twin, name, value.copy() if isinstance(value, (list, Copyable)) else value)
@@ -561,7 +562,8 @@ class Style:
     # Steps of regular text, here of JSON: without the last of its groups, a match needs more input.
     next_member = Pattern(rf"(?:,{JSON_SPACE}*)?(?:{KEY.pattern}|\Z)")
     next_item = Pattern(rf',{JSON_SPACE}*(?:()()(?=["\[{{\w-])|\Z)')
-    scalar = Pattern(rf"(true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])|[\w.+-]+\Z")
+    scalar = Pattern(rf"(true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])|(?:[\w.+-]+|\")\Z")
+    opening, closing = Pattern(r'"(?!"|\Z)'), Pattern('"')
     part_in_string = PART_OF_ESCAPE
 
     def __init__(
@@ -606,9 +608,9 @@ class Reader(Copyable):
     `breaks`: markers that occur in values only inside a string; they close everything that is open.
     """
 
-    NEEDS_LOOKAHEAD: ClassVar[bool] = False
     KNOWS_REGULAR_TEXT: ClassVar[bool] = False
-    follow: tuple[Pattern, ...] = ()  # what may follow the value: a pattern, and one for the output's end
+    # What may follow a value whose end only the text after it shows: a pattern, and one for the output's end.
+    follow: tuple[Pattern, ...] = ()
 
     def __init__(self, styles: tuple[Style, Style, Style], breaks: Breaks = NO_BREAKS) -> None:
         self.breaks, self.first = breaks, breaks.first
@@ -640,7 +642,7 @@ class Reader(Copyable):
         stop, self.wanted = len(buf), 0
         while pos < stop and self.want and not self.pause:
             if self.KNOWS_REGULAR_TEXT and self.is_regular():
-                start, pos = pos, self.regular(buf, pos, stop)
+                start, pos = pos, self.regular(buf, pos, stop, pos)
                 self.out.append(buf[start:pos])
                 if pos == stop or (self.needs_more and not final):
                     break
@@ -657,7 +659,7 @@ class Reader(Copyable):
     def is_regular(self) -> bool:
         raise NotImplementedError
 
-    def regular(self, buf: str, pos: int, stop: int) -> int:
+    def regular(self, buf: str, pos: int, stop: int, done: int = 0) -> int:
         raise NotImplementedError
 
     def _token(self, buf: str, pos: int, final: bool) -> int:
@@ -688,7 +690,7 @@ class Reader(Copyable):
         token = self.style.tokens[text]
         if text == '"' and self.stack and (odd := self._irregular_quotes(buf, pos, final)) != pos:
             return odd
-        if self.NEEDS_LOOKAHEAD and not self.stack and token not in '"[{':
+        if self.follow and not self.stack and token not in '"[{':
             return self._no_value(pos)
         whole = self._whole_json(buf, pos) if token in "[{" and self.want == "value" and rest > 64 else 0
         if not whole:
@@ -852,7 +854,7 @@ class Reader(Copyable):
         if bare_key:
             key_end = self.style.key_end.search(buf, pos).start()
             end = key_end if key_end > pos else end
-        elif self.NEEDS_LOOKAHEAD and not self.stack:
+        elif self.follow and not self.stack:
             # If nothing separates arguments, a number or a literal word ends at the end of its own syntax.
             own = self.style.literal.match(buf, pos)
             if own and (self.follow[final].match(buf, own.end()) or AFTER_LITERAL.match(buf, own.end())):
@@ -863,7 +865,7 @@ class Reader(Copyable):
                 # The following text may show that it ends earlier.
                 if not final and len(buf) - end < LONGEST_FOLLOW:
                     return -1
-        breaks = (self.stack or not self.NEEDS_LOOKAHEAD) and not (bare_key and self.style.bare_keys)
+        breaks = (self.stack or not self.follow) and not (bare_key and self.style.bare_keys)
         end = self._before_break(buf, pos, end, final) if breaks else end
         if (end == len(buf) or (breaks and end == pos)) and not final:
             return -1
@@ -874,7 +876,7 @@ class Reader(Copyable):
         if literal is not None and self.style.is_json and literal != word and word not in self.style.words:
             self._repaired("not written as in JSON")
         if literal is None:
-            if not bare_key and (self.stack or not self.NEEDS_LOOKAHEAD):
+            if not bare_key and (self.stack or not self.follow):
                 end = getattr(WORD.match(buf, pos), "end", lambda: end)()
                 end = self._before_break(buf, pos, end, final) if breaks else end
                 if end in (pos, len(buf)) and not final:
@@ -913,7 +915,7 @@ class Reader(Copyable):
         after = end + len(close)
         if buf.startswith(close, end):
             guess, follow, needed = string.is_guessed, self.style.follow, 0
-            if self.NEEDS_LOOKAHEAD and not self.stack:
+            if self.follow and not self.stack:
                 follow, needed = self.follow[final], LONGEST_FOLLOW
             elif guess:
                 needed = self.style.needed_after(buf[after : after + LONGEST_SEPARATOR])
@@ -967,43 +969,35 @@ class RegularReader(Reader):
             return False
         return self.first == "" or self.style.opened[0] not in self.first
 
-    def regular(self, buf: str, pos: int, stop: int) -> int:
+    def regular(self, buf: str, pos: int, stop: int, done: int = 0) -> int:
         """Return the end of regular text: that of all text, or where something irregular is, or something that depends
-        on the following text (`needs_more`).  JSON is left to the caller, other text is translated."""
-        style, stack, want, string, first = self.style, self.stack, self.want, self.string, self.first
-        self.needs_more = False
+        on the following text (`needs_more`).  JSON is left to the caller, other text is translated, from `done` on."""
+        self.needs_more, style, want, string, first = False, self.style, self.want, self.string, self.first
         while pos < stop:
-            start, character, match = pos, buf[pos], None
+            character = buf[pos]
             if string is not None:
                 pos = string.plain_run.match(buf, pos).end()
-                if pos < stop and buf[pos] == '"':
-                    pos, string, want = pos + len(string.close), None, "colon" if want in ("key", "member") else "comma"
-                elif pos == start:
+                if pos == stop or buf[pos] != '"':
                     self.needs_more = style.part_in_string.match(buf, pos) is not None
                     break
+                pos, string, want = pos + len(string.close), None, "colon" if want in ("key", "member") else "comma"
             elif character in first or want == "colon":
                 break
             elif character in " \n\r\t":
                 pos += 1
-            elif character in "]}":
-                if not self._closes(character, want, pos + 1 == stop):
+            elif character in "[]{}":
+                if not self._bracket(character, want, pos + 1 == stop):
                     break
-                pos, want = pos + 1, "comma"
+                pos, want = pos + 1, self.want
             elif want == "comma" or want == "key":
-                match = (style.next_item if stack[-1] == "[" else style.next_member).match(buf, pos)
+                match = (style.next_item if self.stack[-1] == "[" else style.next_member).match(buf, pos)
                 if match is None or (character == ",") != (want == "comma"):
                     break
                 self.needs_more = match.lastindex != 2
-                if self.needs_more or (stack[-1] == "[" and buf[match.end()] in first):
+                if self.needs_more or (self.stack[-1] == "[" and buf[match.end()] in first):
                     break
                 pos, want = match.end(), "value"
-            elif character in "[{":
-                self._open(character)
-                pos, want = pos + 1, self.want
-            elif character == style.opened[0] and buf.startswith(style.opened, pos):
-                if style.is_json and buf[pos + 1 : pos + 2] in MAY_BE_DOUBLED:
-                    self.needs_more = pos + 1 == stop
-                    break
+            elif character == style.opened[0] and style.opening.match(buf, pos):
                 pos, string = pos + len(style.opened), style.quoting
             else:
                 match = style.scalar.match(buf, pos)
@@ -1014,20 +1008,19 @@ class RegularReader(Reader):
         self.string, self.want = string, want
         return pos
 
-    def _closes(self, bracket: str, want: str, is_last: bool) -> bool:
-        """Close a list or an object that regular text may close here; return whether it does."""
+    def _bracket(self, bracket: str, want: str, is_last: bool) -> bool:
+        """Open or close a list or an object if regular text may do so here; return whether it does."""
+        if bracket in "[{":
+            if want in ("value", "item"):
+                self._open(bracket)
+            return want in ("value", "item")
         opened = want in ("comma", "item", "key") and len(self.stack) > self.floor + 1 and self.stack[-1]
         if opened != ("[" if bracket == "]" else "{"):
             self.needs_more = is_last and self.floor > 0  # the text around it usually ends at once
             return False
         self.lists -= self.stack.pop() == "["
+        self.want = "comma"
         return True
-
-
-class LookaheadReader(Reader):
-    """A reader for values whose end is shown only by the text after it."""
-
-    NEEDS_LOOKAHEAD: ClassVar[bool] = True
 
 
 def unwrapped(text: str, styles: tuple[Style, Style, Style]) -> str | None:
@@ -1306,7 +1299,7 @@ def _called(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
         key = KEYWORD.match(text, after.end())
         if key is None:
             break
-        reader = LookaheadReader(any_styles())
+        reader = Reader(any_styles())
         reader.follow = KEYWORD_FOLLOWS
         pos = reader.read(text, key.end(), True)
         members[key[1]] = loaded(reader.close())
@@ -2138,7 +2131,7 @@ class TurnStates(Stream):
     def _leave_open(self, start: int, core: str) -> None:
         """Note that the text from `start` on is the beginning of this marker, so nothing is decided before all of it
         has arrived."""
-        if " " in core or core[0] == RESPELLED:
+        if " " in core or not core.isprintable():  # white space may differ, or words, or the spelling
             self._is_still_ambiguous, self._ambiguous_from = lambda text: truncated_core((core,), text), start
         else:
             self._is_still_ambiguous, self._ambiguous_from = core[:-1].startswith, start
@@ -2161,11 +2154,10 @@ class TurnStates(Stream):
         return True
 
     def _note_spelling(self) -> None:
-        """Report, once, that the marker is in other case, or has other separators, if it does."""
+        """Report, once, that the marker is in other case, or has other separators."""
         mark = self._mark
-        if mark.ambiguous >= SPELLED_OTHERWISE:
-            self._note(*SPELLING)
-            self._mark = Match(mark.kind, mark.start, mark.end, mark.lead, mark.trail)
+        self._note(*SPELLING)
+        self._mark = Match(mark.kind, mark.start, mark.end, mark.lead, mark.trail)
 
     def _drop_noted(self, code: str, text: str) -> bool:
         """Drop the marker and report it, unless it is the prompt's; the part that it is in continues."""
@@ -2296,6 +2288,13 @@ class TurnStates(Stream):
             self._note_truncation(*ENDS_IN_CALL)
 
 
+# Attributes of Stream that aren't in a dictionary: objects of a class share the keys of at most 30 attributes there.
+SLOTS = (
+    "incomplete _after_failed_call _ambiguous_from _base _buf _calls_on _closed _diagnostics _echo _final "
+    "_find_safe_end _is_still_ambiguous _kind_before_call _line_start _long_names _mark _only_space_so_far _open "
+    "_open_kind _opener _out _parts _pos _reasoning_on _regular_fast_path _skip _space _state _state_before_call "
+    "_text_fast_path _tools _unaccounted _unchecked _unclosed _value_fast_path _wanted"
+)
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "final_end")
 PART_OF_NAME = Pattern(r"(?:[=:][\"']?)?\Z")  # after a garbled closer
 LEFT_OVER_BRACKET = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}|\|?>")
@@ -2304,6 +2303,7 @@ LEFT_OVER = Pattern(r"[\"']?[}\])]{0,4}[.,;]|" + LEFT_OVER_BRACKET.pattern)
 
 class Machine(TurnStates):
     BREAKS: ClassVar[Breaks] = NO_BREAKS  # markers that never occur in names, or in values outside of a string
+    __slots__ = SLOTS.split()
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
     CALLS_HAVE_CLOSER: ClassVar[bool] = False  # calls have a closer
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
@@ -2312,7 +2312,8 @@ class Machine(TurnStates):
     _is_opened_twice = False  # another opener follows the opener of this call
     _repaired = False  # the arguments of the last call were repaired
     _second_reading_failed = False  # the second reading of this call found none
-    # Closers with the right letters and other brackets: a pattern, the characters that they begin with, their letters.
+    # Closers with the right letters and other brackets: a pattern, whose first group has those after which nothing is
+    # missing, the characters that they begin with, their letters.
     GARBLED: ClassVar[Any] = None
     LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may be in the place of a closer
 
@@ -2450,7 +2451,10 @@ class Machine(TurnStates):
         if self._tools and name not in self._tools:
             self._note("unknown_tool", "unknown tool " + name)
 
-    def _close_call(self) -> bool:
+    def _close_call(self, arguments: str = "") -> bool:
+        """Close the call after this rest of its arguments."""
+        if arguments:
+            self._out.emit("arguments", arguments)
         if self._tools:
             self._check_arguments()
         self._repaired = False
@@ -2493,8 +2497,7 @@ class Machine(TurnStates):
         self._pos = end
         for name, arguments in found:
             self._open_call(name, None)
-            self._out.emit("arguments", arguments)
-            self._close_call()
+            self._close_call(arguments)
         return True
 
     def _restore_first_reading(self) -> bool:
@@ -2521,6 +2524,11 @@ class Machine(TurnStates):
         letters = squeezed("".join(filter(str.isalnum, rest)))
         return -1 if any(word.startswith(letters) for word in words) else 0
 
+    def _closes_call(self, start: int, end: int) -> bool:
+        """Return whether this is a garbled closer after which nothing of the call is missing."""
+        match = self.GARBLED[0].match(self._buf, start) if self.GARBLED else None
+        return match is not None and bool(match.end(1) == end)
+
     def _drop_left_over(self, kind: str) -> str:
         """Skip a superfluous bracket after a call, or an opener in the place of a closer, at the end of the calls.
 
@@ -2540,7 +2548,7 @@ class Machine(TurnStates):
                 else:
                     self._text("trailing", end)
                 self._space = ""
-                self._unclosed = self._unclosed and kind != "call"
+                self._unclosed = self._unclosed and kind != "call" and not self._closes_call(start, end)
                 return "dropped"
         return "more" if kind == "" and not self._final and buf[start:] in ('"', "'") else "no"
 
@@ -2857,6 +2865,7 @@ class CallObjects(Machine):
     def _end_object(self, reader: Reader) -> bool:
         if not self._has_name:
             return self._no_object("a name")
+        rest = ""
         if self._arguments_before_name is None:
             found = None if self._arguments_next_to_name or len(self._others_found) != 1 else self._others_found[0]
             inside = arguments_of(self._out.calls[-1][0], found, self._tools) if found else None
@@ -2864,12 +2873,12 @@ class CallObjects(Machine):
             if alone and self._tools:
                 self._reader, self._state = None, type(self)._arguments_after
                 return True
-            self._out.emit("arguments", inside or self._no_arguments())
+            rest = inside or self._no_arguments()
             self.incomplete = self.incomplete or (self._unknown and not (self._arguments_next_to_name or inside))
         if reader.repair:
             self._note_repair("call_repaired", "call: ", reader)
         self._reader = None
-        return self._close_call()
+        return self._close_call(rest)
 
     def _arguments_after(self) -> bool:
         """Read the arguments in an object of their own, after the object with the name."""
@@ -2879,13 +2888,11 @@ class CallObjects(Machine):
         if found[0]:
             self._note("arguments_next_to_name", "the arguments follow the object with the name")
         self._pos = found[1]
-        self._out.emit("arguments", found[0] or "{}")
-        return self._close_call()
+        return self._close_call(found[0] or "{}")
 
     def _finish(self) -> None:
         if self._state == type(self)._arguments_after:
-            self._out.emit("arguments", "{}")
-            self._close_call()
+            self._close_call("{}")
         reader, self._reader = self._reader, None
         self._second_reading_failed = True  # there is nothing more to read
         if reader is not None and not self._has_name:
@@ -3043,7 +3050,7 @@ class StreamParser(CallObjects):
         near=r"<(?=[/f\~]|\Z)|`(?=[`]|\Z)", width=156, first="<`",
     )
     LEFT_OVER = Scanner(("call", "<fn>", "", "\n", 0), find="<(fn>)", near=r"<(?=[f]|\Z)", width=5)
-    GARBLED = (Pattern("<[\\s|｜]{0,4}[/\\\\][\\s|｜]{0,4}(?ai:fn)[\\s|｜]{0,4}>"), "<", ("fn",))
+    GARBLED = (Pattern("(<[\\s|｜]{0,4}[/\\\\][\\s|｜]{0,4}(?ai:fn)[\\s|｜]{0,4}>)"), "<", ("fn",))
     USUAL_NEXT = ExpectedText('</fn>\n<fn>\n{"name": "', '<fn>\n{"name": "', '\n<fn>\n{"name": "')
     CALLS_HAVE_CLOSER = True
     AFTER_CALL = Scanner(
@@ -3187,9 +3194,8 @@ class StreamParser(CallObjects):
             closing = OBJECT_END.match(buf, stop) if stop else None
             if closing is not None:  # the standard library's scanner has read all of it
                 self._pos = closing.end()
-                self._out.emit("arguments", buf[end - 1 : stop])
                 self._reader = None
-                return self._close_call()
+                return self._close_call(buf[end - 1 : stop])
             self._pos, self._written = end, "{"
             self._out.emit("arguments", "{")
             reader.go_to(self.USUAL_KEYS[1], "{")
@@ -3204,9 +3210,8 @@ class StreamParser(CallObjects):
         both = self._has_name and not self._wrapped and self._buf.startswith("}}", self._pos)
         if both and isinstance(reader, CallReader) and reader.may_close(self._arguments_before_name):
             self._pos += 2
-            self._out.emit("arguments", reader.take() + "}")
             self._reader = None
-            return self._close_call()
+            return self._close_call(reader.take() + "}")
         return super()._object()
 
 

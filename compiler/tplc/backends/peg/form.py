@@ -45,6 +45,7 @@ from tplc_runtime.repairs import LEFT_OVER
 from tplc_runtime.turn import CALL_KINDS, CUT_KINDS, MOST_ENDS, UNCLOSED_KINDS
 
 OPENS = ("both", "call", "line")
+LEFT_OVER_CHARS = r"\"'`}\])|?>.,;"  # of `LEFT_OVER`, as they are written in a class of a pattern
 CLOSES = ("both", "closed", "close", "section")
 NO_CALLS = CallForm((), "", ("",), CallShape("", (), ()), ("",), (), "anywhere", (), (), "", (), ())
 NO_LEXEMES = lexemes_of(())
@@ -265,11 +266,14 @@ class FormPatterns:
         last, more = (either([marker_core(text) for text in texts]) for texts in (calls.last, calls.closers))
         # Pieces of closers may come after it.
         after = rf"(?:\s*(?:{more}))*" if set(calls.closers) - set(calls.last) else ""
-        return f"(?:{last}){after}" if last else ""
+        garbled = garbled_closers(self.acceptor)
+        garbled_last = f"|{garbled.last}" if garbled is not None else ""
+        return f"(?:{last}{garbled_last}){after}" if last else ""
 
     @property
     def not_last(self) -> str:
-        return rf"(?<!{self.last}\s*)" if self.last else ""
+        left = LEFT_OVER_CHARS * ("repeated_markers" in self.acceptor.tolerances)
+        return rf"(?<!{self.last}[\s{left}]*)" if self.last else ""
 
     @property
     def garbled_closer(self) -> str:

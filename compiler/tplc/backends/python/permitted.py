@@ -48,7 +48,9 @@ BUILTINS = frozenset(
     range repr reversed round set setattr slice sorted staticmethod classmethod str sum super tuple type zip""".split()
 )
 COMMAND_ONLY = frozenset(["open", "print"])
-PRIVATE = frozenset(["__class__", "__dict__", "__doc__", "__name__", "__new__", "__init__", "__mypyc_attrs__"])
+PRIVATE = frozenset(
+    ["__class__", "__dict__", "__doc__", "__name__", "__new__", "__init__", "__mro__", "__slots__", "__mypyc_attrs__"]
+)
 
 
 _KNOWN = frozenset(dir(builtins))
