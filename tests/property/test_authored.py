@@ -16,7 +16,6 @@ REFUSED = {
     "heredoc-values": "arguments called tool, EOF",
     "json-with-thought-field": "the template writes JSON strings in content",
     "kv-lines": "arguments called q, tool",
-    "lists-of-words": "arguments called tool",
     "name-begins-line": 'only white space ("\\n") precedes the name that begins a call',
     "name-then-list-values": "the template leaves out the keys of arguments",
     "nested-xml": "the template escapes HTML in values",

@@ -181,13 +181,18 @@ def battery(ir: TemplateIR) -> Iterator[Case]:
 
 
 def _words_as_keys(ir: TemplateIR) -> Iterator[Case]:
-    """Yield calls with arguments that are called as the format's own words, if keys are not in quotes: `name` in
-    `<call><name>f</name><name>x</name></call>`."""
-    tools = ir.tools
-    if not isinstance(tools.arguments, PairArguments):
+    """Yield calls with arguments that are called as the format's own words: `name` in
+    `<call><name>f</name><name>x</name></call>`.
+
+    Where only white space ends a key, no argument may be called as what opens calls: docs/limits.md states it.
+    """
+    tools, pairs = ir.tools, ir.tools.arguments
+    if not isinstance(pairs, PairArguments):
         return
-    layout = (Text(tools.section_start), *tools.call, *tools.arguments.pair, Text(tools.arguments.separator))
-    texts = [item.text for item in layout if isinstance(item, Text)]
+    after_key = pairs.pair[pairs.pair.index(Slot("key")) + 1 :][:1]
+    is_blank = not any(isinstance(item, Text) and item.text.strip() for item in after_key)
+    call = () if is_blank else (Text(tools.section_start), *tools.call)
+    texts = [item.text for item in (*call, *pairs.pair, Text(pairs.separator)) if isinstance(item, Text)]
     words = list(dict.fromkeys(_WORD.findall(" ".join(texts))))[:_MOST_WORDS]
     for title, keys in (("", words), (", in reverse", words[::-1])):
         if len(keys) > bool(title):
