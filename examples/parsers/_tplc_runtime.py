@@ -138,17 +138,18 @@ class Scanner:
     white space before and after it, and what is known about it (PART_OF_LONGER, …).
 
     `find` has a group for each marker; `near` matches at their possible beginnings.  `width`: the length of the longest
-    truncated marker at the end.  `leads` is their leading white space.
+    truncated marker at the end.  `leads` is their leading white space.  `first`: the first characters of markers that
+    occur in no name, and in values only inside a string; `wordless`: none of these is a character of words.
     """
 
     OTHER_SPELLINGS: ClassVar[bool] = True  # some may be in other case, or have other separators
     WORD_SLOTS: ClassVar[bool] = True  # some have a word that differs from turn to turn
     CALLS: ClassVar[bool] = True  # some are openers of calls, in which a fence may name a language
 
-    def __init__(
-        self, *markers: Marker, find: str = NOTHING, near: str = NOTHING, width: int = 1, leads: str = ""
-    ) -> None:
+    def __init__(self, *markers: Marker, find: str, near: str, width: int, leads: str = "", first: str = "") -> None:
         self.markers, self.width, self.leads = markers, width, leads
+        if self.CALLS:
+            self.first, self.wordless = first, not any(char.isalnum() or char in "_.+-" for char in first)
         self._cores = tuple([marker[1] for marker in markers])
         self._find, self._near = Pattern(find), Pattern(near)
 
@@ -210,45 +211,8 @@ class Scanner:
         return at
 
 
-class SlotEnds(Scanner):
-    """The markers that end a slot.  `word`: a plain word up to the text's end or to an unambiguous marker; `trails` is
-    the white space after each, None for markers that don't belong to the slot."""
-
-    def __init__(
-        self,
-        *markers: Marker,
-        find: str = NOTHING,
-        near: str = NOTHING,
-        width: int = 1,
-        leads: str = "",
-        word: str = NOTHING,
-        trails: Sequence[str | None] = (),
-    ) -> None:
-        # Not **options: mypyc passes these wrongly.
-        super().__init__(*markers, find=find, near=near, width=width, leads=leads)
-        self.word, self.trails = Pattern(word), trails
-
-
-class Breaks(Scanner):
-    """Markers that occur in no name, and in values only inside a string.  `first`: their first characters; `wordless`:
-    none of these is a character of words."""
-
-    def __init__(
-        self,
-        *markers: Marker,
-        find: str = NOTHING,
-        near: str = NOTHING,
-        width: int = 1,
-        leads: str = "",
-        first: str = "",
-        wordless: bool = True,
-    ) -> None:
-        super().__init__(*markers, find=find, near=near, width=width, leads=leads)
-        self.first, self.wordless = first, wordless
-
-
-NO_MARKERS = Scanner()
-NO_BREAKS = Breaks()
+NO_MARKERS = Scanner(find=NOTHING, near=NOTHING, width=1)
+NO_WORD = Pattern(NOTHING)
 
 
 class ExpectedText:
@@ -737,7 +701,7 @@ class Reader(Copyable):
     # What may follow a value whose end only the text after it shows: a pattern, and one for the output's end.
     follow: tuple[Pattern, ...] = ()
 
-    def __init__(self, styles: tuple[Style, Style, Style], breaks: Breaks = NO_BREAKS) -> None:
+    def __init__(self, styles: tuple[Style, Style, Style], breaks: Scanner = NO_MARKERS) -> None:
         self.breaks, self.first = breaks, breaks.first
         self.styles, self.style = styles, styles[0]
         self.want = "value"  # … item, key, member (a key after a comma), colon, comma; "" at the end
@@ -1226,8 +1190,8 @@ BEFORE_OBJECT = Pattern(r"[\s(:=*>]*(?:`{1,3}[\w-]*\s*)?(?:(?i:json)\b:?\s*)?(?=
 AFTER_ARGUMENTS = Pattern(r"[\s)`]*")
 AFTER_OBJECT = Pattern(r"\s*(?:[,;]\s*)?")
 WORD_BEFORE = Pattern(r"\s*(?i:json)\b:?\s*")
-# The name of a tool before its arguments, and a keyword in them.
-CALLED = Pattern(rf"""["'`]?([{NAME_CHARACTERS}]{{1,64}}?)["'`]?\s*(?:([(])|(?:[:=]\s*)?(?=\{{))""")
+# The name of a tool before its arguments, which punctuation or a token may separate, and a keyword in them.
+CALLED = Pattern(rf"""["'`]?([{NAME_CHARACTERS}]{{1,64}}?)["'`]?\s*(?:([(])|(?:(?:[:=]|\[\w+\])\s*)?(?=\{{))""")
 KEYWORD = Pattern(r"""\s*["']?(\w{1,64})["']?\s*[=:]\s*""")
 KEYWORD_FOLLOWS = (Pattern(r"\s{0,16}(?:,\s{0,16}(?:[\"']?\w{1,64}[\"']?\s{0,16}[=:]|\))|\))"),) * 2
 AFTER_KEYWORD = Pattern(r"\s*(?:,\s*)?(\))?")
@@ -2235,6 +2199,16 @@ class Stream(Copyable):
             return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(text)}}]}]
         return [{kind: text}]
 
+    def _is_usual(self, usual: ExpectedText | None, start: int) -> bool:
+        """Return whether the text from `start` on is the usual text, or its beginning; then all of it is awaited."""
+        if usual is None or len(self._buf) - start > usual.width:
+            return False
+        incomplete = usual.continues(self._buf[start:])
+        if incomplete is None:
+            return False
+        self._usual, self._is_still_ambiguous, self._ambiguous_from = usual, incomplete, start
+        return True
+
     def _feed_after_finish(self, chunk: str) -> list[Delta]:
         """Add text that is fed after `finish` to the trailing text; nothing of it is lost."""
         if chunk and (not self.diagnostics or self._diagnostics[-1].code != TEXT_AFTER_FINISH):
@@ -2335,9 +2309,6 @@ class Stream(Copyable):
         return self._base + self._pos
 
     # The states, which a format prints
-
-    def _is_usual(self, usual: ExpectedText | None, start: int) -> bool:
-        raise NotImplementedError
 
     def _first_state(self) -> Callable[[Any], bool]:
         return type(self)._content
@@ -2588,16 +2559,6 @@ class TurnStates(Stream):
         self._skip = mark.end - self._pos
         return str(mark.kind)
 
-    def _is_usual(self, usual: ExpectedText | None, start: int) -> bool:
-        """Return whether the text from `start` on is the usual text, or its beginning; then all of it is awaited."""
-        if usual is None or len(self._buf) - start > usual.width:
-            return False
-        incomplete = usual.continues(self._buf[start:])
-        if incomplete is None:
-            return False
-        self._usual, self._is_still_ambiguous, self._ambiguous_from = usual, incomplete, start
-        return True
-
     def _leave_open(self, start: int, core: str) -> None:
         """Note that the text from `start` on is the beginning of this marker, so nothing is decided before all of it
         has arrived."""
@@ -2784,7 +2745,7 @@ MOST_ODD = 64  # the most names with unusual characters that are searched for
 class Slots(TurnStates):
     ODD_NAMES: ClassVar[bool] = False  # names that contain ends of names are searched for
     CALLS_HAVE_INDEX: ClassVar[bool] = False  # calls are written with a number
-    BREAKS: ClassVar[Breaks] = NO_BREAKS  # markers that never occur in names, or in values outside of a string
+    BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that never occur in names, or in values outside of a string
     _slot_diagnostics: Sequence[tuple[str, str]] = ()  # diagnostics of the slots: codes and texts
     _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that contain ends of names
 
@@ -2798,20 +2759,20 @@ class Slots(TurnStates):
         """
         values: dict[str, str] = {} if name is None else {"name": name}
         buf, others, earlier = self._buf, [], ("", pos, "")  # the previous slot, its start, and the text that ends it
-        for slot, ends, stops in slots:
+        for slot, ends, stops, plain, trails in slots:
             pos = next_char(buf, pos)
             known = 0
             if self.ODD_NAMES and self._tools and slot in ("name", "key"):
                 known = self._known(slot, pos, ends, stops)
                 if known < 0:
                     return values, pos, "more"
-            word = ends.word.match(buf, pos) if not (known or self._final) else None
+            word = plain.match(buf, pos) if not (known or self._final) else None
             if word is not None and word.lastindex is None:
                 self._is_still_ambiguous, self._ambiguous_from = PLAIN_WORD.fullmatch, pos
                 return values, pos, "more"
             if word is not None and values.setdefault(slot, word[1]) == word[1] and slot not in NUMBERS:
                 earlier = (slot, pos, buf[word.end(1) : word.end()])
-                trail = ends.trails[word.lastindex - 2]
+                trail = trails[word.lastindex - 2]
                 pos, self._space = word.end(1 if trail is None else 0), trail or ""
                 continue
             mark, expected = self._end_of_slot(slot, pos, known, ends, stops, earlier[2])
@@ -2937,7 +2898,9 @@ class Machine(Slots):
         Sequence[str]
     ] = ()  # openers that count only at a line's start, because their section is missing
     SHORT_OPENERS: ClassVar[Sequence[str]] = ()  # what opens only calls of tools that are known
-    HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and characters that do
+    # Slots of a call: the kind, what ends it, and characters that do; a plain word up to the text's end or to an
+    # unambiguous marker, and the white space after each of these (None for markers that don't belong to the slot).
+    HEADER: ClassVar[Sequence[Any]] = ()
     NAME_ESCAPES: ClassVar[Any] = None  # texts that stand for characters in names
     CALL_ID: ClassVar[str] = ""  # an id that consists of slots: "{name}:{index}"
     ARGUMENTS_OPEN: ClassVar[bool] = False  # with a character or a marker: other text makes no call
@@ -3309,7 +3272,7 @@ class Repairs(Machine):
 
         ("", 0) if it names none; None if more input is needed.
         """
-        buf, name, start = self._buf, "", self._pos + self._skip
+        buf, name, start, other = self._buf, "", self._pos + self._skip, 0
         pos = next_char(buf, start)
         while pos - start < NAME_LIMIT:
             part, word = self.HEADER_TEXTS.match(buf, pos), ONE_WORD.match(buf, pos)
@@ -3328,9 +3291,10 @@ class Repairs(Machine):
                 tool = tool_named(text, self._tools)
                 if tool not in self._tools:  # an index may follow it
                     tool = tool_named(text.rpartition(":")[0], self._tools)
-                if not tool or tool not in self._tools or name not in ("", tool):
+                other += tool not in self._tools  # one word may come after the name that the template doesn't write
+                if (tool in self._tools and name not in ("", tool)) or other > bool(name):
                     break
-                name = tool
+                name = name or tool
             pos = next_char(buf, end)
         return (name, len(buf)) if name and self._final and pos == len(buf) else ("", 0)
 
@@ -3606,7 +3570,7 @@ OBJECT_END = Pattern(r"\s*\}")
 class CallReader(RegularReader):
     """Reads a call object, and pauses at every key and after every value that has a role in a call."""
 
-    def __init__(self, styles: tuple[Style, Style, Style], breaks: Breaks = NO_BREAKS) -> None:
+    def __init__(self, styles: tuple[Style, Style, Style], breaks: Scanner = NO_MARKERS) -> None:
         super().__init__(styles, breaks)
         self.fields: Mapping[tuple[str, ...], str] = {}
         self.path: list[str] = []
@@ -4012,12 +3976,13 @@ class CanonicalOrderCalls(CallObjects):
 
 
 NO_PAIR = "expected an argument or the end of the call"
+ENDS_OF_HEADERS = "'\"“”>"  # characters after a name that may be before a key as well
 PAIR_KINDS = ("pair", "end", "skip", "next", "broken")
 
 
 class Pairs(Repairs):
     BETWEEN: ClassVar[Scanner]  # pair, end (consumed), next (not consumed), and others (skipped)
-    PAIR: ClassVar[tuple[tuple[str, Scanner, str], ...]]
+    PAIR: ClassVar[Sequence[Any]]
     PAIR_OPENS: ClassVar[bool] = True  # a pair begins with a marker of its own
     RESUMES: ClassVar[bool] = False  # and that marker alone shows, after text that is no pair, that a pair begins
     KEY_ESCAPES: ClassVar[Any] = None  # texts that stand for characters in keys
@@ -4045,7 +4010,9 @@ class Pairs(Repairs):
         return super()._header_may_continue(pos) or self.BETWEEN.prefix_of(self._buf, pos) != ""
 
     def _opens_arguments(self, pos: int) -> bool:
-        return self.BETWEEN.match_at(self._buf, pos) is not None or self._buf.startswith("{", pos)
+        buf, before = self._buf, self.AROUND_KEY[0].match(self._buf, pos).end() if self.AROUND_KEY else pos
+        is_irregular = before > pos and buf[pos] not in ENDS_OF_HEADERS
+        return is_irregular or self.BETWEEN.match_at(buf, pos) is not None or buf.startswith("{", pos)
 
     def _pairs(self) -> bool:
         # arguments = (pair | separator)* end
@@ -4080,11 +4047,8 @@ class Pairs(Repairs):
         if kind in ("end", "next"):
             return self._end_pairs(kind)
         if self.PAIR_OPENS and kind != "pair":
-            if self.AROUND_KEY and self._tools:
-                other = self._irregular_pair()
-                if other is not None:
-                    return other
-            return self._no_pair()
+            other = self._irregular_pair() if self.AROUND_KEY and self._tools else None
+            return self._no_pair() if other is None else other
         return self._pair(self._mark.end if self.PAIR_OPENS else self._pos, ", " if self._count else "{")
 
     def _object_for_pairs(self) -> bool | None:
@@ -4111,14 +4075,12 @@ class Pairs(Repairs):
         values, end, expected = self._slots(start, self.PAIR)
         if expected == "more":
             return False
-        if self.RESUMES and expected == "end" and self._after_no_pair():
-            return self._no_pair()
         schema = self._schema() if self._tools else None
         odd = self._tools and self.AROUND_KEY and (expected or is_odd_key(values["key"], schema))
         other = self._irregular_pair() if odd and expected != "more" else None
         if other is not None:
             return other
-        if expected == "end":
+        if expected == "end" and not (self.RESUMES and self._after_no_pair()):
             return self._drop_truncated_call()
         if expected:
             return self._no_pair()
@@ -4417,30 +4379,44 @@ def nested_or_repaired(text: str) -> str | None:
 class ValueOrCallEnd:
     """Finds the end of a raw value, or the end of the call with the text that may follow it if the closer is missing.
 
-    `close` matches the latter, and begins with `first_char`; `prefix` matches its possible beginning at the end of the
-    buffer.  A line end before it is no part of the value.
+    `close` matches the latter, `prefix` its possible beginning at the end of the buffer.  A line end before it is no
+    part of the value.  If the value's closer is missing, text like it may be in its place: `garbled` matches that, and
+    a key in it, which must be one of `keys`; `begun` its possible beginning.  All begin with one of `first_chars`.
     """
 
-    def __init__(self, end: Closer | KnownPairs | Scanner, close: Pattern, prefix: Pattern, first_char: str) -> None:
-        self.end, self.close, self.prefix, self.first_char = end, close, prefix, first_char
+    def __init__(
+        self, end: Closer | KnownPairs | Scanner, keys: Sequence[str], first_chars: frozenset[str], *patterns: Pattern
+    ) -> None:
+        self.end, self.keys, self.first_chars = end, keys, first_chars
+        self.close, self.prefix, self.garbled, self.begun = patterns
 
     def find(self, buf: str, pos: int) -> Match | None:
         mark = self.end.find(buf, pos)
         match = self.close.search(buf, pos, len(buf) if mark is None or mark.kind == "break" else mark.start)
-        if match is None or (mark is not None and mark.start < match.start()):
+        if match is not None and (mark is None or mark.start >= match.start()):
+            mark = Match("lost", match.start(), match.start(), "\n" * (buf[match.start() - 1 : match.start()] == "\n"))
+        if mark is None or mark.kind not in ("next", "lost"):
             return mark
-        return Match("lost", match.start(), match.start(), "\n" * (buf[match.start() - 1 : match.start()] == "\n"))
+        match = self.garbled.search(buf, max(pos, mark.start - LOOK_BACK), mark.start)
+        if match is None or match[1] not in (None, *self.keys):
+            return mark
+        lead = "\n" * (buf[match.start() - 1 : match.start()] == "\n")
+        return Match("respelled", match.start(), mark.start, lead, ambiguous=SPELLED_OTHERWISE)
 
     def partial_match(self, buf: str, pos: int) -> int:
         match = self.prefix.search(buf, max(pos, len(buf) - LOOK_BACK))
-        partial = self.end.partial_match(buf, pos)
-        start: int = partial if match is None else min(partial, match.start())
+        start = self.end.partial_match(buf, pos)
+        start = start if match is None else min(start, match.start())
+        match = self.begun.search(buf, max(pos, start - 2 * LOOK_BACK), start)
+        start = start if match is None else match.start()
         return start - (start > pos and buf[start - 1] == "\n")
 
     def safe_prefix_end(self, text: str) -> int:
-        if self.first_char in text and (self.prefix.search(text) or self.close.search(text)):
-            return -1
         end = self.end.safe_prefix_end(text)
+        if not self.first_chars.isdisjoint(text):
+            patterns = (self.begun, max(end, 0)), (self.prefix, len(text)), (self.close, len(text))
+            if any(pattern.search(text, 0, stop) for pattern, stop in patterns):
+                return -1
         return end - (end > 0 and text[end - 1] == "\n")
 
 
@@ -4459,7 +4435,7 @@ def coerced(text: str, types: frozenset[str] | None) -> str | None:
     for inside in ([bare[1:-1]] if quoted else []) + [bare]:
         plain = inside.replace('\\"', '"').strip()
         word = OTHER_WORDS.get(plain.lower())
-        if word is not None and ("boolean" if word != "null" else "null") in types and not NUMBER_TYPES & types:
+        if word == "null" or (word is not None and "boolean" in types and not NUMBER_TYPES & types):
             return word
         literal = nested_or_repaired(plain) if plain[:1] and plain[0] in "[{" else literal_of(plain, {})
         kind = {"[": "array", "{": "object", '"': ""}.get((literal or '"')[0], "number")
@@ -4485,7 +4461,7 @@ NUMBER_TYPES = frozenset(["number", "integer"])
 
 class RawPairs(Pairs):
     TYPES_ARE_CHECKED: ClassVar[bool] = True
-    CALL_CLOSES: ClassVar[tuple[Pattern, Pattern, str] | None] = None  # the end of a value without a closer of its own
+    CALL_CLOSES: ClassVar[Any] = None  # the end of a value without a closer of its own: see `ValueOrCallEnd`
     RETYPES_VALUES: ClassVar[bool] = False  # a value in another form is converted by the schema
     WORDS: ClassVar[ValueWords]
     AFTER_VALUE: ClassVar[End]
@@ -4549,7 +4525,12 @@ class RawPairs(Pairs):
         end: End = Closer(key.join(self.VALUE_CLOSE)) if self.VALUE_CLOSE else self._end_of_value()
         if self.LAST_CLOSER:
             self._closer = end if self.VALUE_CLOSE else self.AFTER_VALUE
-        return self._begin_raw(types, ValueOrCallEnd(end, *self.CALL_CLOSES) if self.CALL_CLOSES else end)
+        return self._begin_raw(types, self._or_call_end(end))
+
+    def _or_call_end(self, end: End) -> End:
+        """Return the end of a value, with what counts if it is missing."""
+        keys = tuple(properties_of(self._schema())) if self._tools else ()
+        return ValueOrCallEnd(end, keys, *self.CALL_CLOSES) if self.CALL_CLOSES else end
 
     def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:
         self._types, self._end = types, end
@@ -4610,7 +4591,7 @@ class RawPairs(Pairs):
                 if mark.ambiguous and not self._final and self._end.partial_match(buf, pos) <= mark.start:
                     break
                 own, self._next_lines = self.AFTER_VALUE, ""
-                self._end = ValueOrCallEnd(own, *self.CALL_CLOSES) if self.CALL_CLOSES else own
+                self._end = self._or_call_end(own)
                 mark = self._end.find(buf, pos)
                 continue
             if mark.kind == "respelled":
@@ -5149,7 +5130,7 @@ class TypedWraps(RawPairs):
         self._pos, self._space, self._wrap_state = start + len(opened), "", opened
         end: End = Closer(self._key.join(ends)) if isinstance(ends, tuple) else ends
         self._closer = end if self.LAST_CLOSER else None
-        self._end = ValueOrCallEnd(end, *self.CALL_CLOSES) if self.CALL_CLOSES else end
+        self._end = self._or_call_end(end)
 
 
 GUARD = chr(0xDFFF)  # a lone surrogate: decoders never return one, and mypyc has no literal for it

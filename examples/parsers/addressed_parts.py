@@ -14,14 +14,12 @@ from __future__ import annotations
 
 if __package__:
     from ._tplc_runtime import (
-        Breaks,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         RawPairs,
         Scanner,
-        SlotEnds,
         ValueWords,
         checked_text,
         require_runtime,
@@ -29,14 +27,12 @@ if __package__:
     )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
-        Breaks,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         RawPairs,
         Scanner,
-        SlotEnds,
         ValueWords,
         checked_text,
         require_runtime,
@@ -70,12 +66,13 @@ class StreamParser(RawPairs):
     MARKER_LIKE = (
         Pattern(
             "(?:[<＜][\\s<＜/\\\\|｜!:]{0,7}(?:(?ai:more)|(?ai:run)|(?ai:given))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?\\s?["
-            r'^\w\s\"\\]{0,4})(?=\w|\n|\Z)'
+            r'^\w\s\"\\]{0,4}|<:\w(?:[\w ▁:.-]{0,46}\w)?:>)(?=\w|\n|\Z)|(?:<:over:>|#top#)\s*\Z|(?:<:(?:o(?:v(?:e(?:r(?::)'
+            r"?)?)?)?)?|#t(?:o(?:p)?)?)\Z"
         ),
         Pattern(r"\A[>](?![^\S\n])|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\S\n])[<]\Z"),
         Pattern(
             '"(?:[>]|\\\\r\\\\n)|(?:(?:[<＜][\\s<＜/\\\\|｜!:]{0,7}(?:(?ai:more)|(?ai:run)|(?ai:given))s?(?!\\w)(?:[=:]["\']?[\\w.:'
-            '-]{1,64}["\']?)?\\s?[^\\w\\s\\"\\\\]{0,4})(?:\\\\n)?|[<]|\\\\r)"'
+            '-]{1,64}["\']?)?\\s?[^\\w\\s\\"\\\\]{0,4}|<:\\w(?:[\\w ▁:.-]{0,46}\\w)?:>)(?:\\\\n)?|[<]|\\\\r)"'
         ),
     )
     PLACE_DECIDES = True
@@ -111,21 +108,24 @@ class StreamParser(RawPairs):
     OPENER_IS_UNAMBIGUOUS = False
     # call = name ':><run name="' name '">' arguments
     HEADER = (
-        ("name", SlotEnds(
-            ("suffix", ':> <run name="', "", "", 0), find=r':(>\s{0,64}<run\s{1,64}name=")', near=r":(?=[>]|\Z)",
-            width=142, word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?::(>\s{0,64}<run\s{1,64}name="))', trails=("",),
-        ), ""),
-        ("name", SlotEnds(
-            ("suffix", '">', "", "\n", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
-            word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))', trails=("\n",),
-        ), ""),
+        (
+            "name",
+            Scanner(
+                ("suffix", ':> <run name="', "", "", 0), find=r':(>\s{0,64}<run\s{1,64}name=")', near=r":(?=[>]|\Z)",
+                width=142,
+            ), "", Pattern(r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?::(>\s{0,64}<run\s{1,64}name="))'), ("",),
+        ),
+        (
+            "name", Scanner(("suffix", '">', "", "\n", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3), "",
+            Pattern(r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))'), ("\n",),
+        ),
     )
     ONLY_TOOLS = True
     HEADER_PARTS = ('name="', "<run", "name", "run", '">', ":>", "to", '"', ":", "<", "=", ">")
     HEADER_TEXTS = Pattern(
-        '(?:name="|<run|name|run|">|:>|to|"|:|<|=|>|[^\\S\\n]*[\\n:.,/\'"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?["\']))'
+        '(?:\\[\\w{1,32}\\]|name="|<run|name|run|">|:>|to|"|:|<|=|>|[^\\S\\n]*[\\n:.,/\'"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?["\']))'
     )
-    BREAKS = Breaks(
+    BREAKS = Scanner(
         ("mark", "<:from assistant", "", "", 0), ("mark", "<:over:>", "", "", 0), ("mark", "</run>", "", "", 0),
         find=r"<(?:(:from\s{1,64}assistant)|(:over:>)|(/run>))", near=r"<(?=[/:]|\Z)", width=81, first="<",
     )
@@ -140,10 +140,10 @@ class StreamParser(RawPairs):
     CORRECTS_TOOL_NAMES = True
     # arguments = ('<given name="' key '">' value)*
     PAIR = (
-        ("key", SlotEnds(
-            ("suffix", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
-            word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))', trails=("",),
-        ), ""),
+        (
+            "key", Scanner(("suffix", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3), "",
+            Pattern(r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))'), ("",),
+        ),
     )
     BETWEEN = Scanner(
         ("next", "<:more:> <:from assistant ", "", " ", 2), ("pair", '<given name="', "", "", 0),
@@ -200,12 +200,20 @@ class StreamParser(RawPairs):
     NEXT_UNOPENED = '">'
     RETYPES_VALUES = True
     CALL_CLOSES = (
+        frozenset("<＜"),
         Pattern(
             r"</run>\s{0,16}(?:(?:<:over:>|\Z)|<:more:><:from\ assistant\s{0,16}to\s{0,16}[^\s=:,(){}\[\]]{1,64}?\s{0,16}:"
             r'><run\ name=")'
         ),
         Pattern(r"(?s:</run>.{0,160}\Z|<(?:/(?:r(?:u(?:n(?:>)?)?)?)?)?\Z)"),
-        "<",
+        Pattern(
+            r"[<＜](?:[()/<>\[\\\]{\|}＜＞｜\s]{0,7}(?:(?ai:given))s?(?!\w)[>＞\|｜\]/\\]{0,4}|\s?[/\\]([^\s=:,(){}\[\]]{1"
+            r",64}?)[>＞])\s*\Z"
+        ),
+        Pattern(
+            r"[<＜](?:[()/<>\[\\\]{\|}＜＞｜\s]{0,7}(?:(?:(?ai:g)(?:(?ai:i)(?:(?ai:v)(?:(?ai:e)(?:(?ai:n)s?[>＞\|｜\]/\\]{"
+            r"0,4})?)?)?)?)?)|\s?[/\\][\w.:-]{0,64}[>＞]?)\s*\Z"
+        ),
     )
     AFTER_CALL = Scanner(
         ("final_end", "#top#", "", "", 0), ("call", ", to ", "", " ", 2), ("call", "; to ", "", " ", 2),
@@ -282,7 +290,7 @@ class StreamParser(RawPairs):
             chunk = checked_text("chunk", chunk)
         # Most chunks are passed on as they came: no character of them could begin or end anything.
         if self._value_fast_path:
-            if "<" not in chunk and chunk != "":
+            if "<" not in chunk and "＜" not in chunk and chunk != "":
                 if '"' not in chunk and "\\" not in chunk and chunk.isprintable():
                     self._unaccounted.append(chunk)
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
@@ -306,6 +314,7 @@ class StreamParser(RawPairs):
             self._open_kind == "value"
             and self._buf == ""
             and "<" not in chunk
+            and "＜" not in chunk
             and chunk != ""
             and chunk[-1:] not in "\n"
             and (self._next_lines == "" or not self._may_begin_pair(chunk))

@@ -13,7 +13,6 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
-        Breaks,
         CanonicalOrderCalls,
         Delta,
         ExpectedText,
@@ -28,7 +27,6 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
-        Breaks,
         CanonicalOrderCalls,
         Delta,
         ExpectedText,
@@ -123,7 +121,7 @@ class StreamParser(CanonicalOrderCalls):
     TO_ARGUMENTS = ', "arguments": {'
     USUAL_KEYS = ("name", "arguments")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Breaks(
+    BREAKS = Scanner(
         ("mark", "```\ufdd1 {{DO}} [ {", "", "", 0), ("mark", "{{END}}", "", "", 0), ("mark", "{{DO}}", "", "", 1),
         find=r"`(``[\w-]{0,16}\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{)|\{(?:(\{END\}\})|(\{DO\}\}))",
         near=r"`(?=[`]|\Z)|\{(?=[{]|\Z)", width=223, first="`{",

@@ -13,7 +13,6 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
-        Breaks,
         CanonicalOrderCalls,
         Delta,
         ExpectedText,
@@ -28,7 +27,6 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
-        Breaks,
         CanonicalOrderCalls,
         Delta,
         ExpectedText,
@@ -101,7 +99,7 @@ class StreamParser(CanonicalOrderCalls):
     TO_ARGUMENTS = ', "arguments": {'
     USUAL_KEYS = ("name", "arguments")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Breaks(
+    BREAKS = Scanner(
         ("mark", "/helper/", "", "", 0), ("mark", "/over/", "", "", 0), find="/(?:(helper/)|(over/))",
         near=r"/(?=[ho]|\Z)", width=9, first="/",
     )

@@ -13,7 +13,6 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
-        Breaks,
         CanonicalOrderCalls,
         Delta,
         ExpectedText,
@@ -28,7 +27,6 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
-        Breaks,
         CanonicalOrderCalls,
         Delta,
         ExpectedText,
@@ -103,7 +101,7 @@ class StreamParser(CanonicalOrderCalls):
     TO_ARGUMENTS = ', "parameters": {'
     USUAL_KEYS = ("name", "parameters")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Breaks(
+    BREAKS = Scanner(
         ("mark", "|end of turn|", "", "", 0), ("mark", "|assistant|", "", "", 0),
         find=r"\|(?:(end\s{1,64}of\s{1,64}turn\|)|(assistant\|))", near=r"\|(?=[ae]|\Z)", width=142, first="|",
     )

@@ -14,13 +14,11 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
-        Breaks,
         Delta,
         Message,
         Pattern,
         QuotedPairs,
         Scanner,
-        SlotEnds,
         WordStyle,
         checked_text,
         require_runtime,
@@ -29,13 +27,11 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
-        Breaks,
         Delta,
         Message,
         Pattern,
         QuotedPairs,
         Scanner,
-        SlotEnds,
         WordStyle,
         checked_text,
         require_runtime,
@@ -88,25 +84,25 @@ class StreamParser(QuotedPairs):
     OPENER_IS_UNAMBIGUOUS = False
     # call = name "(" arguments
     HEADER = (
-        ("name", SlotEnds(
-            ("suffix", "(", "", "", 0), find=r"\(()", near=r"\(", width=2,
-            word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\(())", trails=("",),
-        ), ""),
+        (
+            "name", Scanner(("suffix", "(", "", "", 0), find=r"\(()", near=r"\(", width=2), "",
+            Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\(())"), ("",),
+        ),
     )
     ONLY_TOOLS = True
     HEADER_PARTS = ("(",)
-    HEADER_TEXTS = Pattern("(?:\\(|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
+    HEADER_TEXTS = Pattern("(?:\\[\\w{1,32}\\]|\\(|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Breaks(("mark", "~bot~", "", "", 0), find="~(bot~)", near=r"~(?=[b]|\Z)", width=6, first="~")
+    BREAKS = Scanner(("mark", "~bot~", "", "", 0), find="~(bot~)", near=r"~(?=[b]|\Z)", width=6, first="~")
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True
     # arguments = (key "=" value)*
     PAIR = (
-        ("key", SlotEnds(
-            ("suffix", "=", "", "", 0), find="=()", near="=", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:=())",
-            trails=("",),
-        ), ""),
+        (
+            "key", Scanner(("suffix", "=", "", "", 0), find="=()", near="=", width=2), "",
+            Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:=())"), ("",),
+        ),
     )
     BETWEEN = Scanner(
         ("next", ")", "", "", 0), ("skip", ",", "", " ", 0), ("next", "[", "", "", 0), ("next", "]", "", "", 0),

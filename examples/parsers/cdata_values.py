@@ -14,13 +14,11 @@ from __future__ import annotations
 
 if __package__:
     from ._tplc_runtime import (
-        Breaks,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         Scanner,
-        SlotEnds,
         ValueWords,
         WrappedValues,
         checked_text,
@@ -29,13 +27,11 @@ if __package__:
     )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
-        Breaks,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         Scanner,
-        SlotEnds,
         ValueWords,
         WrappedValues,
         checked_text,
@@ -132,17 +128,17 @@ class StreamParser(WrappedValues):
     OPENERS = ('<act name=" <act name="', '<act name="')
     # call = name '">' arguments
     HEADER = (
-        ("name", SlotEnds(
-            ("suffix", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
-            word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))', trails=("",),
-        ), ""),
+        (
+            "name", Scanner(("suffix", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3), "",
+            Pattern(r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))'), ("",),
+        ),
     )
     HEADER_PARTS = ('name="', "<act", "name", "act", '">', '"', "<", "=", ">")
     HEADER_TEXTS = Pattern(
-        '(?:name="|<act|name|act|">|"|<|=|>|[^\\S\\n]*[\\n:.,/\'"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?["\']))'
+        '(?:\\[\\w{1,32}\\]|name="|<act|name|act|">|"|<|=|>|[^\\S\\n]*[\\n:.,/\'"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?["\']))'
     )
     SHORT_OPENERS = ("<actname", "<actname")
-    BREAKS = Breaks(
+    BREAKS = Scanner(
         ("mark", "<-assistant->", "", "", 0), ("mark", '<act name="', "", "", 1), ("mark", "</act>", "", "", 0),
         ("mark", '```\ufdd1 <act name="', "", "", 0),
         find=r'<(?:(-assistant->)|(act\s{1,64}name=")|(/act>))|`(``[\w-]{0,16}\s{0,64}<act\s{1,64}name=")',
@@ -160,10 +156,10 @@ class StreamParser(WrappedValues):
     CORRECTS_TOOL_NAMES = True
     # arguments = ('<arg key="' key '">' value)*
     PAIR = (
-        ("key", SlotEnds(
-            ("suffix", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
-            word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))', trails=("",),
-        ), ""),
+        (
+            "key", Scanner(("suffix", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3), "",
+            Pattern(r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))'), ("",),
+        ),
     )
     BETWEEN = Scanner(
         ("next", '<act name=" <act name="', "\n", "", 0), ("next", '<act name="', "\n", "", 2),
@@ -222,9 +218,17 @@ class StreamParser(WrappedValues):
     WRAP = ("<[RAW[", "]RAW]>")
     RETYPES_VALUES = True
     CALL_CLOSES = (
+        frozenset("<＜"),
         Pattern(r'</act>\s{0,16}(?:(?:<\-/\->|\Z)|<act\ name="\s{0,16}[^\s=:,(){}\[\]]{1,64}?\s{0,16}">)'),
         Pattern(r"(?s:</act>.{0,160}\Z|<(?:/(?:a(?:c(?:t(?:>)?)?)?)?)?\Z)"),
-        "<",
+        Pattern(
+            r"[<＜](?:[()/<>\[\\\]{\|}＜＞｜\s]{0,7}(?:(?ai:arg))s?(?!\w)[>＞\|｜\]/\\]{0,4}|\s?[/\\]([^\s=:,(){}\[\]]{1,6"
+            r"4}?)[>＞])\s*\Z"
+        ),
+        Pattern(
+            r"[<＜](?:[()/<>\[\\\]{\|}＜＞｜\s]{0,7}(?:(?:(?ai:a)(?:(?ai:r)(?:(?ai:g)s?[>＞\|｜\]/\\]{0,4})?)?)?)|\s?[/\\]"
+            r"[\w.:-]{0,64}[>＞]?)\s*\Z"
+        ),
     )
     AFTER_CALL = Scanner(
         ("call", ', <act name=" <act name="', "", "", 0), ("call", ', <act name="', "", "", 2),
@@ -314,7 +318,7 @@ class StreamParser(WrappedValues):
             chunk = checked_text("chunk", chunk)
         # Most chunks are passed on as they came: no character of them could begin or end anything.
         if self._value_fast_path:
-            if "<" not in chunk and "]" not in chunk and chunk != "":
+            if "<" not in chunk and "]" not in chunk and "＜" not in chunk and chunk != "":
                 if '"' not in chunk and "\\" not in chunk and chunk.isprintable():
                     self._unaccounted.append(chunk)
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
@@ -335,6 +339,7 @@ class StreamParser(WrappedValues):
             and self._buf == ""
             and "<" not in chunk
             and "]" not in chunk
+            and "＜" not in chunk
             and chunk != ""
             and chunk[-1:] not in "\n"
         ):

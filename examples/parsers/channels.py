@@ -13,14 +13,12 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
-        Breaks,
         Delta,
         ExpectedText,
         Message,
         Objects,
         Pattern,
         Scanner,
-        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -29,14 +27,12 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
-        Breaks,
         Delta,
         ExpectedText,
         Message,
         Objects,
         Pattern,
         Scanner,
-        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -126,16 +122,19 @@ class StreamParser(Objects):
     OPENERS = ("{channel}reply{to}fn.", "{channel}notes{to}fn.", "{channel}work{to}fn.", "{to}fn. {to}fn.", "{to}fn.")
     # call = name "{channel}work{body}" arguments
     HEADER = (
-        ("name", SlotEnds(
-            ("suffix", "{channel}reply{body}", "", "", 0), ("suffix", "{channel}notes{body}", "", "", 0),
-            ("suffix", "{channel}work{body}", "", "", 0), ("suffix", "{body}", "", "", 1), ("bare", "{", "", "", 2),
-            find=r"\{(?:(channel\}reply\{body\})|(channel\}notes\{body\})|(channel\}work\{body\})|(body\})|())",
-            near=r"\{", width=21,
-            word=(
-                r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\{(?:(channel\}reply\{body\})|(channel\}notes\{body\})|(channel\}wor"
-                r"k\{body\})|(body\})))"
-            ), trails=("", "", "", ""),
-        ), ""),
+        (
+            "name",
+            Scanner(
+                ("suffix", "{channel}reply{body}", "", "", 0), ("suffix", "{channel}notes{body}", "", "", 0),
+                ("suffix", "{channel}work{body}", "", "", 0), ("suffix", "{body}", "", "", 1), ("bare", "{", "", "", 2),
+                find=r"\{(?:(channel\}reply\{body\})|(channel\}notes\{body\})|(channel\}work\{body\})|(body\})|())",
+                near=r"\{", width=21,
+            ), "",
+            Pattern(
+                r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\{(?:(channel\}reply\{body\})|(channel\}notes\{body\})|(channel\}work\{b"
+                r"ody\})|(body\})))"
+            ), ("", "", "", ""),
+        ),
     )
     HEADER_PARTS = (
         "{channel}notes{body}", "{channel}reply{body}", "{channel}work{body}", "notes{body}", "reply{body}",
@@ -143,13 +142,13 @@ class StreamParser(Objects):
         "to", "{", "}",
     )
     HEADER_TEXTS = Pattern(
-        r"(?:\{channel\}notes\{body\}|\{channel\}reply\{body\}|\{channel\}work\{body\}|notes\{body\}|reply\{body\}|work\{b"
-        "ody\\}|\\{channel\\}|channel|\\{to\\}fn\\.|\\{body\\}|notes|reply|body|work|\\{to\\}|fn\\.|to|\\{|\\}|[^\\S\\n]*[\\n:.,/'\"`<>]|["
-        "0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
+        r"(?:\[\w{1,32}\]|\{channel\}notes\{body\}|\{channel\}reply\{body\}|\{channel\}work\{body\}|notes\{body\}|reply\{b"
+        r"ody\}|work\{body\}|\{channel\}|channel|\{to\}fn\.|\{body\}|notes|reply|body|work|\{to\}|fn\.|to|\{|\}|[^\S\n]*["
+        "\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
     )
     SHORT_OPENERS = ("{to}", "{channel}work{to}", "{channel}reply{to}", "{channel}notes{to}")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Breaks(
+    BREAKS = Scanner(
         ("mark", "```\ufdd1 {to}fn.", "", "", 0), ("mark", "{channel}reply{to}fn.", "", "", 0),
         ("mark", "{channel}notes{to}fn.", "", "", 0), ("mark", "{channel}work{to}fn.", "", "", 0),
         ("mark", "{start}user{body}", "", "", 0), ("mark", "{start}assistant", "", "", 0),

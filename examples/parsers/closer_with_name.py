@@ -13,13 +13,11 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
-        Breaks,
         Delta,
         Message,
         Objects,
         Pattern,
         Scanner,
-        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -28,13 +26,11 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
-        Breaks,
         Delta,
         Message,
         Objects,
         Pattern,
         Scanner,
-        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -103,17 +99,18 @@ class StreamParser(Objects):
     OPENERS = ("\\begin{ \\begin{", "\\begin{")
     # call = name "}" arguments
     HEADER = (
-        ("name", SlotEnds(
-            ("bare", "{", "", "", 0), ("suffix", "}", "", "", 0), find=r"\{()|\}()", near=r"\{|\}", width=2,
-            word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\}())", trails=("",),
-        ), ""),
+        (
+            "name",
+            Scanner(("bare", "{", "", "", 0), ("suffix", "}", "", "", 0), find=r"\{()|\}()", near=r"\{|\}", width=2),
+            "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\}())"), ("",),
+        ),
     )
     HEADER_PARTS = ("\\begin{", "begin", "\\", "{", "}")
     HEADER_TEXTS = Pattern(
-        "(?:\\\\begin\\{|begin|\\\\|\\{|\\}|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
+        "(?:\\[\\w{1,32}\\]|\\\\begin\\{|begin|\\\\|\\{|\\}|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
     )
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Breaks(
+    BREAKS = Scanner(
         ("mark", "\\assistant\\", "", "", 0), ("mark", "\\begin{", "", "", 1), ("mark", "\\stop\\", "", "", 0),
         ("mark", "\\end{", "", "", 0), ("mark", "```\ufdd1 \\begin{", "", "", 0),
         find=r"\\(?:(assistant\\)|(begin\{)|(stop\\)|(end\{))|`(``[\w-]{0,16}\s{0,64}\\begin\{)",
@@ -121,10 +118,10 @@ class StreamParser(Objects):
     )
     LEFT_OVER = Scanner(("call", "\\begin{", "", "", 0), find=r"\\(begin\{)", near=r"\\(?=[b]|\Z)", width=8)
     TAIL = (
-        ("name", SlotEnds(
-            ("suffix", "}", "", "", 0), find=r"\}()", near=r"\}", width=2,
-            word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\}())", trails=("",),
-        ), ""),
+        (
+            "name", Scanner(("suffix", "}", "", "", 0), find=r"\}()", near=r"\}", width=2), "",
+            Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\}())"), ("",),
+        ),
     )
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True

@@ -13,14 +13,12 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
-        Breaks,
         Delta,
         ExpectedText,
         Message,
         Objects,
         Pattern,
         Scanner,
-        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -29,14 +27,12 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
-        Breaks,
         Delta,
         ExpectedText,
         Message,
         Objects,
         Pattern,
         Scanner,
-        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -123,19 +119,22 @@ class StreamParser(Objects):
     )
     # call = name "```json" arguments
     HEADER = (
-        ("name", SlotEnds(
-            ("suffix", "```json ", "\n", "\n", 2), ("bare", "{", "", "", 0), find=r"`(``json(?!\w))|\{()",
-            near=r"`(?=[`]|\Z)|\{", width=8, leads="\n", word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:(?!))", trails=(),
-        ), ""),
+        (
+            "name",
+            Scanner(
+                ("suffix", "```json ", "\n", "\n", 2), ("bare", "{", "", "", 0), find=r"`(``json(?!\w))|\{()",
+                near=r"`(?=[`]|\Z)|\{", width=8, leads="\n",
+            ), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:(?!))"), (),
+        ),
     )
     HEADER_PARTS = ("〔一个〕function〔名〕", "function", "```json", "json", "一个", "`", "〔", "〕", "名")
     HEADER_TEXTS = Pattern(
-        "(?:〔一个〕function〔名〕|function|```json|json|一个|`|〔|〕|名|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?["
-        "\"']))"
+        "(?:\\[\\w{1,32}\\]|〔一个〕function〔名〕|function|```json|json|一个|`|〔|〕|名|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,3"
+        "2}\\s?=(?=\\s?[\"']))"
     )
     SHORT_OPENERS = ("〔调用〕",)
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Breaks(
+    BREAKS = Scanner(
         ("mark", "```\ufdd1 〔调用〕〔一个〕function〔名〕", "", "", 0),
         ("mark", "```\ufdd1 〔一个〕function〔名〕", "", "", 0), ("mark", "```〔/一个〕", "", "", 0),
         ("mark", "〔调用〕 〔调用〕〔一个〕function〔名〕", "", "", 0),

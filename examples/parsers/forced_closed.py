@@ -13,14 +13,12 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
-        Breaks,
         CallObjects,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         Scanner,
-        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -29,14 +27,12 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
-        Breaks,
         CallObjects,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         Scanner,
-        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -83,7 +79,7 @@ class StreamParser(CallObjects):
     MARKER_LIKE = (
         Pattern(
             "(?:[<\\[＜][\\s<\\[＜/\\\\|｜!:]{0,7}(?:(?ai:depth)|(?ai:call))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?\\s?[^\\w\\s"
-            r'\"\\]{0,4})(?=\w|\n|\Z)'
+            r'\"\\]{0,4}|\[\[\w(?:[\w ▁:.-]{0,46}\w)?\]\]|\[\[/\w(?:[\w ▁:.-]{0,46}\w)?\]\])(?=\w|\n|\Z)'
         ),
         Pattern(r"\A[\]](?![^\S\n])|\A[^\[]*[\]]\Z|\A[\[][^\]]*\Z|(?<![^\S\n])[\[]\Z"),
         Pattern("(?!)"),
@@ -137,16 +133,19 @@ class StreamParser(CallObjects):
     OPENERS = ("[[call [[call", "[[call")
     # call = index "]] {" object
     HEADER = (
-        ("index", SlotEnds(
-            ("suffix", "]] {", "", "", 0), ("bare", "{", "", "", 1), find=r"\](\]\s{0,64}\{)|\{()",
-            near=r"\](?=[\]]|\Z)|\{", width=69, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\](\]\s{0,64}\{))", trails=("",),
-        ), ""),
+        (
+            "index",
+            Scanner(
+                ("suffix", "]] {", "", "", 0), ("bare", "{", "", "", 1), find=r"\](\]\s{0,64}\{)|\{()",
+                near=r"\](?=[\]]|\Z)|\{", width=69,
+            ), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\](\]\s{0,64}\{))"), ("",),
+        ),
     )
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("args",): "arguments", ("fn",): "name"}
     OBJECT_OPENER = "{"
     CLOSERS = (" [[/call]]", "[[/call]]")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Breaks(
+    BREAKS = Scanner(
         ("mark", "[[assistant]]", "", "", 0), ("mark", "[[/call]", "", "", 0), ("mark", "[[call", "", "", 1),
         ("mark", "```\ufdd1 [[call", "", "", 0),
         find=r"\[(?:(\[assistant\]\])|(\[/call\])|(\[call))|`(``[\w-]{0,16}\s{0,64}\[\[call)",

@@ -13,14 +13,12 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
-        Breaks,
         Delta,
         ExpectedText,
         Message,
         Objects,
         Pattern,
         Scanner,
-        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -29,14 +27,12 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
-        Breaks,
         Delta,
         ExpectedText,
         Message,
         Objects,
         Pattern,
         Scanner,
-        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -81,7 +77,9 @@ class StreamParser(Objects):
     REASONING = False
     MARKER_LIKE = (
         Pattern(
-            '(?:[<\\[＜][\\s<\\[＜/\\\\|｜!:]{0,7}(?:)s?(?!\\w)(?:[=:]["\']?[\\w.:-]{1,64}["\']?)?\\s?[^\\w\\s\\"\\\\]{0,4})(?=\\w|\\n|\\Z)'
+            '(?:[<\\[＜][\\s<\\[＜/\\\\|｜!:]{0,7}(?:)s?(?!\\w)(?:[=:]["\']?[\\w.:-]{1,64}["\']?)?\\s?[^\\w\\s\\"\\\\]{0,4}|\\[=\\w(?:[\\w '
+            r"▁:.-]{0,46}\w)?=\]|\[=/\w(?:[\w ▁:.-]{0,46}\w)?=\])(?=\w|\n|\Z)|(?:\[=close=\]|#top#)\s*\Z|(?:\[=(?:c(?:l(?:"
+            r"o(?:s(?:e(?:=)?)?)?)?)?)?|#t(?:o(?:p)?)?)\Z"
         ),
         Pattern(r"\A[\]](?![^\S\n])|\A[^\[]*[\]]\Z|\A[\[][^\]]*\Z|(?<![^\S\n])[\[]\Z"),
         Pattern("(?!)"),
@@ -128,25 +126,28 @@ class StreamParser(Objects):
     )
     # call = name ":" index "[=given=]" arguments
     HEADER = (
-        ("name", SlotEnds(
-            ("suffix", ":", "", "", 0), find=":()", near=":", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?::())",
-            trails=("",),
-        ), ""),
-        ("index", SlotEnds(
-            ("suffix", "[=given=]", "", "", 0), ("suffix", "\x00[=given=]", "", "", 6), ("bare", "{", "", "", 0),
-            find=r"\[(?:(=given=\])|([\s|｜]{0,4}=[\s|｜]{0,4}(?ai:given)[\s|｜]{0,4}=[\s|｜]{0,4}\]))|\{()",
-            near=r"\[(?=[\t\n\r \-=_\|▁｜]|\Z)|\{", width=110, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(=given=\]))",
-            trails=("",),
-        ), ""),
+        (
+            "name", Scanner(("suffix", ":", "", "", 0), find=":()", near=":", width=2), "",
+            Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?::())"), ("",),
+        ),
+        (
+            "index",
+            Scanner(
+                ("suffix", "[=given=]", "", "", 0), ("suffix", "\x00[=given=]", "", "", 6), ("bare", "{", "", "", 0),
+                find=r"\[(?:(=given=\])|([\s|｜]{0,4}=[\s|｜]{0,4}(?ai:given)[\s|｜]{0,4}=[\s|｜]{0,4}\]))|\{()",
+                near=r"\[(?=[\t\n\r \-=_\|▁｜]|\Z)|\{", width=110,
+            ), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(=given=\]))"), ("",),
+        ),
     )
     CALL_ID = "functions.{name}:{index}"
     HEADER_PARTS = ("functions.", "[=given=]", "[=one=]", "given", "one", ":", "=", "[", "]")
     HEADER_TEXTS = Pattern(
-        "(?:functions\\.|\\[=given=\\]|\\[=one=\\]|given|one|:|=|\\[|\\]|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
+        "(?:\\[\\w{1,32}\\]|functions\\.|\\[=given=\\]|\\[=one=\\]|given|one|:|=|\\[|\\]|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=("
+        "?=\\s?[\"']))"
     )
     SHORT_OPENERS = ("[=ask=]", "[=ask=][=one=]", "[=one=]")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Breaks(
+    BREAKS = Scanner(
         ("mark", "[=ask=] [=ask=] [=one=]functions.", "", "", 0),
         ("mark", "[=ask=] [=one=] [=one=]functions.", "", "", 0), ("mark", "[=ask=] [=one=]functions.", "", "", 1),
         ("mark", "[=one=]functions.", "", "", 1), ("mark", "[=assistant=]", "", "", 0),

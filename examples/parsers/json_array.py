@@ -13,7 +13,6 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
-        Breaks,
         CanonicalOrderCalls,
         Delta,
         ExpectedText,
@@ -28,7 +27,6 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
-        Breaks,
         CanonicalOrderCalls,
         Delta,
         ExpectedText,
@@ -81,7 +79,7 @@ class StreamParser(CanonicalOrderCalls):
     MARKER_LIKE = (
         Pattern(
             "(?:[<«＜][\\s<«＜/\\\\|｜!:]{0,7}(?:(?ai:aside)|(?ai:wishes))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?\\s?[^\\w\\s"
-            r'\"\\]{0,4})(?=\w|\n|\Z)'
+            r'\"\\]{0,4})(?=\w|\n|\Z)|(?:«/»)\s*\Z|«/\Z'
         ),
         Pattern(r"\A[»](?![^\S\n])|\A[^«]*[»]\Z|\A[«][^»]*\Z|(?<![^\S\n])[«]\Z"),
         Pattern("(?!)"),
@@ -184,7 +182,7 @@ class StreamParser(CanonicalOrderCalls):
     TO_ARGUMENTS = ', "arguments": {'
     USUAL_KEYS = ("name", "arguments")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Breaks(
+    BREAKS = Scanner(
         ("mark", "] «/wishes»", "", "", 0), ("mark", "```\ufdd1 «wishes» [ {", "", "", 0),
         ("mark", "«assistant»", "", "", 0), ("mark", "«/wishes»", "", "", 1), ("mark", "«wishes»", "", "", 1),
         ("mark", "«/»", "", "", 0),

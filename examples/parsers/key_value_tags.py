@@ -14,14 +14,12 @@ from __future__ import annotations
 
 if __package__:
     from ._tplc_runtime import (
-        Breaks,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         RawPairs,
         Scanner,
-        SlotEnds,
         ValueWords,
         checked_text,
         require_runtime,
@@ -29,14 +27,12 @@ if __package__:
     )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
-        Breaks,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         RawPairs,
         Scanner,
-        SlotEnds,
         ValueWords,
         checked_text,
         require_runtime,
@@ -69,7 +65,7 @@ class StreamParser(RawPairs):
         Pattern(
             "(?:[<\\[＜][\\s<\\[＜/\\\\|｜!:]{0,7}(?:(?ai:mull)|(?ai:ability))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?\\s?[^\\w"
             r'\s\"\\]{0,4}|\[[\s|｜]{0,4}(?ai:k)[\s|｜]{0,4}\]|\[[\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:v)[\s|｜]{0,4}\])(?=\w|'
-            r"\n|\Z)"
+            r"\n|\Z)|(?:\[@user@\])\s*\Z|\[@(?:u(?:s(?:e(?:r(?:@)?)?)?)?)?\Z"
         ),
         Pattern(r"\A[\]](?![^\S\n])|\A[^\[]*[\]]\Z|\A[\[][^\]]*\Z|(?<![^\S\n])[\[]\Z"),
         Pattern(
@@ -130,18 +126,20 @@ class StreamParser(RawPairs):
     OPENERS = ("[ability] [ability]", "[ability]")
     # call = name arguments
     HEADER = (
-        ("name", SlotEnds(
-            ("next", "[/ability]", "", "", 0), ("next", "[k]", "", "", 0), ("next", "\x00[/ability]", "", "", 6),
-            find=r"\[(?:(/ability\])|(k\])|([\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:ability)[\s|｜]{0,4}\]))",
-            near=r"\[(?=[\t\n\r \-/\\_k\|▁｜]|\Z)", width=115,
-            word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(?:(/ability\])|(k\])))", trails=(None, None),
-        ), "\n"),
+        (
+            "name",
+            Scanner(
+                ("next", "[/ability]", "", "", 0), ("next", "[k]", "", "", 0), ("next", "\x00[/ability]", "", "", 6),
+                find=r"\[(?:(/ability\])|(k\])|([\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:ability)[\s|｜]{0,4}\]))",
+                near=r"\[(?=[\t\n\r \-/\\_k\|▁｜]|\Z)", width=115,
+            ), "\n", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(?:(/ability\])|(k\])))"), (None, None),
+        ),
     )
     HEADER_PARTS = ("[ability]", "ability", "[", "]")
     HEADER_TEXTS = Pattern(
         "(?:\\[ability\\]|ability|\\[|\\]|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
     )
-    BREAKS = Breaks(
+    BREAKS = Scanner(
         ("mark", "[/ability]", "", "", 0), ("mark", "[ability]", "", "", 1), ("mark", "[@user@]", "", "", 0),
         ("mark", "[@bot@]", "", "", 0), ("mark", "```\ufdd1 [ability]", "", "", 0),
         find=r"\[(?:(/ability\])|(ability\])|(@user@\])|(@bot@\]))|`(``[\w-]{0,16}\s{0,64}\[ability\])",
@@ -159,10 +157,11 @@ class StreamParser(RawPairs):
     CORRECTS_TOOL_NAMES = True
     # arguments = ("[k]" key "[/k]\n[v]" value)*
     PAIR = (
-        ("key", SlotEnds(
-            ("suffix", "[/k] [v]", "", "", 0), find=r"\[(/k\]\s{0,64}\[v\])", near=r"\[(?=[/]|\Z)", width=73,
-            word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(/k\]\s{0,64}\[v\]))", trails=("",),
-        ), ""),
+        (
+            "key",
+            Scanner(("suffix", "[/k] [v]", "", "", 0), find=r"\[(/k\]\s{0,64}\[v\])", near=r"\[(?=[/]|\Z)", width=73),
+            "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(/k\]\s{0,64}\[v\]))"), ("",),
+        ),
     )
     BETWEEN = Scanner(
         ("next", "[ability] [ability]", "\n", "", 0), ("next", "[/ability]", "", "", 0),
@@ -207,9 +206,11 @@ class StreamParser(RawPairs):
     NEXT_UNOPENED = "[/k]\n[v]"
     RETYPES_VALUES = True
     CALL_CLOSES = (
+        frozenset("["),
         Pattern(r"\[/ability\]\s{0,16}(?:(?:\[@user@\]|\Z)|\[ability\])"),
         Pattern(r"(?s:\[/ability\].{0,160}\Z|\[(?:/(?:a(?:b(?:i(?:l(?:i(?:t(?:y(?:\])?)?)?)?)?)?)?)?)?\Z)"),
-        "[",
+        Pattern("(?!)"),
+        Pattern("(?!)"),
     )
     AFTER_CALL = Scanner(
         ("call", ", [ability] [ability]", "", "", 0), ("call", ", [ability]", "", "", 2),

@@ -13,7 +13,6 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
-        Breaks,
         CanonicalOrderCalls,
         Delta,
         ExpectedText,
@@ -28,7 +27,6 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
-        Breaks,
         CanonicalOrderCalls,
         Delta,
         ExpectedText,
@@ -134,7 +132,7 @@ class StreamParser(CanonicalOrderCalls):
     TO_ARGUMENTS = ', "with": {'
     USUAL_KEYS = ("call", "with")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Breaks(
+    BREAKS = Scanner(
         ("mark", "(~assistant~)", "", "", 0), ("mark", "(~/do~)", "", "", 0), ("mark", "(~end~)", "", "", 0),
         ("mark", "(~do~)", "", "", 1), ("mark", "```\ufdd1 (~do~) {", "", "", 0),
         find=r"\((?:(~assistant~\))|(~/do~\))|(~end~\))|(~do~\)))|`(``[\w-]{0,16}\s{0,64}\(~do~\)\s{0,64}\{)",

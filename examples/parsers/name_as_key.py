@@ -13,7 +13,6 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
-        Breaks,
         CallObjects,
         Delta,
         ExpectedText,
@@ -27,7 +26,6 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
-        Breaks,
         CallObjects,
         Delta,
         ExpectedText,
@@ -126,7 +124,7 @@ class StreamParser(CallObjects):
     OBJECT_OPENER = "{"
     CLOSERS = ("] use)",)
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Breaks(
+    BREAKS = Scanner(
         ("mark", "%answer%", "", "", 0), ("mark", "(use [ (use [ {", "", "", 0), ("mark", "(use [ {", "", "", 1),
         ("mark", "] use)", "", "", 0), ("mark", "```\ufdd1 (use [ {", "", "", 0),
         find=(

@@ -14,14 +14,12 @@ from __future__ import annotations
 
 if __package__:
     from ._tplc_runtime import (
-        Breaks,
         Delta,
         ElementPairs,
         ExpectedText,
         Message,
         Pattern,
         Scanner,
-        SlotEnds,
         ValueWords,
         checked_text,
         require_runtime,
@@ -29,14 +27,12 @@ if __package__:
     )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
-        Breaks,
         Delta,
         ElementPairs,
         ExpectedText,
         Message,
         Pattern,
         Scanner,
-        SlotEnds,
         ValueWords,
         checked_text,
         require_runtime,
@@ -107,17 +103,17 @@ class StreamParser(ElementPairs):
     OPENERS = ('^<jobs> ^<job of=" ^<job of="', '^<jobs> ^<jobs> ^<job of="', '^<jobs> ^<job of="', '^<job of="')
     # call = name '">' arguments
     HEADER = (
-        ("name", SlotEnds(
-            ("suffix", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
-            word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))', trails=("",),
-        ), ""),
+        (
+            "name", Scanner(("suffix", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3), "",
+            Pattern(r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))'), ("",),
+        ),
     )
     HEADER_PARTS = ("^<job", 'of="', "job", '">', "of", '"', "<", "=", ">", "^")
     HEADER_TEXTS = Pattern(
-        '(?:\\^<job|of="|job|">|of|"|<|=|>|\\^|[^\\S\\n]*[\\n:.,/\'"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?["\']))'
+        '(?:\\[\\w{1,32}\\]|\\^<job|of="|job|">|of|"|<|=|>|\\^|[^\\S\\n]*[\\n:.,/\'"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?["\']))'
     )
     SHORT_OPENERS = ("^<jobs>", "^<jobs>^<jobof", "^<jobof")
-    BREAKS = Breaks(
+    BREAKS = Scanner(
         ("mark", '^<jobs> ^<jobs> ^<job of="', "", "", 0), ("mark", '^<jobs> ^<job of="', "", "", 1),
         ("mark", "^[assistant]^", "", "", 0), ("mark", '^<job of="', "", "", 1), ("mark", "^</jobs>", "", "", 0),
         ("mark", "^</job>", "", "", 0), ("mark", '```\ufdd1 ^<jobs> ^<job of="', "", "", 0),
@@ -138,10 +134,10 @@ class StreamParser(ElementPairs):
     CORRECTS_TOOL_NAMES = True
     # arguments = ("^<" key ">" value)*
     PAIR = (
-        ("key", SlotEnds(
-            ("suffix", ">", "", "", 0), find=">()", near=">", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())",
-            trails=("",),
-        ), ""),
+        (
+            "key", Scanner(("suffix", ">", "", "", 0), find=">()", near=">", width=2), "",
+            Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())"), ("",),
+        ),
     )
     BETWEEN = Scanner(
         ("next", '^<jobs> ^<job of=" ^<job of="', "", "", 0), ("next", '^<jobs> ^<jobs> ^<job of="', "", "", 0),
@@ -169,12 +165,14 @@ class StreamParser(ElementPairs):
     AFTER_ITEM = "^</each>"
     RETYPES_VALUES = True
     CALL_CLOSES = (
+        frozenset("^"),
         Pattern(
             r'\^</job>\s{0,16}(?:(?:\^</jobs>\s{0,16})?(?:\^\[\.\]\^|\Z)|\^<job\ of="\s{0,16}[^\s=:,(){}\[\]]{1,64}?\s{0,1'
             '6}">)'
         ),
         Pattern(r"(?s:\^</job>.{0,160}\Z|\^(?:<(?:/(?:j(?:o(?:b(?:>)?)?)?)?)?)?\Z)"),
-        "^",
+        Pattern("(?!)"),
+        Pattern("(?!)"),
     )
     AFTER_CALL = Scanner(
         ("call", ', ^<job of=" ^<job of="', "", "", 0), ("call", ', ^<job of="', "", "", 2),

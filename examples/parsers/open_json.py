@@ -13,7 +13,6 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
-        Breaks,
         CanonicalOrderCalls,
         Delta,
         ExpectedText,
@@ -28,7 +27,6 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
-        Breaks,
         CanonicalOrderCalls,
         Delta,
         ExpectedText,
@@ -80,7 +78,9 @@ class StreamParser(CanonicalOrderCalls):
     REASONING = False
     MARKER_LIKE = (
         Pattern(
-            '(?:[<\\[＜][\\s<\\[＜/\\\\|｜!:]{0,7}(?:)s?(?!\\w)(?:[=:]["\']?[\\w.:-]{1,64}["\']?)?\\s?[^\\w\\s\\"\\\\]{0,4})(?=\\w|\\n|\\Z)'
+            '(?:[<\\[＜][\\s<\\[＜/\\\\|｜!:]{0,7}(?:)s?(?!\\w)(?:[=:]["\']?[\\w.:-]{1,64}["\']?)?\\s?[^\\w\\s\\"\\\\]{0,4}|\\[=\\w(?:[\\w '
+            r"▁:.-]{0,46}\w)?=\])(?=\w|\n|\Z)|(?:\[=stop=\]|\[=top=\])\s*\Z|(?:\[(?:=(?:s(?:t(?:o(?:p(?:=)?)?)?)?|t(?:o(?:"
+            r"p(?:=)?)?)?)?))\Z"
         ),
         Pattern(r"\A[\]](?![^\S\n])|\A[^\[]*[\]]\Z|\A[\[][^\]]*\Z|(?<![^\S\n])[\[]\Z"),
         Pattern("(?!)"),
@@ -130,7 +130,7 @@ class StreamParser(CanonicalOrderCalls):
     TO_ARGUMENTS = ', "input": {'
     USUAL_KEYS = ("function", "input")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Breaks(
+    BREAKS = Scanner(
         ("mark", "[=assistant=]", "", "", 0), ("mark", "[=request=]", "", "", 1), ("mark", "[=stop=]", "", "", 0),
         ("mark", "```\ufdd1 [=request=] {", "", "", 0),
         find=r"\[(?:(=assistant=\])|(=request=\])|(=stop=\]))|`(``[\w-]{0,16}\s{0,64}\[=request=\]\s{0,64}\{)",

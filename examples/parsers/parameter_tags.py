@@ -14,14 +14,12 @@ from __future__ import annotations
 
 if __package__:
     from ._tplc_runtime import (
-        Breaks,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         RawPairs,
         Scanner,
-        SlotEnds,
         ValueWords,
         checked_text,
         require_runtime,
@@ -29,14 +27,12 @@ if __package__:
     )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
-        Breaks,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         RawPairs,
         Scanner,
-        SlotEnds,
         ValueWords,
         checked_text,
         require_runtime,
@@ -153,15 +149,17 @@ class StreamParser(RawPairs):
     OPENERS = ("<deed> <do= <deed> <do=", "<deed> <deed> <do=", "<deed> <do=", "<do=")
     # call = name ">" arguments
     HEADER = (
-        ("name", SlotEnds(
-            ("suffix", ">", "", "\n", 0), find=">()", near=">", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())",
-            trails=("\n",),
-        ), ""),
+        (
+            "name", Scanner(("suffix", ">", "", "\n", 0), find=">()", near=">", width=2), "",
+            Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())"), ("\n",),
+        ),
     )
     HEADER_PARTS = ("<deed>", "<do=", "do", "<", "=", ">")
-    HEADER_TEXTS = Pattern("(?:<deed>|<do=|do|<|=|>|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
+    HEADER_TEXTS = Pattern(
+        "(?:\\[\\w{1,32}\\]|<deed>|<do=|do|<|=|>|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
+    )
     SHORT_OPENERS = ("<deed><do", "<deed><do", "<deed>", "<deed>")
-    BREAKS = Breaks(
+    BREAKS = Scanner(
         ("mark", "<deed> <deed> <do=", "", "", 0), ("mark", "<:assistant:>", "", "", 0),
         ("mark", "<deed> <do=", "", "", 1), ("mark", "</deed>", "", "", 0), ("mark", "</do>", "", "", 0),
         ("mark", "<do=", "", "", 1), ("mark", "```\ufdd1 <deed> <do=", "", "", 0),
@@ -182,10 +180,10 @@ class StreamParser(RawPairs):
     CORRECTS_TOOL_NAMES = True
     # arguments = ("<with=" key ">" value)*
     PAIR = (
-        ("key", SlotEnds(
-            ("suffix", ">", "", "\n", 0), find=">()", near=">", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())",
-            trails=("\n",),
-        ), ""),
+        (
+            "key", Scanner(("suffix", ">", "", "\n", 0), find=">()", near=">", width=2), "",
+            Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())"), ("\n",),
+        ),
     )
     BETWEEN = Scanner(
         ("next", "<deed> <do= <deed> <do=", "\n\n", "", 0), ("next", "<deed> <deed> <do=", "\n\n", "", 0),
@@ -248,11 +246,19 @@ class StreamParser(RawPairs):
     NEXT_UNOPENED = ">\n"
     RETYPES_VALUES = True
     CALL_CLOSES = (
+        frozenset("<＜"),
         Pattern(
             "</do>\\s{0,16}</deed>\\s{0,16}(?:(?:<:>|\\Z)|<deed>\\\n<do=\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}>)"
         ),
         Pattern(r"(?s:</do>.{0,160}\Z|<(?:/(?:d(?:o(?:>)?)?)?)?\Z)"),
-        "<",
+        Pattern(
+            r"[<＜](?:[()/<>\[\\\]{\|}＜＞｜\s]{0,7}(?:(?ai:with))s?(?!\w)[>＞\|｜\]/\\]{0,4}|\s?[/\\]([^\s=:,(){}\[\]]{1,"
+            r"64}?)[>＞])\s*\Z"
+        ),
+        Pattern(
+            r"[<＜](?:[()/<>\[\\\]{\|}＜＞｜\s]{0,7}(?:(?:(?ai:w)(?:(?ai:i)(?:(?ai:t)(?:(?ai:h)s?[>＞\|｜\]/\\]{0,4})?)?)?"
+            r")?)|\s?[/\\][\w.:-]{0,64}[>＞]?)\s*\Z"
+        ),
     )
     AFTER_CALL = Scanner(
         ("call", ", <deed> <do= <deed> <do=", "", "", 0), ("call", ", <deed> <deed> <do=", "", "", 0),
@@ -356,7 +362,7 @@ class StreamParser(RawPairs):
             chunk = checked_text("chunk", chunk)
         # Most chunks are passed on as they came: no character of them could begin or end anything.
         if self._value_fast_path:
-            if "<" not in chunk and chunk != "":
+            if "<" not in chunk and "＜" not in chunk and chunk != "":
                 if '"' not in chunk and "\\" not in chunk and chunk.isprintable():
                     self._unaccounted.append(chunk)
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
@@ -376,6 +382,7 @@ class StreamParser(RawPairs):
             self._open_kind == "value"
             and self._buf == ""
             and "<" not in chunk
+            and "＜" not in chunk
             and chunk != ""
             and chunk[-1:] not in "\n"
             and (self._next_lines == "" or not self._may_begin_pair(chunk))

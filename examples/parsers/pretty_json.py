@@ -13,7 +13,6 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
-        Breaks,
         CanonicalOrderCalls,
         Delta,
         ExpectedText,
@@ -28,7 +27,6 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
-        Breaks,
         CanonicalOrderCalls,
         Delta,
         ExpectedText,
@@ -117,11 +115,11 @@ class StreamParser(CanonicalOrderCalls):
     TO_ARGUMENTS = ',\n        "with": {'
     USUAL_KEYS = ("step", "with")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Breaks(
+    BREAKS = Scanner(
         ("mark", "<FIN>", "", "", 0), ("mark", "<SAY>", "", "", 0), ("mark", "Steps: ```json", "", "", 0),
         ("mark", "```json [ {", "", "", 0),
         find=r"<(?:(FIN>)|(SAY>))|S(teps:\s{0,64}```json)|`(``json\s{0,64}\[\s{0,64}\{)",
-        near=r"<(?=[FS]|\Z)|S(?=[t]|\Z)|`(?=[`]|\Z)", width=144, first="<S`", wordless=False,
+        near=r"<(?=[FS]|\Z)|S(?=[t]|\Z)|`(?=[`]|\Z)", width=144, first="<S`",
     )
     LEFT_OVER = Scanner(
         ("call", "Steps: ```json [", "\n", "\n    ", 0), find=r"S(teps:\s{0,64}```json\s{0,64}\[)", near=r"S(?=[t]|\Z)",

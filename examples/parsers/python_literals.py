@@ -12,14 +12,12 @@ from __future__ import annotations
 
 if __package__:
     from ._tplc_runtime import (
-        Breaks,
         Delta,
         ExpectedText,
         Message,
         Objects,
         Pattern,
         Scanner,
-        SlotEnds,
         WordStyle,
         checked_text,
         require_runtime,
@@ -27,14 +25,12 @@ if __package__:
     )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
-        Breaks,
         Delta,
         ExpectedText,
         Message,
         Objects,
         Pattern,
         Scanner,
-        SlotEnds,
         WordStyle,
         checked_text,
         require_runtime,
@@ -107,22 +103,24 @@ class StreamParser(Objects):
     OPENERS = ("[run] {'callable': ' [run] {'callable': '", "[run] [run] {'callable': '", "[run] {'callable': '")
     # call = name "', 'kwargs':" arguments
     HEADER = (
-        ("name", SlotEnds(
-            ("suffix", "', 'kwargs':", "", " ", 0), ("bare", "{", "", "", 0), find=r"'(,\s{0,64}'kwargs':)|\{()",
-            near=r"'(?=[,]|\Z)|\{", width=77, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:'(,\s{0,64}'kwargs':))",
-            trails=(" ",),
-        ), ""),
+        (
+            "name",
+            Scanner(
+                ("suffix", "', 'kwargs':", "", " ", 0), ("bare", "{", "", "", 0), find=r"'(,\s{0,64}'kwargs':)|\{()",
+                near=r"'(?=[,]|\Z)|\{", width=77,
+            ), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:'(,\s{0,64}'kwargs':))"), (" ",),
+        ),
     )
     HEADER_PARTS = (
         "{'callable':", "'kwargs':", "callable", "kwargs", "[run]", "run", "',", "'", ",", ":", "[", "]", "{",
     )
     HEADER_TEXTS = Pattern(
-        "(?:\\{'callable':|'kwargs':|callable|kwargs|\\[run\\]|run|',|'|,|:|\\[|\\]|\\{|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s"
-        "?=(?=\\s?[\"']))"
+        "(?:\\[\\w{1,32}\\]|\\{'callable':|'kwargs':|callable|kwargs|\\[run\\]|run|',|'|,|:|\\[|\\]|\\{|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9"
+        "]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
     )
     SHORT_OPENERS = ("[run]{'callable",)
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Breaks(
+    BREAKS = Scanner(
         ("mark", "[run] [run] {'callable': '", "", "", 0), ("mark", "[run] {'callable': '", "", "", 1),
         ("mark", "[assistant]>", "", "", 0), ("mark", "[ran]", "", "", 1),
         ("mark", "```\ufdd1 [run] {'callable': '", "", "", 0), ("mark", "} [ran]", "", "", 0),

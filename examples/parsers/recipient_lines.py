@@ -13,14 +13,12 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
-        Breaks,
         Delta,
         ExpectedText,
         Message,
         Objects,
         Pattern,
         Scanner,
-        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -29,14 +27,12 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
-        Breaks,
         Delta,
         ExpectedText,
         Message,
         Objects,
         Pattern,
         Scanner,
-        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -90,15 +86,15 @@ class StreamParser(Objects):
     OPENERS = ("==>",)
     # call = name arguments
     HEADER = (
-        ("name", SlotEnds(
-            ("next", "{", "", "", 0), find=r"\{()", near=r"\{", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\{())",
-            trails=(None,),
-        ), ""),
+        (
+            "name", Scanner(("next", "{", "", "", 0), find=r"\{()", near=r"\{", width=2), "",
+            Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\{())"), (None,),
+        ),
     )
     HEADER_PARTS = ("==>", "=", ">")
-    HEADER_TEXTS = Pattern("(?:==>|=|>|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
+    HEADER_TEXTS = Pattern("(?:\\[\\w{1,32}\\]|==>|=|>|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Breaks(("mark", "#:assistant", "", "", 0), find="#(:assistant)", near=r"#(?=[:]|\Z)", width=12, first="#")
+    BREAKS = Scanner(("mark", "#:assistant", "", "", 0), find="#(:assistant)", near=r"#(?=[:]|\Z)", width=12, first="#")
     USUAL_NEXT = ExpectedText("==> ")
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True

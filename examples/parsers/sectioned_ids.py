@@ -13,14 +13,12 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
-        Breaks,
         Delta,
         ExpectedText,
         Message,
         Objects,
         Pattern,
         Scanner,
-        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -29,14 +27,12 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
-        Breaks,
         Delta,
         ExpectedText,
         Message,
         Objects,
         Pattern,
         Scanner,
-        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -82,7 +78,7 @@ class StreamParser(Objects):
     MARKER_LIKE = (
         Pattern(
             '(?:[<＜][\\s<＜/\\\\|｜!:]{0,7}(?:(?ai:calls)|(?ai:call))s?(?!\\w)(?:[=:]["\']?[\\w.:-]{1,64}["\']?)?\\s?[^\\w\\s\\"\\\\]'
-            r"{0,4})(?=\w|\n|\Z)"
+            r"{0,4}|<!\w(?:[\w ▁:.-]{0,46}\w)?!>|<!/\w(?:[\w ▁:.-]{0,46}\w)?!>)(?=\w|\n|\Z)"
         ),
         Pattern(r"\A[>](?![^\S\n])|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\S\n])[<]\Z"),
         Pattern("(?!)"),
@@ -127,25 +123,27 @@ class StreamParser(Objects):
     )
     # call = name ":" index "<!args!>" arguments
     HEADER = (
-        ("name", SlotEnds(
-            ("suffix", ":", "", "", 0), find=":()", near=":", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?::())",
-            trails=("",),
-        ), ""),
-        ("index", SlotEnds(
-            ("suffix", "<!args!>", "", "", 0), ("suffix", "\x00<!args!>", "", "", 6), ("bare", "{", "", "", 0),
-            find=r"<(?:(!args!>)|([\s|｜]{0,4}![\s|｜]{0,4}(?ai:args)[\s|｜]{0,4}![\s|｜]{0,4}>))|\{()",
-            near=r"<(?=[\t\n\r !\-_\|▁｜]|\Z)|\{", width=105, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:<(!args!>))",
-            trails=("",),
-        ), ""),
+        (
+            "name", Scanner(("suffix", ":", "", "", 0), find=":()", near=":", width=2), "",
+            Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?::())"), ("",),
+        ),
+        (
+            "index",
+            Scanner(
+                ("suffix", "<!args!>", "", "", 0), ("suffix", "\x00<!args!>", "", "", 6), ("bare", "{", "", "", 0),
+                find=r"<(?:(!args!>)|([\s|｜]{0,4}![\s|｜]{0,4}(?ai:args)[\s|｜]{0,4}![\s|｜]{0,4}>))|\{()",
+                near=r"<(?=[\t\n\r !\-_\|▁｜]|\Z)|\{", width=105,
+            ), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:<(!args!>))"), ("",),
+        ),
     )
     CALL_ID = "tools.{name}:{index}"
     HEADER_PARTS = ("<!args!>", "<!call!>", "tools.", ":")
     HEADER_TEXTS = Pattern(
-        "(?:<!args!>|<!call!>|tools\\.|:|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
+        "(?:\\[\\w{1,32}\\]|<!args!>|<!call!>|tools\\.|:|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
     )
     SHORT_OPENERS = ("<!calls!>", "<!calls!><!call!>", "<!call!>")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Breaks(
+    BREAKS = Scanner(
         ("mark", "<!calls!> <!calls!> <!call!>tools.", "", "", 0),
         ("mark", "<!calls!> <!call!> <!call!>tools.", "", "", 0), ("mark", "<!calls!> <!call!>tools.", "", "", 1),
         ("mark", "<!call!>tools.", "", "", 1), ("mark", "<!assistant!>", "", "", 0), ("mark", "<!/calls!>", "", "", 0),

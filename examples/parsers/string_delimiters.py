@@ -12,14 +12,12 @@ from __future__ import annotations
 
 if __package__:
     from ._tplc_runtime import (
-        Breaks,
         Delta,
         ExpectedText,
         Message,
         Objects,
         Pattern,
         Scanner,
-        SlotEnds,
         WordStyle,
         checked_text,
         require_runtime,
@@ -27,14 +25,12 @@ if __package__:
     )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
-        Breaks,
         Delta,
         ExpectedText,
         Message,
         Objects,
         Pattern,
         Scanner,
-        SlotEnds,
         WordStyle,
         checked_text,
         require_runtime,
@@ -111,15 +107,17 @@ class StreamParser(Objects):
     OPENERS = ("(!ask: (!ask:", "(!ask:")
     # call = name arguments
     HEADER = (
-        ("name", SlotEnds(
-            ("next", "{", "", "", 0), find=r"\{()", near=r"\{", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\{())",
-            trails=(None,),
-        ), ""),
+        (
+            "name", Scanner(("next", "{", "", "", 0), find=r"\{()", near=r"\{", width=2), "",
+            Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\{())"), (None,),
+        ),
     )
     HEADER_PARTS = ("(!ask:", "ask:", "!", "(")
-    HEADER_TEXTS = Pattern("(?:\\(!ask:|ask:|!|\\(|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
+    HEADER_TEXTS = Pattern(
+        "(?:\\[\\w{1,32}\\]|\\(!ask:|ask:|!|\\(|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
+    )
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Breaks(
+    BREAKS = Scanner(
         ("mark", "(|assistant", "", "", 0), find=r"\((?:(\|assistant))", near=r"\((?=[\|]|\Z)", width=12, first="("
     )
     LEFT_OVER = Scanner(("call", "(!ask:", "", "", 0), find=r"\((!ask:)", near=r"\((?=[!]|\Z)", width=7)

@@ -13,14 +13,12 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
-        Breaks,
         Delta,
         ExpectedText,
         Message,
         Objects,
         Pattern,
         Scanner,
-        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -29,14 +27,12 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
-        Breaks,
         Delta,
         ExpectedText,
         Message,
         Objects,
         Pattern,
         Scanner,
-        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -99,15 +95,20 @@ class StreamParser(Objects):
     OPENERS = ("§call§ §call§", "§call§")
     # call = name "§with§" arguments
     HEADER = (
-        ("name", SlotEnds(
-            ("bare", "{", "", "", 0), ("suffix", "§with§", "", "", 0), find=r"\{()|§(with§)", near=r"\{|§(?=[w]|\Z)",
-            width=7, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:§(with§))", trails=("",),
-        ), ""),
+        (
+            "name",
+            Scanner(
+                ("bare", "{", "", "", 0), ("suffix", "§with§", "", "", 0), find=r"\{()|§(with§)",
+                near=r"\{|§(?=[w]|\Z)", width=7,
+            ), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:§(with§))"), ("",),
+        ),
     )
     HEADER_PARTS = ("§call§", "§with§", "call", "with", "§")
-    HEADER_TEXTS = Pattern("(?:§call§|§with§|call|with|§|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
+    HEADER_TEXTS = Pattern(
+        "(?:\\[\\w{1,32}\\]|§call§|§with§|call|with|§|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
+    )
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Breaks(
+    BREAKS = Scanner(
         ("mark", "```\ufdd1 §call§", "", "", 0), ("mark", "§assistant§", "", "", 0), ("mark", "§call§", "", "", 1),
         ("mark", "§end§", "", "", 0), find=r"`(``[\w-]{0,16}\s{0,64}§call§)|§(?:(assistant§)|(call§)|(end§))",
         near=r"`(?=[`]|\Z)|§(?=[ace]|\Z)", width=92, first="`§",

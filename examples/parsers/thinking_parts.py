@@ -13,14 +13,12 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
-        Breaks,
         Delta,
         ExpectedText,
         Message,
         Objects,
         Pattern,
         Scanner,
-        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -29,14 +27,12 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
-        Breaks,
         Delta,
         ExpectedText,
         Message,
         Objects,
         Pattern,
         Scanner,
-        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -82,7 +78,7 @@ class StreamParser(Objects):
     MARKER_LIKE = (
         Pattern(
             "(?:[<\\[＜][\\s<\\[＜/\\\\|｜!:]{0,7}(?:(?ai:PONDER)|(?ai:NEED))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?\\s?[^\\w\\s"
-            r'\"\\]{0,4})(?=\w|\n|\Z)'
+            r'\"\\]{0,4})(?=\w|\n|\Z)|(?:\[END\]|\[TOP\])\s*\Z|(?:\[(?:E(?:N(?:D)?)?|T(?:O(?:P)?)?))\Z'
         ),
         Pattern(r"\A[\]](?![^\S\n])|\A[^\[]*[\]]\Z|\A[\[][^\]]*\Z|(?<![^\S\n])[\[]\Z"),
         Pattern("(?!)"),
@@ -133,19 +129,21 @@ class StreamParser(Objects):
     OPENERS = ("[NEED] [NEED]", "[NEED]")
     # call = name "[GIVEN]" arguments
     HEADER = (
-        ("name", SlotEnds(
-            ("suffix", "[GIVEN]", "", "", 0), ("suffix", "\x00[given]", "", "", 6), ("bare", "{", "", "", 0),
-            find=r"\[(?:(GIVEN\])|([\s|｜]{0,4}(?ai:GIVEN)[\s|｜]{0,4}\]))|\{()",
-            near=r"\[(?=[\t\n\r \-G_g\|▁｜]|\Z)|\{", width=100, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(GIVEN\]))",
-            trails=("",),
-        ), ""),
+        (
+            "name",
+            Scanner(
+                ("suffix", "[GIVEN]", "", "", 0), ("suffix", "\x00[given]", "", "", 6), ("bare", "{", "", "", 0),
+                find=r"\[(?:(GIVEN\])|([\s|｜]{0,4}(?ai:GIVEN)[\s|｜]{0,4}\]))|\{()",
+                near=r"\[(?=[\t\n\r \-G_g\|▁｜]|\Z)|\{", width=100,
+            ), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(GIVEN\]))"), ("",),
+        ),
     )
     HEADER_PARTS = ("[GIVEN]", "[NEED]", "GIVEN", "NEED", "[", "]")
     HEADER_TEXTS = Pattern(
-        "(?:\\[GIVEN\\]|\\[NEED\\]|GIVEN|NEED|\\[|\\]|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
+        "(?:\\[\\w{1,32}\\]|\\[GIVEN\\]|\\[NEED\\]|GIVEN|NEED|\\[|\\]|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
     )
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Breaks(
+    BREAKS = Scanner(
         ("mark", "[NEED]", "", "", 1), ("mark", "[END]", "", "", 0), ("mark", "```\ufdd1 [NEED]", "", "", 0),
         find=r"\[(?:(NEED\])|(END\]))|`(``[\w-]{0,16}\s{0,64}\[NEED\])", near=r"\[(?=[EN]|\Z)|`(?=[`]|\Z)", width=92,
         first="[`",

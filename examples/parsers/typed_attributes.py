@@ -14,14 +14,12 @@ from __future__ import annotations
 
 if __package__:
     from ._tplc_runtime import (
-        Breaks,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         RawPairs,
         Scanner,
-        SlotEnds,
         ValueWords,
         checked_text,
         require_runtime,
@@ -29,14 +27,12 @@ if __package__:
     )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
-        Breaks,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         RawPairs,
         Scanner,
-        SlotEnds,
         ValueWords,
         checked_text,
         require_runtime,
@@ -107,17 +103,17 @@ class StreamParser(RawPairs):
     )
     # call = name '"⟩' arguments
     HEADER = (
-        ("name", SlotEnds(
-            ("suffix", '"⟩', "", "\n", 0), find='"(⟩)', near=r'"(?=[⟩]|\Z)', width=3,
-            word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(⟩))', trails=("\n",),
-        ), ""),
+        (
+            "name", Scanner(("suffix", '"⟩', "", "\n", 0), find='"(⟩)', near=r'"(?=[⟩]|\Z)', width=3), "",
+            Pattern(r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(⟩))'), ("\n",),
+        ),
     )
     HEADER_PARTS = ('name="', "⟨step", "name", "step", '"⟩', '"', "=", "⟨", "⟩")
     HEADER_TEXTS = Pattern(
-        '(?:name="|⟨step|name|step|"⟩|"|=|⟨|⟩|[^\\S\\n]*[\\n:.,/\'"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?["\']))'
+        '(?:\\[\\w{1,32}\\]|name="|⟨step|name|step|"⟩|"|=|⟨|⟩|[^\\S\\n]*[\\n:.,/\'"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?["\']))'
     )
     SHORT_OPENERS = ("⟨steps⟩", "⟨steps⟩⟨stepname", "⟨stepname")
-    BREAKS = Breaks(
+    BREAKS = Scanner(
         ("mark", '```\ufdd1 ⟨steps⟩ ⟨step name="', "", "", 0), ("mark", '```\ufdd1 ⟨step name="', "", "", 0),
         ("mark", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "", "", 0), ("mark", '⟨steps⟩ ⟨step name="', "", "", 1),
         ("mark", '⟨step name="', "", "", 1), ("mark", "⟨/steps⟩", "", "", 0), ("mark", "⟨/step⟩", "", "", 0),
@@ -138,14 +134,14 @@ class StreamParser(RawPairs):
     CORRECTS_TOOL_NAMES = True
     # arguments = ('⟨arg name="' key '" text="' type '"⟩' value)*
     PAIR = (
-        ("key", SlotEnds(
-            ("suffix", '" text="', "", "", 0), find=r'"(\s{0,64}text=")', near='"', width=73,
-            word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(\s{0,64}text="))', trails=("",),
-        ), ""),
-        ("type", SlotEnds(
-            ("suffix", '"⟩', "", "", 0), find='"(⟩)', near=r'"(?=[⟩]|\Z)', width=3,
-            word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(⟩))', trails=("",),
-        ), ""),
+        (
+            "key", Scanner(("suffix", '" text="', "", "", 0), find=r'"(\s{0,64}text=")', near='"', width=73), "",
+            Pattern(r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(\s{0,64}text="))'), ("",),
+        ),
+        (
+            "type", Scanner(("suffix", '"⟩', "", "", 0), find='"(⟩)', near=r'"(?=[⟩]|\Z)', width=3), "",
+            Pattern(r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(⟩))'), ("",),
+        ),
     )
     BETWEEN = Scanner(
         ("next", '```\ufdd1 ⟨steps⟩ ⟨step name="', "", "", 0), ("next", '```\ufdd1 ⟨step name="', "", "", 0),
@@ -196,11 +192,13 @@ class StreamParser(RawPairs):
     }
     RETYPES_VALUES = True
     CALL_CLOSES = (
+        frozenset("⟨"),
         Pattern(
             r'⟨/step⟩\s{0,16}(?:(?:⟨/steps⟩\s{0,16})?(?:⟪stop⟫|\Z)|⟨step\ name="\s{0,16}[^\s=:,(){}\[\]]{1,64}?\s{0,16}"⟩)'
         ),
         Pattern(r"(?s:⟨/step⟩.{0,160}\Z|⟨(?:/(?:s(?:t(?:e(?:p(?:⟩)?)?)?)?)?)?\Z)"),
-        "⟨",
+        Pattern("(?!)"),
+        Pattern("(?!)"),
     )
     AFTER_CALL = Scanner(
         ("call", ', ⟨step name=" ⟨step name="', "", "", 0), ("call", ', ⟨step name="', "", "", 2),

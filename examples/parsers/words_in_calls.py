@@ -14,14 +14,12 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
-        Breaks,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         QuotedPairs,
         Scanner,
-        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -30,14 +28,12 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
-        Breaks,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         QuotedPairs,
         Scanner,
-        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -94,15 +90,15 @@ class StreamParser(QuotedPairs):
     OPENERS = ("⟨do ⟨do", "⟨do")
     # call = name arguments
     HEADER = (
-        ("name", SlotEnds(
-            ("next", "⟩", "", "", 0), find="⟩()", near="⟩", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:⟩())",
-            trails=(None,),
-        ), " \t\n"),
+        (
+            "name", Scanner(("next", "⟩", "", "", 0), find="⟩()", near="⟩", width=2), " \t\n",
+            Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:⟩())"), (None,),
+        ),
     )
     HEADER_PARTS = ("⟨do", "do", "⟨")
-    HEADER_TEXTS = Pattern("(?:⟨do|do|⟨|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
+    HEADER_TEXTS = Pattern("(?:\\[\\w{1,32}\\]|⟨do|do|⟨|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Breaks(
+    BREAKS = Scanner(
         ("mark", "```\ufdd1 ⟨do", "", "", 0), ("mark", "⟨do", "", "", 1), ("mark", "⟪assistant⟫", "", "", 0),
         ("mark", "⟪stop⟫", "", "", 0), find=r"`(``[\w-]{0,16}\s{0,64}⟨do)|⟨(do)|⟪(?:(assistant⟫)|(stop⟫))",
         near=r"`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟪(?=[as]|\Z)", width=89, first="`⟨⟪",
@@ -114,15 +110,16 @@ class StreamParser(QuotedPairs):
     CORRECTS_TOOL_NAMES = True
     # arguments = (key "" value)*
     PAIR = (
-        ("key", SlotEnds(
-            find="(?!)", near="(?!)", width=1, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:(?!))", trails=()
-        ), " \t\n"),
+        (
+            "key", Scanner(find="(?!)", near="(?!)", width=1), " \t\n",
+            Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:(?!))"), (),
+        ),
     )
     BETWEEN = Scanner(
-        ("next", "```\ufdd1 ⟨do ", "", " ", 2), ("next", "⟨do ⟨do ", "", " ", 2), ("next", "⟨do ", "", " ", 2),
-        ("next", "⟩", "", "", 0), ("next", "⟪stop⟫", "", "", 0),
-        find=r"`(``[\w-]{0,16}\s{0,64}⟨do(?!\w))|⟨(?:(do\s{0,64}⟨do(?!\w))|(do(?!\w)))|⟩()|⟪(stop⟫)",
-        near=r"`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟩|⟪(?=[s]|\Z)", width=89,
+        ("skip", ",", "", "", 0), ("next", "```\ufdd1 ⟨do ", "", " ", 2), ("next", "⟨do ⟨do ", "", " ", 2),
+        ("next", "⟨do ", "", " ", 2), ("next", "⟩", "", "", 0), ("next", "⟪stop⟫", "", "", 0),
+        find=r",()|`(``[\w-]{0,16}\s{0,64}⟨do(?!\w))|⟨(?:(do\s{0,64}⟨do(?!\w))|(do(?!\w)))|⟩()|⟪(stop⟫)",
+        near=r",|`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟩|⟪(?=[s]|\Z)", width=89,
     )
     PAIR_OPENS = False
     AROUND_KEY = (Pattern(""), Pattern(r"(?:\s{0,64}[:=])*"), 65)

@@ -13,7 +13,6 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
-        Breaks,
         CanonicalOrderCalls,
         Delta,
         ExpectedText,
@@ -28,7 +27,6 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
-        Breaks,
         CanonicalOrderCalls,
         Delta,
         ExpectedText,
@@ -81,7 +79,8 @@ class StreamParser(CanonicalOrderCalls):
     MARKER_LIKE = (
         Pattern(
             "(?:[<＜][\\s<＜/\\\\|｜!:]{0,7}(?:(?ai:plan)|(?ai:answer)|(?ai:acts))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?\\s"
-            r'?[^\w\s\"\\]{0,4})(?=\w|\n|\Z)'
+            r'?[^\w\s\"\\]{0,4}|<\#\w(?:[\w ▁:.-]{0,46}\w)?\#>|<\#/\w(?:[\w ▁:.-]{0,46}\w)?\#>)(?=\w|\n|\Z)|(?:<#over#>)\s'
+            r"*\Z|<#(?:o(?:v(?:e(?:r(?:#)?)?)?)?)?\Z"
         ),
         Pattern(r"\A[>](?![^\S\n])|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\S\n])[<]\Z"),
         Pattern("(?!)"),
@@ -177,7 +176,7 @@ class StreamParser(CanonicalOrderCalls):
     TO_ARGUMENTS = ', "input": {'
     USUAL_KEYS = ("tool", "input")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Breaks(
+    BREAKS = Scanner(
         ("mark", "<#assistant#>", "", "", 0), ("mark", "<#/acts#>", "", "", 0), ("mark", "<#acts#>", "", "", 1),
         ("mark", "<#over#>", "", "", 0), ("mark", "```\ufdd1 <#acts#> {", "", "", 0),
         find=r"<(?:(#assistant#>)|(#/acts#>)|(#acts#>)|(#over#>))|`(``[\w-]{0,16}\s{0,64}<#acts#>\s{0,64}\{)",

@@ -12,7 +12,7 @@ import sys
 
 from .pattern import Pattern
 from .repairs import Repairs
-from .scanner import NO_BREAKS
+from .scanner import NO_MARKERS
 from .schema import keys_of, tool_named
 from .second import FIRST_KEY, PART_OF_FIRST_KEY, arguments_after, arguments_at, arguments_of, is_wrapper
 from .turn import ENDS_IN_CALL, next_char
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any, ClassVar
 
-    from .scanner import Breaks
+    from .scanner import Scanner
 
 
 NO_FLOOR = sys.maxsize
@@ -37,7 +37,7 @@ OBJECT_END = Pattern(r"\s*\}")
 class CallReader(RegularReader):
     """Reads a call object, and pauses at every key and after every value that has a role in a call."""
 
-    def __init__(self, styles: tuple[Style, Style, Style], breaks: Breaks = NO_BREAKS) -> None:
+    def __init__(self, styles: tuple[Style, Style, Style], breaks: Scanner = NO_MARKERS) -> None:
         super().__init__(styles, breaks)
         self.fields: Mapping[tuple[str, ...], str] = {}
         self.path: list[str] = []

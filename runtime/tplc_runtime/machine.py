@@ -44,7 +44,9 @@ class Machine(Slots):
         Sequence[str]
     ] = ()  # openers that count only at a line's start, because their section is missing
     SHORT_OPENERS: ClassVar[Sequence[str]] = ()  # what opens only calls of tools that are known
-    HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and characters that do
+    # Slots of a call: the kind, what ends it, and characters that do; a plain word up to the text's end or to an
+    # unambiguous marker, and the white space after each of these (None for markers that don't belong to the slot).
+    HEADER: ClassVar[Sequence[Any]] = ()
     NAME_ESCAPES: ClassVar[Any] = None  # texts that stand for characters in names
     CALL_ID: ClassVar[str] = ""  # an id that consists of slots: "{name}:{index}"
     ARGUMENTS_OPEN: ClassVar[bool] = False  # with a character or a marker: other text makes no call

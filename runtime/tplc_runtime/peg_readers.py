@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 
 from .callobjects import IRREGULAR_ARGUMENTS, NO_NAME, CallReader
 from .machine import CLOSER_KINDS
+from .pairs import ENDS_OF_HEADERS
 from .pattern import NAME_LIMIT, Pattern
 from .repairs import ENDS_OF_CALLS, LEFT_OVER_BRACKET, is_empty_object
-from .scanner import NO_BREAKS, NO_MARKERS, Breaks, Scanner
+from .scanner import NO_MARKERS, Scanner
 from .schema import Parameters, fits, is_odd_key, keys_of, properties_of, tool_named
 from .second import (
     FIRST_KEY,
@@ -71,7 +72,7 @@ class OtherSpelling:
     """How a format writes calls: what its readers need to know."""
 
     styles: Styles
-    breaks: Breaks = NO_BREAKS
+    breaks: Scanner = NO_MARKERS
     follow: tuple[Pattern, Pattern] = (NEVER, NEVER)
     fields: Mapping[tuple[str, ...], str] = field(default_factory=dict)
     closers: tuple[str, ...] = ()
@@ -157,7 +158,7 @@ class Readers:
 
     def other_header(self, text: str, pos: int) -> tuple[str, int]:
         """Return the tool that an irregular header names, and where its arguments begin; ("", 0) if there is none."""
-        name, start = "", pos
+        name, start, other = "", pos, 0
         pos = next_char(text, pos)
         while pos - start < NAME_LIMIT:
             part, word = self.spelled.header_texts.match(text, pos), ONE_WORD.match(text, pos)
@@ -173,9 +174,10 @@ class Readers:
                 tool = tool_named(piece, self.tools)
                 if tool not in self.tools:  # an index may follow it
                     tool = tool_named(piece.rpartition(":")[0], self.tools)
-                if not tool or tool not in self.tools or name not in ("", tool):
+                other += tool not in self.tools  # one word may come after the name that the template doesn't write
+                if (tool in self.tools and name not in ("", tool)) or other > bool(name):
                     break
-                name = tool
+                name = name or tool
             pos = next_char(text, end)
         return (name, len(text)) if name and pos == len(text) else ("", 0)
 
@@ -184,7 +186,10 @@ class Readers:
         if mark is not None and mark.kind in CLOSER_KINDS:
             return True
         if self.spelled.between is not None:
-            return self.spelled.between.match_at(text, pos) is not None or text.startswith("{", pos)
+            around = self.spelled.around_key
+            before = around[0].match(text, pos).end() if around is not None else pos
+            is_irregular = before > pos and text[pos] not in ENDS_OF_HEADERS
+            return is_irregular or self.spelled.between.match_at(text, pos) is not None or text.startswith("{", pos)
         match = self.spelled.styles[0].token.match(text, pos)
         return match is not None and self.spelled.styles[0].tokens.get(match.group(), "") == "{"
 

@@ -12,7 +12,7 @@ import re
 from .pairs import Pairs
 from .pattern import LOOK_BACK, Pattern
 from .scanner import LANGUAGE, NO_MARKERS, SPELLED_OTHERWISE, Match, Scanner, trailing_overlap
-from .schema import keys_of, typed_as, types_of_member
+from .schema import keys_of, properties_of, typed_as, types_of_member
 from .second import FENCE_END, any_styles
 from .turn import SPELLING, next_char
 from .values import Reader, escaped, json_end, literal_of
@@ -180,30 +180,44 @@ def nested_or_repaired(text: str) -> str | None:
 class ValueOrCallEnd:
     """Finds the end of a raw value, or the end of the call with the text that may follow it if the closer is missing.
 
-    `close` matches the latter, and begins with `first_char`; `prefix` matches its possible beginning at the end of the
-    buffer.  A line end before it is no part of the value.
+    `close` matches the latter, `prefix` its possible beginning at the end of the buffer.  A line end before it is no
+    part of the value.  If the value's closer is missing, text like it may be in its place: `garbled` matches that, and
+    a key in it, which must be one of `keys`; `begun` its possible beginning.  All begin with one of `first_chars`.
     """
 
-    def __init__(self, end: Closer | KnownPairs | Scanner, close: Pattern, prefix: Pattern, first_char: str) -> None:
-        self.end, self.close, self.prefix, self.first_char = end, close, prefix, first_char
+    def __init__(
+        self, end: Closer | KnownPairs | Scanner, keys: Sequence[str], first_chars: frozenset[str], *patterns: Pattern
+    ) -> None:
+        self.end, self.keys, self.first_chars = end, keys, first_chars
+        self.close, self.prefix, self.garbled, self.begun = patterns
 
     def find(self, buf: str, pos: int) -> Match | None:
         mark = self.end.find(buf, pos)
         match = self.close.search(buf, pos, len(buf) if mark is None or mark.kind == "break" else mark.start)
-        if match is None or (mark is not None and mark.start < match.start()):
+        if match is not None and (mark is None or mark.start >= match.start()):
+            mark = Match("lost", match.start(), match.start(), "\n" * (buf[match.start() - 1 : match.start()] == "\n"))
+        if mark is None or mark.kind not in ("next", "lost"):
             return mark
-        return Match("lost", match.start(), match.start(), "\n" * (buf[match.start() - 1 : match.start()] == "\n"))
+        match = self.garbled.search(buf, max(pos, mark.start - LOOK_BACK), mark.start)
+        if match is None or match[1] not in (None, *self.keys):
+            return mark
+        lead = "\n" * (buf[match.start() - 1 : match.start()] == "\n")
+        return Match("respelled", match.start(), mark.start, lead, ambiguous=SPELLED_OTHERWISE)
 
     def partial_match(self, buf: str, pos: int) -> int:
         match = self.prefix.search(buf, max(pos, len(buf) - LOOK_BACK))
-        partial = self.end.partial_match(buf, pos)
-        start: int = partial if match is None else min(partial, match.start())
+        start = self.end.partial_match(buf, pos)
+        start = start if match is None else min(start, match.start())
+        match = self.begun.search(buf, max(pos, start - 2 * LOOK_BACK), start)
+        start = start if match is None else match.start()
         return start - (start > pos and buf[start - 1] == "\n")
 
     def safe_prefix_end(self, text: str) -> int:
-        if self.first_char in text and (self.prefix.search(text) or self.close.search(text)):
-            return -1
         end = self.end.safe_prefix_end(text)
+        if not self.first_chars.isdisjoint(text):
+            patterns = (self.begun, max(end, 0)), (self.prefix, len(text)), (self.close, len(text))
+            if any(pattern.search(text, 0, stop) for pattern, stop in patterns):
+                return -1
         return end - (end > 0 and text[end - 1] == "\n")
 
 
@@ -222,7 +236,7 @@ def coerced(text: str, types: frozenset[str] | None) -> str | None:
     for inside in ([bare[1:-1]] if quoted else []) + [bare]:
         plain = inside.replace('\\"', '"').strip()
         word = OTHER_WORDS.get(plain.lower())
-        if word is not None and ("boolean" if word != "null" else "null") in types and not NUMBER_TYPES & types:
+        if word == "null" or (word is not None and "boolean" in types and not NUMBER_TYPES & types):
             return word
         literal = nested_or_repaired(plain) if plain[:1] and plain[0] in "[{" else literal_of(plain, {})
         kind = {"[": "array", "{": "object", '"': ""}.get((literal or '"')[0], "number")
@@ -248,7 +262,7 @@ NUMBER_TYPES = frozenset(["number", "integer"])
 
 class RawPairs(Pairs):
     TYPES_ARE_CHECKED: ClassVar[bool] = True
-    CALL_CLOSES: ClassVar[tuple[Pattern, Pattern, str] | None] = None  # the end of a value without a closer of its own
+    CALL_CLOSES: ClassVar[Any] = None  # the end of a value without a closer of its own: see `ValueOrCallEnd`
     RETYPES_VALUES: ClassVar[bool] = False  # a value in another form is converted by the schema
     WORDS: ClassVar[ValueWords]
     AFTER_VALUE: ClassVar[End]
@@ -312,7 +326,12 @@ class RawPairs(Pairs):
         end: End = Closer(key.join(self.VALUE_CLOSE)) if self.VALUE_CLOSE else self._end_of_value()
         if self.LAST_CLOSER:
             self._closer = end if self.VALUE_CLOSE else self.AFTER_VALUE
-        return self._begin_raw(types, ValueOrCallEnd(end, *self.CALL_CLOSES) if self.CALL_CLOSES else end)
+        return self._begin_raw(types, self._or_call_end(end))
+
+    def _or_call_end(self, end: End) -> End:
+        """Return the end of a value, with what counts if it is missing."""
+        keys = tuple(properties_of(self._schema())) if self._tools else ()
+        return ValueOrCallEnd(end, keys, *self.CALL_CLOSES) if self.CALL_CLOSES else end
 
     def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:
         self._types, self._end = types, end
@@ -373,7 +392,7 @@ class RawPairs(Pairs):
                 if mark.ambiguous and not self._final and self._end.partial_match(buf, pos) <= mark.start:
                     break
                 own, self._next_lines = self.AFTER_VALUE, ""
-                self._end = ValueOrCallEnd(own, *self.CALL_CLOSES) if self.CALL_CLOSES else own
+                self._end = self._or_call_end(own)
                 mark = self._end.find(buf, pos)
                 continue
             if mark.kind == "respelled":

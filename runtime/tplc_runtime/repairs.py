@@ -57,7 +57,7 @@ class Repairs(Machine):
 
         ("", 0) if it names none; None if more input is needed.
         """
-        buf, name, start = self._buf, "", self._pos + self._skip
+        buf, name, start, other = self._buf, "", self._pos + self._skip, 0
         pos = next_char(buf, start)
         while pos - start < NAME_LIMIT:
             part, word = self.HEADER_TEXTS.match(buf, pos), ONE_WORD.match(buf, pos)
@@ -76,9 +76,10 @@ class Repairs(Machine):
                 tool = tool_named(text, self._tools)
                 if tool not in self._tools:  # an index may follow it
                     tool = tool_named(text.rpartition(":")[0], self._tools)
-                if not tool or tool not in self._tools or name not in ("", tool):
+                other += tool not in self._tools  # one word may come after the name that the template doesn't write
+                if (tool in self._tools and name not in ("", tool)) or other > bool(name):
                     break
-                name = tool
+                name = name or tool
             pos = next_char(buf, end)
         return (name, len(buf)) if name and self._final and pos == len(buf) else ("", 0)
 

@@ -55,17 +55,18 @@ class Scanner:
     white space before and after it, and what is known about it (PART_OF_LONGER, …).
 
     `find` has a group for each marker; `near` matches at their possible beginnings.  `width`: the length of the longest
-    truncated marker at the end.  `leads` is their leading white space.
+    truncated marker at the end.  `leads` is their leading white space.  `first`: the first characters of markers that
+    occur in no name, and in values only inside a string; `wordless`: none of these is a character of words.
     """
 
     OTHER_SPELLINGS: ClassVar[bool] = True  # some may be in other case, or have other separators
     WORD_SLOTS: ClassVar[bool] = True  # some have a word that differs from turn to turn
     CALLS: ClassVar[bool] = True  # some are openers of calls, in which a fence may name a language
 
-    def __init__(
-        self, *markers: Marker, find: str = NOTHING, near: str = NOTHING, width: int = 1, leads: str = ""
-    ) -> None:
+    def __init__(self, *markers: Marker, find: str, near: str, width: int, leads: str = "", first: str = "") -> None:
         self.markers, self.width, self.leads = markers, width, leads
+        if self.CALLS:
+            self.first, self.wordless = first, not any(char.isalnum() or char in "_.+-" for char in first)
         self._cores = tuple([marker[1] for marker in markers])
         self._find, self._near = Pattern(find), Pattern(near)
 
@@ -127,45 +128,8 @@ class Scanner:
         return at
 
 
-class SlotEnds(Scanner):
-    """The markers that end a slot.  `word`: a plain word up to the text's end or to an unambiguous marker; `trails` is
-    the white space after each, None for markers that don't belong to the slot."""
-
-    def __init__(
-        self,
-        *markers: Marker,
-        find: str = NOTHING,
-        near: str = NOTHING,
-        width: int = 1,
-        leads: str = "",
-        word: str = NOTHING,
-        trails: Sequence[str | None] = (),
-    ) -> None:
-        # Not **options: mypyc passes these wrongly.
-        super().__init__(*markers, find=find, near=near, width=width, leads=leads)
-        self.word, self.trails = Pattern(word), trails
-
-
-class Breaks(Scanner):
-    """Markers that occur in no name, and in values only inside a string.  `first`: their first characters; `wordless`:
-    none of these is a character of words."""
-
-    def __init__(
-        self,
-        *markers: Marker,
-        find: str = NOTHING,
-        near: str = NOTHING,
-        width: int = 1,
-        leads: str = "",
-        first: str = "",
-        wordless: bool = True,
-    ) -> None:
-        super().__init__(*markers, find=find, near=near, width=width, leads=leads)
-        self.first, self.wordless = first, wordless
-
-
-NO_MARKERS = Scanner()
-NO_BREAKS = Breaks()
+NO_MARKERS = Scanner(find=NOTHING, near=NOTHING, width=1)
+NO_WORD = Pattern(NOTHING)
 
 
 class ExpectedText:

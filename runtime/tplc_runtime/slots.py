@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from .pattern import NAME_CHARACTERS, NAME_LIMIT, Pattern
-from .scanner import NO_BREAKS, PLAIN_WORD, SPELLED_OTHERWISE, Breaks, Match, Scanner
+from .scanner import NO_MARKERS, PLAIN_WORD, SPELLED_OTHERWISE, Match, Scanner
 from .schema import properties_of, tool_named
 from .turn import SPELLING, TurnStates, next_char
 
@@ -25,7 +25,7 @@ MOST_ODD = 64  # the most names with unusual characters that are searched for
 class Slots(TurnStates):
     ODD_NAMES: ClassVar[bool] = False  # names that contain ends of names are searched for
     CALLS_HAVE_INDEX: ClassVar[bool] = False  # calls are written with a number
-    BREAKS: ClassVar[Breaks] = NO_BREAKS  # markers that never occur in names, or in values outside of a string
+    BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that never occur in names, or in values outside of a string
     _slot_diagnostics: Sequence[tuple[str, str]] = ()  # diagnostics of the slots: codes and texts
     _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that contain ends of names
 
@@ -39,20 +39,20 @@ class Slots(TurnStates):
         """
         values: dict[str, str] = {} if name is None else {"name": name}
         buf, others, earlier = self._buf, [], ("", pos, "")  # the previous slot, its start, and the text that ends it
-        for slot, ends, stops in slots:
+        for slot, ends, stops, plain, trails in slots:
             pos = next_char(buf, pos)
             known = 0
             if self.ODD_NAMES and self._tools and slot in ("name", "key"):
                 known = self._known(slot, pos, ends, stops)
                 if known < 0:
                     return values, pos, "more"
-            word = ends.word.match(buf, pos) if not (known or self._final) else None
+            word = plain.match(buf, pos) if not (known or self._final) else None
             if word is not None and word.lastindex is None:
                 self._is_still_ambiguous, self._ambiguous_from = PLAIN_WORD.fullmatch, pos
                 return values, pos, "more"
             if word is not None and values.setdefault(slot, word[1]) == word[1] and slot not in NUMBERS:
                 earlier = (slot, pos, buf[word.end(1) : word.end()])
-                trail = ends.trails[word.lastindex - 2]
+                trail = trails[word.lastindex - 2]
                 pos, self._space = word.end(1 if trail is None else 0), trail or ""
                 continue
             mark, expected = self._end_of_slot(slot, pos, known, ends, stops, earlier[2])

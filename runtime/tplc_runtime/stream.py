@@ -285,6 +285,16 @@ class Stream(Copyable):
             return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(text)}}]}]
         return [{kind: text}]
 
+    def _is_usual(self, usual: ExpectedText | None, start: int) -> bool:
+        """Return whether the text from `start` on is the usual text, or its beginning; then all of it is awaited."""
+        if usual is None or len(self._buf) - start > usual.width:
+            return False
+        incomplete = usual.continues(self._buf[start:])
+        if incomplete is None:
+            return False
+        self._usual, self._is_still_ambiguous, self._ambiguous_from = usual, incomplete, start
+        return True
+
     def _feed_after_finish(self, chunk: str) -> list[Delta]:
         """Add text that is fed after `finish` to the trailing text; nothing of it is lost."""
         if chunk and (not self.diagnostics or self._diagnostics[-1].code != TEXT_AFTER_FINISH):
@@ -385,9 +395,6 @@ class Stream(Copyable):
         return self._base + self._pos
 
     # The states, which a format prints
-
-    def _is_usual(self, usual: ExpectedText | None, start: int) -> bool:
-        raise NotImplementedError
 
     def _first_state(self) -> Callable[[Any], bool]:
         return type(self)._content

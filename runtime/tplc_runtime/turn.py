@@ -264,16 +264,6 @@ class TurnStates(Stream):
         self._skip = mark.end - self._pos
         return str(mark.kind)
 
-    def _is_usual(self, usual: ExpectedText | None, start: int) -> bool:
-        """Return whether the text from `start` on is the usual text, or its beginning; then all of it is awaited."""
-        if usual is None or len(self._buf) - start > usual.width:
-            return False
-        incomplete = usual.continues(self._buf[start:])
-        if incomplete is None:
-            return False
-        self._usual, self._is_still_ambiguous, self._ambiguous_from = usual, incomplete, start
-        return True
-
     def _leave_open(self, start: int, core: str) -> None:
         """Note that the text from `start` on is the beginning of this marker, so nothing is decided before all of it
         has arrived."""

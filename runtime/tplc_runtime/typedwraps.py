@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from .raw import Closer, RawPairs, ValueOrCallEnd
+from .raw import Closer, RawPairs
 from .schema import typed_as
 from .turn import next_char
 
@@ -63,4 +63,4 @@ class TypedWraps(RawPairs):
         self._pos, self._space, self._wrap_state = start + len(opened), "", opened
         end: End = Closer(self._key.join(ends)) if isinstance(ends, tuple) else ends
         self._closer = end if self.LAST_CLOSER else None
-        self._end = ValueOrCallEnd(end, *self.CALL_CLOSES) if self.CALL_CLOSES else end
+        self._end = self._or_call_end(end)

@@ -59,6 +59,11 @@ def test_a_flag_brings_its_branches() -> None:
     assert "def _at_end" in embedded(statement, attributes="PLACE_DECIDES = HAS_FINAL_MARKERS = True")
 
 
+def test_an_assignment_stays_for_each_of_its_names() -> None:
+    assert "opening, closing = " in embedded("return Style.closing is None")
+    assert "opening, closing = " not in embedded("return Style.next_item is None")
+
+
 def test_methods_that_a_nearer_class_overrides() -> None:
     statement = "return self._begin_object('{') is None"
     # Classes that are short are joined, but not two of which one refers to a method of the other that it overrides.

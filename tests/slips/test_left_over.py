@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import pytest
@@ -9,6 +11,8 @@ import pytest
 from tests.backends.parsers import ir_of, parser_of
 from tests.slips.bases import TOOLS
 from tplc.backends.peg.engine import PegEngine
+from tplc.lower import lower
+from tplc.lower.markerlike import marker_like_texts
 
 OSLO = ("get_weather", '{"city": "Oslo", "days": 3}')
 LEFT_OVER = " is left over after a call"
@@ -32,6 +36,7 @@ TAGGED = '<fn>\n{"name": "get_weather", "arguments": {"city": "Oslo", "days": 3}
 CDATA = '<act name="get_weather"><arg key="city">Oslo</arg><arg key="days">3</arg>'
 PAIRS = "\n\n<deed>\n<do=get_weather>\n<with=city>\nOslo\n</with>\n<with=days>\n3\n</with>\n"
 ARRAY = '«wishes»[{"name": "get_weather", "arguments": {"city": "Oslo", "days": 3}}'
+SPELLED = "a marker is not spelled as the template does"
 CUT = "the output ends inside a call"
 CASES = {
     "punctuation before the closer": Case("tagged-json", f"{TAGGED}.\n</fn>", None, [OSLO], ["." + LEFT_OVER]),
@@ -81,6 +86,30 @@ CASES = {
     ),
     "a closer that the output cuts": Case("cdata-values", f"{CDATA}</act", None, [OSLO], [CUT], incomplete=True),
     "a comma before the end of all calls": Case("json-array", ARRAY + ",]«/wishes»", None, [OSLO], []),
+    **{
+        f"a value closed with {closer}": Case(
+            "parameter-tags", PAIRS.replace("</with>", closer) + "</do>\n</deed>", None, [OSLO], [SPELLED, SPELLED]
+        )
+        for closer in ("</with", "<with/>", "＜/with＞", "</withs>", "</with]")
+    },
+    "a value closed with its key": Case(
+        "parameter-tags", PAIRS.replace("</with>", "</city>", 1) + "</do>\n</deed>", None, [OSLO], [SPELLED]
+    ),
+    "a value closed with no key of the tool": Case(
+        "parameter-tags",
+        PAIRS.replace("</with>", "</town>", 1) + "</do>\n</deed>",
+        None,
+        [("get_weather", '{"city": "Oslo\\n</town>", "days": 3}')],
+        ["an argument is not closed"],
+        incomplete=True,
+    ),
+    "a value that contains a garbled closer": Case(
+        "parameter-tags",
+        PAIRS.replace("Oslo", "Oslo<with/>") + "</do>\n</deed>",
+        None,
+        [("get_weather", '{"city": "Oslo<with/>", "days": 3}')],
+        ['<with/>"' + LIKE],
+    ),
     "arguments in an object of their own": Case(
         "tagged-json",
         '<fn>\n{"name": "get_weather"}, {"city": "Oslo", "days": 3}\n</fn>',
@@ -97,6 +126,9 @@ CASES = {
     ),
     "a name alone": Case("tagged-json", '<fn>\n{"name": "list_all"}\n</fn>', None, [("list_all", "{}")], []),
     "a closer after content": Case("tagged-json", "Well.</fn>", "Well.</fn>", [], ["</fn>" + LIKE]),
+    "an end of the turn twice, cut": Case(
+        "addressed-parts", " to user:>Well.<:ove<:over:>", "Well.<:ove", [], ["<:ove" + LIKE]
+    ),
     "a marker in a sentence": Case("tagged-json", "Use </fn> to close.", "Use </fn> to close.", [], []),
     "a bracket too many before a value's closer": Case(
         "cdata-values",
@@ -126,3 +158,11 @@ def test_what_is_left_over(case: Case) -> None:
     parsed = PegEngine(ir_of(case.name)).read(case.text, tools=TOOLS)
     whole = dict(parser_of(case.name).parse(case.text, tools=TOOLS))
     assert (dict(parsed.message), parsed.incomplete) == (whole, case.incomplete)
+
+
+def test_a_header_that_people_write_as_well_is_reported_at_the_start() -> None:
+    acceptor = replace(lower(ir_of("tagged-json")), prose_headers=("Answer: ",))
+    found = marker_like_texts(acceptor)
+    assert found is not None
+    texts = ("Answer: two.", "\nAnswer: two.", "The Answer: two.")
+    assert [bool(re.search(found.text, text)) for text in texts] == [True, True, False]

@@ -55,6 +55,12 @@ def could_be_prose(marker: str) -> bool:
     return "---" not in core and all(map(_occurs_in_prose, core))
 
 
+def is_unmistakable(text: str) -> bool:
+    """Return whether a text is recognised as a marker's wherever it stands: it is distinctive, and nothing that people
+    write."""
+    return is_distinctive(text) and not could_be_prose(text)
+
+
 def is_word(marker: str) -> bool:
     """Return whether a marker consists of words and their punctuation."""
     return could_be_prose(marker) and any(map(str.isalnum, marker))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from tplc.ir.markers import could_be_prose, is_distinctive, is_ordinary
+from tplc.ir.markers import is_distinctive, is_ordinary, is_unmistakable
 from tplc.ir.nodes import Captured, TemplateIR, Text
 from tplc_runtime.scanner import PLAIN_WORD, WORD_SLOT
 
@@ -24,7 +24,7 @@ def could_hold_any_word(captured: Captured) -> bool:
     if not re.fullmatch(rf"{WORD}+", captured.text) or len(_places(captured, whole)) != 1:
         return False
     before, after = _around(captured, whole)
-    known = is_distinctive(whole) and not could_be_prose(whole) and not is_ordinary(whole)
+    known = is_unmistakable(whole) and not is_ordinary(whole)
     ended = re.match(rf"(?!{WORD})", after) is not None and bool(after)
     return known and ended and _BEFORE.match(before) is not None and is_distinctive(before + after)
 

@@ -287,7 +287,8 @@ class CallForm:
     @property
     def header_pattern(self) -> str:
         """Return the pattern of one part of a header; parts may be missing, or come twice."""
-        texts = "|".join(map(re.escape, self.header_texts))
+        opens_pairs = self.pairs is not None and any(text.lstrip().startswith("[") for text in self.pairs.opens)
+        texts = "|".join([r"\[\w{1,32}\]"] * (not opens_pairs) + [*map(re.escape, self.header_texts)])
         return rf"""(?:{texts}|[^\S\n]*[\n:.,/'"`<>]|[0-9]+|\w{{1,32}}\s?=(?=\s?["']))"""
 
     @property
@@ -412,6 +413,7 @@ class Acceptor:
     calls: CallForm | None
     in_messages: bool
     tolerances: frozenset[str]  # the general ones that are in force
+    prose_headers: tuple[str, ...] = ()  # headers that people write as well: no further turn begins with them
     escapes: tuple[TextEscapes, ...] = ()
     after_reasoning: str = ""  # the white space that the template writes between open reasoning and the end of the turn
 

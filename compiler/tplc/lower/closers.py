@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from tplc.ir.markers import could_be_prose, is_distinctive, is_word, parts_of, pieces_of
+from tplc.ir.markers import is_distinctive, is_unmistakable, is_word, parts_of, pieces_of
 from tplc.lower.acceptor import FENCE
 from tplc.lower.layouts import not_blank, unique
 from tplc.lower.tolerated import Tolerated
@@ -49,13 +49,13 @@ def empty_calls(section: tuple[str, str], call: tuple[str, str]) -> tuple[str, .
         bracketed = re.match(r".*[>\])}»]", opened, re.DOTALL)
         found += [(opened, closed), (bracketed.group() if bracketed else "", closed)]
         found += [("".join(start), "".join(end)) for start, end in pairs]
-    distinctive = [(start, end.strip()) for start, end in found if is_distinctive(start) and not could_be_prose(start)]
+    distinctive = [(start, end.strip()) for start, end in found if is_unmistakable(start)]
     return unique(f"{start.strip()}\n{end}" for start, end in distinctive if end)
 
 
 def breaks_of(texts: Sequence[str]) -> tuple[str, ...]:
     """Return the markers that are like nothing in a name or a value; of those that begin alike, the shortest."""
-    distinctive = unique(text.strip() for text in texts if is_distinctive(text) and not could_be_prose(text))
+    distinctive = unique(text.strip() for text in texts if is_unmistakable(text))
     return tuple(
         text for text in distinctive if not any(text != other and text.startswith(other) for other in distinctive)
     )

@@ -16,7 +16,7 @@ from tplc.lower.layouts import unique
 from tplc.lower.lexemes import NOTHING, exact, in_class, is_respelled, respelling
 
 WORDS = re.compile(r"[A-Za-z]+|[^\W_A-Za-z]+")
-_BRACKETS = frozenset("<>/\\|[](){}＜＞｜")
+BRACKETS = frozenset("<>/\\|[](){}＜＞｜")
 SHORT = re.compile(r"[<\[【«][^\w\s]*[A-Za-z]+[^\w\s]*[>\]】»]")
 _OPENING = frozenset("<[({«【＜")
 PLURAL_OR_NAME = r"""s?(?!\w)(?:[=:]["']?[\w.:-]{1,64}["']?)?"""
@@ -64,7 +64,7 @@ def _spellings(cores: Sequence[str], after: Iterable[str]) -> str:
 
 
 def _first_chars(cores: Iterable[str]) -> set[str]:
-    return {*_BRACKETS, *(char for core in cores for char in core if not char.isalnum() and char not in "_▁-")}
+    return {*BRACKETS, *(char for core in cores for char in core if not char.isalnum() and char not in "_▁-")}
 
 
 def _with_other_brackets(cores: Sequence[str], after: Iterable[str]) -> str:
@@ -87,8 +87,8 @@ def in_other_brackets(cores: Iterable[str], first: str, inner: str, *, after: st
 
 def any_case_words(core: str) -> str:
     """Return the pattern of a marker's words in any case, with other characters between them."""
-    return r"[\W_]{0,4}".join(map(_any_case, WORDS.findall(core)))
+    return r"[\W_]{0,4}".join(map(any_case, WORDS.findall(core)))
 
 
-def _any_case(word: str) -> str:
+def any_case(word: str) -> str:
     return f"(?ai:{word})" if word.isascii() else exact(word)

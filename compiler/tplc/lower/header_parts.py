@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations, product
 
-from tplc.ir.markers import common_suffix, could_be_prose, is_distinctive
+from tplc.ir.markers import common_suffix, could_be_prose, is_distinctive, is_unmistakable
 from tplc.ir.nodes import Slot, TemplateIR
 from tplc.lower.layouts import merged, text_at, unique, with_outer_space_of
 
@@ -96,7 +96,7 @@ def header_parts(ir: TemplateIR) -> HeaderParts | None:
     words = [_TAG_AND_WORD.fullmatch(start.removesuffix(body)) if start.endswith(body) else None for start in starts]
     tags = {word[1] for word in words if word is not None}
     tag = tags.pop() if len(tags) == 1 else ""
-    if not (body and is_distinctive(tag)) or could_be_prose(tag):
+    if not (body and is_unmistakable(tag)):
         return None
     before, call, rest = _around(opener, tag)
     after, word, last = _around(after_name.rstrip().removesuffix(body), tag)

@@ -1,6 +1,7 @@
 r"""Texts that are like a marker: the letters of one in any brackets, and the brackets of markers by themselves.
 
     "<muse>", "</muse>"  →  a pattern of `＜muse`, `</ MUSE`, `<|muse`; "<" begins markers, ">" ends them
+    "<|muse|>"           →  also of `<|other|>`, a word between the same brackets
 
 A parser leaves such a text in the message if nothing shows that it is a marker, and reports it.
 """
@@ -11,19 +12,21 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tplc.ir.markers import pieces_of
+from tplc.ir.markers import could_be_prose, is_distinctive, pieces_of
 from tplc.lower.acceptor import Acceptor
 from tplc.lower.garbled import SHORT, WORDS, in_other_brackets
 from tplc.lower.layouts import unique
-from tplc.lower.lexemes import NOTHING, in_class, is_respelled, respelling
+from tplc.lower.lexemes import NOTHING, exact, in_class, is_respelled, respelling, truncated_pattern
 
 SPACE_IN_LINE = r"[^\S\n]"
 _CLOSING = frozenset(">]}»】⟩＞")
+# Brackets of at least two characters around words: hardly any text that is no marker has them.
+_BETWEEN_BRACKETS = re.compile(r"([^\w\s]{2,4})\w(?:.*\w)?([^\w\s]{2,4})", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class MarkerLikeTexts:
-    """Patterns of a text like a marker: `text` finds one anywhere, `edge` a bracket of markers at the edge of a text,
+    """Patterns of a text like a marker: `text` finds one, `edge` a bracket of markers at the edge of a text,
     and `value` either of them at the edge of a string in arguments, if values are raw text."""
 
     text: str
@@ -32,22 +35,39 @@ class MarkerLikeTexts:
 
 
 def marker_like_texts(acceptor: Acceptor) -> MarkerLikeTexts | None:
-    """Return what is like a marker of the format; None if no marker has brackets and a word."""
+    """Return what is like a marker of the format.
+
+    None if no marker has brackets and a word, and the turn's header is not one that people write as well.
+    """
     pieces = unique(piece for text in _markers(acceptor) for piece in pieces_of(text))
     long = tuple(core for core in pieces if is_respelled(core) and WORDS.search(core) is not None)
     short = tuple(core for core in pieces if core not in long and SHORT.fullmatch(core))
+    at_edges = list(_at_edges(acceptor))
     if not long and not short:
-        return None
+        return MarkerLikeTexts("|".join(at_edges), NOTHING, NOTHING) if acceptor.prose_headers else None
     first = in_class(sorted({core[0] for core in (*long, *short)}))
     last = in_class(sorted({core[-1] for core in (*long, *short)} & _CLOSING)) or ">"
-    text = "|".join([*([_with_other_brackets(long)] if long else []), *map(respelling, short)])
+    text = "|".join([*([_with_other_brackets(long)] if long else []), *map(respelling, short), *_other_words(long)])
     # Brackets in pairs, a bracket next to white space, and a marker in a sentence are more likely text.
     edges = [rf"\A[{last}](?!{SPACE_IN_LINE})", rf"\A[^{first}]*[{last}]\Z"]
     edges += [rf"\A[{first}][^{last}]*\Z", rf"(?<!{SPACE_IN_LINE})[{first}]\Z"]
     pairs = acceptor.calls.pairs if acceptor.calls is not None else None
     value = rf'"(?:[{last}]|\\r\\n)|(?:(?:{text})(?:\\n)?|[{first}]|\\r)"'
     is_raw = pairs is not None and not pairs.quoted
-    return MarkerLikeTexts(rf"(?:{text})(?=\w|\n|\Z)", "|".join(edges), value if is_raw else NOTHING)
+    found = "|".join([rf"(?:{text})(?=\w|\n|\Z)", *at_edges])
+    return MarkerLikeTexts(found, "|".join(edges), value if is_raw else NOTHING)
+
+
+def _at_edges(acceptor: Acceptor) -> Iterator[str]:
+    """Yield the patterns of a header at the start of a text, where it may be the answer's, and of ends of the turn at
+    its end, also truncated."""
+    for header in acceptor.prose_headers:
+        yield rf"\A\s*{exact(header.strip())}"
+    texts = unique(text.strip() for text in (*acceptor.ends, *acceptor.last_ends))
+    ends = [text for text in texts if is_distinctive(text) and not could_be_prose(text)]
+    if ends:
+        yield rf"(?:{'|'.join(map(exact, ends))})\s*\Z"
+        yield truncated_pattern(ends, least=2)
 
 
 def _with_other_brackets(cores: Sequence[str]) -> str:
@@ -55,6 +75,13 @@ def _with_other_brackets(cores: Sequence[str]) -> str:
     brackets = in_class(sorted({*(core[0] for core in cores), "<", "＜"}))
     tags = in_other_brackets(map(_first_tag, cores), brackets, rf"\s{brackets}/\\|｜!:")
     return tags + r"\s?[^\w\s\"\\]{0,4}"
+
+
+def _other_words(cores: Sequence[str]) -> tuple[str, ...]:
+    """Return the patterns of other words between the brackets of these markers: tokens that the template doesn't
+    write."""
+    found = filter(None, map(_BETWEEN_BRACKETS.fullmatch, cores))
+    return unique(rf"{re.escape(match[1])}\w(?:[\w ▁:.-]{{0,46}}\w)?{re.escape(match[2])}" for match in found)
 
 
 def _first_tag(core: str) -> str:

@@ -9,7 +9,15 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from tplc.ir.markers import FIELD_NAME, could_be_prose, is_distinctive, is_ordinary, only_words, pieces_of
+from tplc.ir.markers import (
+    FIELD_NAME,
+    could_be_prose,
+    is_distinctive,
+    is_ordinary,
+    is_unmistakable,
+    only_words,
+    pieces_of,
+)
 from tplc.lower.acceptor import FENCE, Where
 from tplc.lower.layouts import not_blank, unique
 from tplc.lower.tolerated import Tolerated
@@ -67,7 +75,7 @@ def openers_of(
     whole, rests = list(not_blank(whole)), list(not_blank(rests))
     # What models write for those; a section alone, or a call alone, is written otherwise as well.
     # What code and prose hold as well has no such variants: no fence makes it a marker.
-    own = [text for text in unique([*whole[:1], *inside[:1]]) if is_distinctive(text) and not could_be_prose(text)]
+    own = [text for text in unique([*whole[:1], *inside[:1]]) if is_unmistakable(text)]
     own = [text for text in own if not is_ordinary(text)]
     twice: list[str] = []
     if "repeated_markers" in tolerated.kinds:
@@ -83,7 +91,7 @@ def openers_of(
         rests += [other for text in own for other in _punctuated(text)]
     short = _short(sections[0], own, whole) if "other_forms" in tolerated.kinds and first.strip() != OBJECT else ()
     # A header that ends in a marker of its own can't be ordinary text, even if it begins like it.
-    marked = is_distinctive(name_end) and not could_be_prose(name_end)
+    marked = is_unmistakable(name_end)
     # An ordinary text that comes twice is ordinary as well.
     again = {section + text for section in sections for text in twice if is_ordinary(starts[0] + first)}
     ordinary = {text for text in (*whole, *rests) if (is_ordinary(text) or text in again) and not marked}
@@ -121,7 +129,7 @@ def _punctuated(opener: str) -> list[str]:
     """Return an opener before an object with other brackets, with a fence around the object, and before something else:
     a second reading may find calls in that."""
     stem = opener.rstrip(" \t\n[{")
-    if stem == opener or not is_distinctive(stem) or could_be_prose(stem):
+    if stem == opener or not is_unmistakable(stem):
         return []
     return [f"{stem}\n{between}" for between in (OBJECT, "[" + OBJECT, ANY_FENCE + OBJECT, "")]
 
@@ -133,7 +141,7 @@ def _short(section: str, openers: Iterable[str], whole: Iterable[str]) -> tuple[
     others = [_LAST_WORDS.sub("", text.rstrip()) for text in whole if _LAST_WORDS.search(text.rstrip())]
     stems = [stem for text in openers for stem in (_LAST_WORDS.sub("", text.rstrip()), text.rstrip("\"'[=: \t\n"))]
     stems += [stem for text in openers if (stem := text[: text.rindex(pieces_of(text)[-1])].rstrip())[-1:] in CLOSING]
-    found = [text for text in (section, *stems, *others) if is_distinctive(text) and not could_be_prose(text)]
+    found = [text for text in (section, *stems, *others) if is_unmistakable(text)]
     return unique(text for text in found if text.rstrip() not in {one.rstrip() for one in openers})
 
 
@@ -175,7 +183,7 @@ def distinctive_suffixes(text: str) -> list[str]:
     for piece in pieces_of(text):
         at = text.index(piece, at)
         rest = text[at:]
-        if rest.strip() != text.strip() and is_distinctive(rest) and not could_be_prose(rest) and not rest[0].isalnum():
+        if rest.strip() != text.strip() and is_unmistakable(rest) and not rest[0].isalnum():
             found.append(rest)
         at += len(piece)
     return found

@@ -199,11 +199,15 @@ def _between(
 ) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Return the texts that may come after a value, by what they do."""
     pairs, close = context.pairs, context.close
+    assert tools.dialect is not None
+    # Values that end by themselves may have a comma between them, also where the template writes none.
+    comma = "," if tools.dialect.top.strings and not pairs.separator.strip() else ""
+    following = [text for text in following if text.strip() != comma]
     kinds = [
         ("pair", opens),
         ("end", [pairs.end]),
         ("skip", [close.strip(), *pieces_of(close)] if not repeats else []),
-        ("skip", [pairs.separator, pairs.start, *pieces_of(pairs.start), pairs.empty]),
+        ("skip", [pairs.separator, comma, pairs.start, *pieces_of(pairs.start), pairs.empty]),
         ("next", [text for text in following if not _is_pair(text, opens, context.key_end)]),
         ("broken", [close] if repeats else []),
     ]

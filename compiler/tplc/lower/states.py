@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from tplc.ir.markers import could_be_prose, is_distinctive
+from tplc.ir.markers import is_unmistakable
 from tplc.lower.acceptor import Acceptor, CallForm, Marker, Where
 from tplc.lower.lexemes import Lexemes, is_respelled, lexemes_of
 
@@ -281,7 +281,7 @@ def _openers_in_reasoning(acceptor: Acceptor) -> tuple[str, ...]:
     """Return the openers of content, alone and after the header of a message, that nothing else is like."""
     if "missing_closers" not in acceptor.tolerances:
         return ()
-    texts = [one.text for one in acceptor.content_starts if is_distinctive(one.text) and not could_be_prose(one.text)]
+    texts = [one.text for one in acceptor.content_starts if is_unmistakable(one.text)]
     return tuple(head.rstrip() + text for head in ("", *acceptor.headers) for text in texts)
 
 

@@ -31,6 +31,7 @@ def turn_of(ir: TemplateIR, calls: CallForm | None, tolerated: Tolerated) -> Acc
         heads=unique("" if head.strip() in ended else head for head in slotted_heads(ir)) or ("",),
         # A header that people write as well ("Answer:") repeats no turn: words would be lost.
         headers=not_blank(header for header in headers if not could_be_prose(header)),
+        prose_headers=tuple(text for text in [ir.turn.header] if is_distinctive(text) and could_be_prose(text)),
         ends=unique(trailing + end for end in ir.turn.ends if end.strip() and not ends_in_text(end)),
         last_ends=unique([*(trailing + end for end in ir.turn.ends if ends_in_text(end)), *special]),
         reasoning_starts=starts,

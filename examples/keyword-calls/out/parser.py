@@ -148,13 +148,13 @@ class Scanner:
     white space before and after it, and what is known about it (PART_OF_LONGER, …).
 
     `find` has a group for each marker; `near` matches at their possible beginnings.  `width`: the length of the longest
-    truncated marker at the end.  `leads` is their leading white space.
+    truncated marker at the end.  `leads` is their leading white space.  `first`: the first characters of markers that
+    occur in no name, and in values only inside a string; `wordless`: none of these is a character of words.
     """
 
-    def __init__(
-        self, *markers: Marker, find: str = NOTHING, near: str = NOTHING, width: int = 1, leads: str = ""
-    ) -> None:
+    def __init__(self, *markers: Marker, find: str, near: str, width: int, leads: str = "", first: str = "") -> None:
         self.markers, self.width, self.leads = markers, width, leads
+        self.first, self.wordless = first, not any(char.isalnum() or char in "_.+-" for char in first)
         self._cores = tuple([marker[1] for marker in markers])
         self._find, self._near = Pattern(find), Pattern(near)
 
@@ -216,45 +216,7 @@ class Scanner:
         return at
 
 
-class SlotEnds(Scanner):
-    """The markers that end a slot.  `word`: a plain word up to the text's end or to an unambiguous marker; `trails` is
-    the white space after each, None for markers that don't belong to the slot."""
-
-    def __init__(
-        self,
-        *markers: Marker,
-        find: str = NOTHING,
-        near: str = NOTHING,
-        width: int = 1,
-        leads: str = "",
-        word: str = NOTHING,
-        trails: Sequence[str | None] = (),
-    ) -> None:
-        # Not **options: mypyc passes these wrongly.
-        super().__init__(*markers, find=find, near=near, width=width, leads=leads)
-        self.word, self.trails = Pattern(word), trails
-
-
-class Breaks(Scanner):
-    """Markers that occur in no name, and in values only inside a string.  `first`: their first characters; `wordless`:
-    none of these is a character of words."""
-
-    def __init__(
-        self,
-        *markers: Marker,
-        find: str = NOTHING,
-        near: str = NOTHING,
-        width: int = 1,
-        leads: str = "",
-        first: str = "",
-        wordless: bool = True,
-    ) -> None:
-        super().__init__(*markers, find=find, near=near, width=width, leads=leads)
-        self.first, self.wordless = first, wordless
-
-
-NO_MARKERS = Scanner()
-NO_BREAKS = Breaks()
+NO_MARKERS = Scanner(find=NOTHING, near=NOTHING, width=1)
 
 
 class ExpectedText:
@@ -700,7 +662,7 @@ class Reader(Copyable):
     # What may follow a value whose end only the text after it shows: a pattern, and one for the output's end.
     follow: tuple[Pattern, ...] = ()
 
-    def __init__(self, styles: tuple[Style, Style, Style], breaks: Breaks = NO_BREAKS) -> None:
+    def __init__(self, styles: tuple[Style, Style, Style], breaks: Scanner = NO_MARKERS) -> None:
         self.breaks, self.first = breaks, breaks.first
         self.styles, self.style = styles, styles[0]
         self.want = "value"  # … item, key, member (a key after a comma), colon, comma; "" at the end
@@ -1175,8 +1137,8 @@ ANY_KEY = Pattern(
     r"""(?=[\s(>\[`{]|(?i:json))[\s(>\[`]*(?:(?i:json)\b:?\s*)?(?:\{[{\s]*|(?<=\s))(?:\\n)?[\\"'“”‘«]+\w"""
 )
 WORD_BEFORE = Pattern(r"\s*(?i:json)\b:?\s*")
-# The name of a tool before its arguments, and a keyword in them.
-CALLED = Pattern(rf"""["'`]?([{NAME_CHARACTERS}]{{1,64}}?)["'`]?\s*(?:([(])|(?:[:=]\s*)?(?=\{{))""")
+# The name of a tool before its arguments, which punctuation or a token may separate, and a keyword in them.
+CALLED = Pattern(rf"""["'`]?([{NAME_CHARACTERS}]{{1,64}}?)["'`]?\s*(?:([(])|(?:(?:[:=]|\[\w+\])\s*)?(?=\{{))""")
 KEYWORD = Pattern(r"""\s*["']?(\w{1,64})["']?\s*[=:]\s*""")
 KEYWORD_FOLLOWS = (Pattern(r"\s{0,16}(?:,\s{0,16}(?:[\"']?\w{1,64}[\"']?\s{0,16}[=:]|\))|\))"),) * 2
 AFTER_KEYWORD = Pattern(r"\s*(?:,\s*)?(\))?")
@@ -1867,6 +1829,16 @@ class Stream(Copyable):
             return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(text)}}]}]
         return [{kind: text}]
 
+    def _is_usual(self, usual: ExpectedText | None, start: int) -> bool:
+        """Return whether the text from `start` on is the usual text, or its beginning; then all of it is awaited."""
+        if usual is None or len(self._buf) - start > usual.width:
+            return False
+        incomplete = usual.continues(self._buf[start:])
+        if incomplete is None:
+            return False
+        self._usual, self._is_still_ambiguous, self._ambiguous_from = usual, incomplete, start
+        return True
+
     def _feed_after_finish(self, chunk: str) -> list[Delta]:
         """Add text that is fed after `finish` to the trailing text; nothing of it is lost."""
         if chunk and (not self.diagnostics or self._diagnostics[-1].code != TEXT_AFTER_FINISH):
@@ -1958,9 +1930,6 @@ class Stream(Copyable):
         return self._base + self._pos
 
     # The states, which a format prints
-
-    def _is_usual(self, usual: ExpectedText | None, start: int) -> bool:
-        raise NotImplementedError
 
     def _first_state(self) -> Callable[[Any], bool]:
         return type(self)._content
@@ -2139,16 +2108,6 @@ class TurnStates(Stream):
         self._skip = mark.end - self._pos
         return str(mark.kind)
 
-    def _is_usual(self, usual: ExpectedText | None, start: int) -> bool:
-        """Return whether the text from `start` on is the usual text, or its beginning; then all of it is awaited."""
-        if usual is None or len(self._buf) - start > usual.width:
-            return False
-        incomplete = usual.continues(self._buf[start:])
-        if incomplete is None:
-            return False
-        self._usual, self._is_still_ambiguous, self._ambiguous_from = usual, incomplete, start
-        return True
-
     def _leave_open(self, start: int, core: str) -> None:
         """Note that the text from `start` on is the beginning of this marker, so nothing is decided before all of it
         has arrived."""
@@ -2317,7 +2276,7 @@ MOST_ODD = 64  # the most names with unusual characters that are searched for
 
 
 class Slots(TurnStates):
-    BREAKS: ClassVar[Breaks] = NO_BREAKS  # markers that never occur in names, or in values outside of a string
+    BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that never occur in names, or in values outside of a string
     _slot_diagnostics: Sequence[tuple[str, str]] = ()  # diagnostics of the slots: codes and texts
     _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that contain ends of names
 
@@ -2331,20 +2290,20 @@ class Slots(TurnStates):
         """
         values: dict[str, str] = {} if name is None else {"name": name}
         buf, others, earlier = self._buf, [], ("", pos, "")  # the previous slot, its start, and the text that ends it
-        for slot, ends, stops in slots:
+        for slot, ends, stops, plain, trails in slots:
             pos = next_char(buf, pos)
             known = 0
             if self._tools and slot in ("name", "key"):
                 known = self._known(slot, pos, ends, stops)
                 if known < 0:
                     return values, pos, "more"
-            word = ends.word.match(buf, pos) if not (known or self._final) else None
+            word = plain.match(buf, pos) if not (known or self._final) else None
             if word is not None and word.lastindex is None:
                 self._is_still_ambiguous, self._ambiguous_from = PLAIN_WORD.fullmatch, pos
                 return values, pos, "more"
             if word is not None and values.setdefault(slot, word[1]) == word[1] and slot not in NUMBERS:
                 earlier = (slot, pos, buf[word.end(1) : word.end()])
-                trail = ends.trails[word.lastindex - 2]
+                trail = trails[word.lastindex - 2]
                 pos, self._space = word.end(1 if trail is None else 0), trail or ""
                 continue
             mark, expected = self._end_of_slot(slot, pos, known, ends, stops, earlier[2])
@@ -2457,7 +2416,9 @@ class Machine(Slots):
     __slots__ = SLOTS.split()
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
     SHORT_OPENERS: ClassVar[Sequence[str]] = ()  # what opens only calls of tools that are known
-    HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and characters that do
+    # Slots of a call: the kind, what ends it, and characters that do; a plain word up to the text's end or to an
+    # unambiguous marker, and the white space after each of these (None for markers that don't belong to the slot).
+    HEADER: ClassVar[Sequence[Any]] = ()
     CALLS_HAVE_CLOSER: ClassVar[bool] = False  # calls have a closer
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
     _reader: Reader | None = None  # and the reader of one
@@ -2745,7 +2706,7 @@ class Repairs(Machine):
 
         ("", 0) if it names none; None if more input is needed.
         """
-        buf, name, start = self._buf, "", self._pos + self._skip
+        buf, name, start, other = self._buf, "", self._pos + self._skip, 0
         pos = next_char(buf, start)
         while pos - start < NAME_LIMIT:
             part, word = self.HEADER_TEXTS.match(buf, pos), ONE_WORD.match(buf, pos)
@@ -2764,9 +2725,10 @@ class Repairs(Machine):
                 tool = tool_named(text, self._tools)
                 if tool not in self._tools:  # an index may follow it
                     tool = tool_named(text.rpartition(":")[0], self._tools)
-                if not tool or tool not in self._tools or name not in ("", tool):
+                other += tool not in self._tools  # one word may come after the name that the template doesn't write
+                if (tool in self._tools and name not in ("", tool)) or other > bool(name):
                     break
-                name = tool
+                name = name or tool
             pos = next_char(buf, end)
         return (name, len(buf)) if name and self._final and pos == len(buf) else ("", 0)
 
@@ -2883,12 +2845,13 @@ class Repairs(Machine):
 
 
 NO_PAIR = "expected an argument or the end of the call"
+ENDS_OF_HEADERS = "'\"“”>"  # characters after a name that may be before a key as well
 PAIR_KINDS = ("pair", "end", "skip", "next", "broken")
 
 
 class Pairs(Repairs):
     BETWEEN: ClassVar[Scanner]  # pair, end (consumed), next (not consumed), and others (skipped)
-    PAIR: ClassVar[tuple[tuple[str, Scanner, str], ...]]
+    PAIR: ClassVar[Sequence[Any]]
     AROUND_KEY: ClassVar[Any] = ()  # the texts before a key and after it, of which some may be missing
     _count = 0
     _ends_in_text = False  # text that is no pair ends the pairs, and was reported
@@ -2904,7 +2867,9 @@ class Pairs(Repairs):
         return super()._header_may_continue(pos) or self.BETWEEN.prefix_of(self._buf, pos) != ""
 
     def _opens_arguments(self, pos: int) -> bool:
-        return self.BETWEEN.match_at(self._buf, pos) is not None or self._buf.startswith("{", pos)
+        buf, before = self._buf, self.AROUND_KEY[0].match(self._buf, pos).end() if self.AROUND_KEY else pos
+        is_irregular = before > pos and buf[pos] not in ENDS_OF_HEADERS
+        return is_irregular or self.BETWEEN.match_at(buf, pos) is not None or buf.startswith("{", pos)
 
     def _pairs(self) -> bool:
         # arguments = (pair | separator)* end
@@ -3129,7 +3094,7 @@ class StreamParser(Pairs):
     MARKER_LIKE = (
         Pattern(
             '(?:[<＜][\\s<＜/\\\\|｜!:]{0,7}(?:(?ai:mind)|(?ai:code))s?(?!\\w)(?:[=:]["\']?[\\w.:-]{1,64}["\']?)?\\s?[^\\w\\s\\"\\\\]{'
-            r"0,4})(?=\w|\n|\Z)"
+            r"0,4}|<\.\w(?:[\w ▁:.-]{0,46}\w)?\.>|<\./\w(?:[\w ▁:.-]{0,46}\w)?\.>)(?=\w|\n|\Z)"
         ),
         Pattern(r"\A[>](?![^\S\n])|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\S\n])[<]\Z"),
         Pattern("(?!)"),
@@ -3191,16 +3156,16 @@ class StreamParser(Pairs):
     OPENERS = ("<.code.> [ <.code.> [", "<.code.> [")
     # call = name "(" arguments
     HEADER = (
-        ("name", SlotEnds(
-            ("suffix", "(", "", "", 0), find=r"\(()", near=r"\(", width=2,
-            word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\(())", trails=("",),
-        ), ""),
+        (
+            "name", Scanner(("suffix", "(", "", "", 0), find=r"\(()", near=r"\(", width=2), "",
+            Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\(())"), ("",),
+        ),
     )
     HEADER_PARTS = ("(",)
-    HEADER_TEXTS = Pattern("(?:\\(|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
+    HEADER_TEXTS = Pattern("(?:\\[\\w{1,32}\\]|\\(|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
     SHORT_OPENERS = ("<.code.>",)
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Breaks(
+    BREAKS = Scanner(
         ("mark", "<.assistant.>", "", "", 0), ("mark", "<./code.>", "", "", 1), ("mark", "<.code.> [", "", "", 1),
         ("mark", "] <./code.>", "", "", 0), ("mark", "```\ufdd1 <.code.> [", "", "", 0),
         find=(
@@ -3219,10 +3184,10 @@ class StreamParser(Pairs):
     CALLS_HAVE_CLOSER = True
     # arguments = (key "=" value)*
     PAIR = (
-        ("key", SlotEnds(
-            ("suffix", "=", "", "", 0), find="=()", near="=", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:=())",
-            trails=("",),
-        ), ""),
+        (
+            "key", Scanner(("suffix", "=", "", "", 0), find="=()", near="=", width=2), "",
+            Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:=())"), ("",),
+        ),
     )
     BETWEEN = Scanner(
         ("next", ")", "", "", 0), ("skip", ",", "", " ", 0), ("next", "<.code.> [ <.code.> [", "", "", 0),

@@ -104,7 +104,6 @@ class Pattern:
 
 
 PART_OF_LONGER, BEGINS_LONGER, SPELLED_OTHERWISE = 1, 2, 4  # what is known about a marker, added up
-NOTHING = "(?!)"
 
 
 class Match:
@@ -126,12 +125,11 @@ class Scanner:
     white space before and after it, and what is known about it (PART_OF_LONGER, …).
 
     `find` has a group for each marker; `near` matches at their possible beginnings.  `width`: the length of the longest
-    truncated marker at the end.  `leads` is their leading white space.
+    truncated marker at the end.  `leads` is their leading white space.  `first`: the first characters of markers that
+    occur in no name, and in values only inside a string; `wordless`: none of these is a character of words.
     """
 
-    def __init__(
-        self, *markers: Marker, find: str = NOTHING, near: str = NOTHING, width: int = 1, leads: str = ""
-    ) -> None:
+    def __init__(self, *markers: Marker, find: str, near: str, width: int, leads: str = "", first: str = "") -> None:
         self.markers, self.width, self.leads = markers, width, leads
         self._cores = tuple([marker[1] for marker in markers])
         self._find, self._near = Pattern(find), Pattern(near)

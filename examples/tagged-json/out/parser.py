@@ -146,13 +146,13 @@ class Scanner:
     white space before and after it, and what is known about it (PART_OF_LONGER, …).
 
     `find` has a group for each marker; `near` matches at their possible beginnings.  `width`: the length of the longest
-    truncated marker at the end.  `leads` is their leading white space.
+    truncated marker at the end.  `leads` is their leading white space.  `first`: the first characters of markers that
+    occur in no name, and in values only inside a string; `wordless`: none of these is a character of words.
     """
 
-    def __init__(
-        self, *markers: Marker, find: str = NOTHING, near: str = NOTHING, width: int = 1, leads: str = ""
-    ) -> None:
+    def __init__(self, *markers: Marker, find: str, near: str, width: int, leads: str = "", first: str = "") -> None:
         self.markers, self.width, self.leads = markers, width, leads
+        self.first, self.wordless = first, not any(char.isalnum() or char in "_.+-" for char in first)
         self._cores = tuple([marker[1] for marker in markers])
         self._find, self._near = Pattern(find), Pattern(near)
 
@@ -214,26 +214,7 @@ class Scanner:
         return at
 
 
-class Breaks(Scanner):
-    """Markers that occur in no name, and in values only inside a string.  `first`: their first characters; `wordless`:
-    none of these is a character of words."""
-
-    def __init__(
-        self,
-        *markers: Marker,
-        find: str = NOTHING,
-        near: str = NOTHING,
-        width: int = 1,
-        leads: str = "",
-        first: str = "",
-        wordless: bool = True,
-    ) -> None:
-        super().__init__(*markers, find=find, near=near, width=width, leads=leads)
-        self.first, self.wordless = first, wordless
-
-
-NO_MARKERS = Scanner()
-NO_BREAKS = Breaks()
+NO_MARKERS = Scanner(find=NOTHING, near=NOTHING, width=1)
 
 
 class ExpectedText:
@@ -612,7 +593,7 @@ class Reader(Copyable):
     # What may follow a value whose end only the text after it shows: a pattern, and one for the output's end.
     follow: tuple[Pattern, ...] = ()
 
-    def __init__(self, styles: tuple[Style, Style, Style], breaks: Breaks = NO_BREAKS) -> None:
+    def __init__(self, styles: tuple[Style, Style, Style], breaks: Scanner = NO_MARKERS) -> None:
         self.breaks, self.first = breaks, breaks.first
         self.styles, self.style = styles, styles[0]
         self.want = "value"  # … item, key, member (a key after a comma), colon, comma; "" at the end
@@ -1084,8 +1065,8 @@ BEFORE_OBJECT = Pattern(r"[\s(:=*>]*(?:`{1,3}[\w-]*\s*)?(?:(?i:json)\b:?\s*)?(?=
 AFTER_ARGUMENTS = Pattern(r"[\s)`]*")
 AFTER_OBJECT = Pattern(r"\s*(?:[,;]\s*)?")
 WORD_BEFORE = Pattern(r"\s*(?i:json)\b:?\s*")
-# The name of a tool before its arguments, and a keyword in them.
-CALLED = Pattern(rf"""["'`]?([{NAME_CHARACTERS}]{{1,64}}?)["'`]?\s*(?:([(])|(?:[:=]\s*)?(?=\{{))""")
+# The name of a tool before its arguments, which punctuation or a token may separate, and a keyword in them.
+CALLED = Pattern(rf"""["'`]?([{NAME_CHARACTERS}]{{1,64}}?)["'`]?\s*(?:([(])|(?:(?:[:=]|\[\w+\])\s*)?(?=\{{))""")
 KEYWORD = Pattern(r"""\s*["']?(\w{1,64})["']?\s*[=:]\s*""")
 KEYWORD_FOLLOWS = (Pattern(r"\s{0,16}(?:,\s{0,16}(?:[\"']?\w{1,64}[\"']?\s{0,16}[=:]|\))|\))"),) * 2
 AFTER_KEYWORD = Pattern(r"\s*(?:,\s*)?(\))?")
@@ -1845,6 +1826,16 @@ class Stream(Copyable):
             return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(text)}}]}]
         return [{kind: text}]
 
+    def _is_usual(self, usual: ExpectedText | None, start: int) -> bool:
+        """Return whether the text from `start` on is the usual text, or its beginning; then all of it is awaited."""
+        if usual is None or len(self._buf) - start > usual.width:
+            return False
+        incomplete = usual.continues(self._buf[start:])
+        if incomplete is None:
+            return False
+        self._usual, self._is_still_ambiguous, self._ambiguous_from = usual, incomplete, start
+        return True
+
     def _feed_after_finish(self, chunk: str) -> list[Delta]:
         """Add text that is fed after `finish` to the trailing text; nothing of it is lost."""
         if chunk and (not self.diagnostics or self._diagnostics[-1].code != TEXT_AFTER_FINISH):
@@ -1936,9 +1927,6 @@ class Stream(Copyable):
         return self._base + self._pos
 
     # The states, which a format prints
-
-    def _is_usual(self, usual: ExpectedText | None, start: int) -> bool:
-        raise NotImplementedError
 
     def _first_state(self) -> Callable[[Any], bool]:
         return type(self)._content
@@ -2118,16 +2106,6 @@ class TurnStates(Stream):
         self._skip = mark.end - self._pos
         return str(mark.kind)
 
-    def _is_usual(self, usual: ExpectedText | None, start: int) -> bool:
-        """Return whether the text from `start` on is the usual text, or its beginning; then all of it is awaited."""
-        if usual is None or len(self._buf) - start > usual.width:
-            return False
-        incomplete = usual.continues(self._buf[start:])
-        if incomplete is None:
-            return False
-        self._usual, self._is_still_ambiguous, self._ambiguous_from = usual, incomplete, start
-        return True
-
     def _leave_open(self, start: int, core: str) -> None:
         """Note that the text from `start` on is the beginning of this marker, so nothing is decided before all of it
         has arrived."""
@@ -2302,7 +2280,7 @@ LEFT_OVER = Pattern(r"[\"']?[}\])]{0,4}[.,;]|" + LEFT_OVER_BRACKET.pattern)
 
 
 class Machine(TurnStates):
-    BREAKS: ClassVar[Breaks] = NO_BREAKS  # markers that never occur in names, or in values outside of a string
+    BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that never occur in names, or in values outside of a string
     __slots__ = SLOTS.split()
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
     CALLS_HAVE_CLOSER: ClassVar[bool] = False  # calls have a closer
@@ -2575,7 +2553,7 @@ OBJECT_END = Pattern(r"\s*\}")
 class CallReader(RegularReader):
     """Reads a call object, and pauses at every key and after every value that has a role in a call."""
 
-    def __init__(self, styles: tuple[Style, Style, Style], breaks: Breaks = NO_BREAKS) -> None:
+    def __init__(self, styles: tuple[Style, Style, Style], breaks: Scanner = NO_MARKERS) -> None:
         super().__init__(styles, breaks)
         self.fields: Mapping[tuple[str, ...], str] = {}
         self.path: list[str] = []
@@ -3043,7 +3021,7 @@ class StreamParser(CallObjects):
     TO_ARGUMENTS = ', "arguments": {'
     USUAL_KEYS = ("name", "arguments")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Breaks(
+    BREAKS = Scanner(
         ("mark", "<~assistant~>", "", "", 0), ("mark", "</fn>", "", "", 0), ("mark", "<fn>", "", "", 1),
         ("mark", "```\ufdd1 <fn> {", "", "", 0),
         find=r"<(?:(~assistant~>)|(/fn>)|(fn>))|`(``[\w-]{0,16}\s{0,64}<fn>\s{0,64}\{)",

@@ -21,7 +21,8 @@ from tplc.ir.nodes import JSON_STYLE, Dialect, Elements
 from tplc.lower import Following, PairForm
 from tplc.lower.bounds import KEY
 from tplc.lower.following import any_key, closes_call, pattern_of
-from tplc.lower.lexemes import ONLY_RESPELLED, exact, group, lexeme_of
+from tplc.lower.garbled_values import garbled_end_of_value
+from tplc.lower.lexemes import NOTHING, ONLY_RESPELLED, exact, group, lexeme_of
 from tplc.lower.pairs import QUOTES, around_key, between_pairs, closes_lost_value, ends_of_value, value_ends_and_markers
 from tplc.lower.states import respelled_kinds
 from tplc.lower.values import MOST_KEYS, NAME_LIMIT, WORDS
@@ -89,7 +90,8 @@ class RawValues:
 
     def _value_rules(self, place: str, keys: Sequence[str]) -> list[Rule]:
         next_pair = "" if self.guessed else self._next_pair(keys)
-        close = either([self._typed_stop(keys), next_pair])
+        garbled = self._garbled(keys, either([next_pair, self.call_closes]))
+        close = either([self._typed_stop(keys), garbled, next_pair])
         wrapped = ["wrapped_text"] if self.dialect.wrap else names_of_wraps(self.pairs.wraps)
         # A value that is bare may be of some types only.
         bare = [sequence(type_of_bare(self.pairs.wraps), f"{way}{place}") for way in ("typed_value", "raw_text")]
@@ -148,7 +150,8 @@ class RawValues:
     # What ends a value
 
     def close_rules(self) -> list[Rule]:
-        rules = [rule("value_close", leaf(self._close(self.all_keys)))] if self.closer.strip() else []
+        close = either([self._close(self.all_keys), self._garbled(self.all_keys, self._after_value(self.all_keys))])
+        rules = [rule("value_close", leaf(close))] if self.closer.strip() else []
         return rules + [rule("missing_closer_for_call", "&" + leaf(self.call_closes))] * bool(self.call_closes)
 
     def closes(self, place: str = "") -> list[str]:
@@ -187,10 +190,21 @@ class RawValues:
         """Return the closer of a raw value in another spelling: before the next pair, which may lack its opener if the
         schema has its key, or the end of the call."""
         found = of_kinds(ends_of_value(self.pairs, respelled_kinds(self.form.acceptor)), (ONLY_RESPELLED,))
+        return rf"{found}(?=\s*+(?:{self._after_value(keys)}))" if found else ""
+
+    def _after_value(self, keys: Sequence[str]) -> str:
+        """Return the markers between pairs, and the keys of the schema in pairs without their opener."""
         after = [one.find for one in self.lexemes.all]
         if self.pairs.next_pair is not None and self.form.reads_again and around_key(self.pairs):
             after += [exact(key) + marker_core(self.pairs.next_pair[1]) for key in keys]
-        return rf"{found}(?=\s*+(?:{either(after)}))" if found else ""
+        return either(after)
+
+    def _garbled(self, keys: Sequence[str], after: str) -> str:
+        """Return a garbled closer of a value before these texts."""
+        garbled = garbled_end_of_value(self.form.acceptor, one_of(keys) or NOTHING)
+        if garbled is None or not after:
+            return ""
+        return rf"{LINE_END}(?!\W{{0,8}}{self.own_ends}){garbled.pattern}(?=\s*?(?:{after}))"
 
     def _typed_stop(self, keys: Sequence[str] = ()) -> str:
         """Return the end of a value that isn't text; a text continues if a later closer counts."""
@@ -210,13 +224,14 @@ class RawValues:
             # The closing marker is the one with the same key.
             own = rf"{marker(self.closer)}\1{marker_core(self.rest)}"
             return rf"{self._key_before()}.*?(?={either([own, self.call_closes])}|\Z)" + self._later_closer(own)
-        ends = group(either([self._close(keys), self.call_closes]))
+        own = self._close(keys)
+        ends = group(either([own, self._garbled(keys, self.call_closes), self.call_closes]))
         text = rf".*?(?={ends}|\Z)"
         later = self._later_closer(self.own_ends, keys) if self.pairs.value_ends else ""
         if not next_pair:
             return text + later
         free = f"(?:(?!{self.form.breaks}).)*?" if self.form.breaks else ".*?"
-        return f"(?:{free}(?={ends}|{next_pair})|{text}){later}"
+        return f"(?:{free}(?={either([ends, self._garbled(keys, next_pair), next_pair])})|{text}){later}"
 
     def _next_pair(self, keys: Sequence[str]) -> str:
         """Return the opener of a pair that has not come in this call: it ends an unclosed value."""

@@ -14,7 +14,7 @@ from tplc.lower.states import respelled_kinds, states
 from tplc.lower.values import style_of
 from tplc_runtime.pattern import Pattern
 from tplc_runtime.peg_readers import NEVER, OtherSpelling
-from tplc_runtime.scanner import Breaks
+from tplc_runtime.scanner import Scanner
 from tplc_runtime.values import Style
 
 Styles = tuple[Style, Style, Style]
@@ -58,13 +58,12 @@ def spelled_of(acceptor: Acceptor) -> OtherSpelling:
     return spelled
 
 
-def scanner(found: Lexemes) -> Breaks:
-    return Breaks(
+def scanner(found: Lexemes) -> Scanner:
+    return Scanner(
         *found.markers,
         find=found.find,
         near=found.near,
         width=found.width,
         leads=found.leads,
         first=found.first,
-        wordless=found.is_wordless,
     )

@@ -16,7 +16,6 @@ from tplc.backends.python.literals import (
     Expression,
     assignment,
     called,
-    lines_of,
     literal,
     mapping,
     raw,
@@ -30,6 +29,7 @@ from tplc.lower.acceptor import CallStep, TypeWrap
 from tplc.lower.bounds import KEY
 from tplc.lower.following import after_quoted, any_key, closes_call, pattern_of, start_of
 from tplc.lower.garbled import garbled_closers
+from tplc.lower.garbled_values import garbled_end_of_value
 from tplc.lower.lexemes import MAX_INNER_SPACE, NOTHING, Lexemes, lexemes_of, plain_word
 from tplc.lower.markerlike import marker_like_texts
 from tplc.lower.pairs import around_key, between_pairs, closes_lost_value, ends_of_value, value_ends_and_markers
@@ -455,8 +455,12 @@ def _of_lost_ends(calls: CallForm, pairs: PairForm, facts: Acceptor) -> list[str
     if following is None:
         return lines
     patterns = [closes_call(following, begun=begun) for begun in (False, True)]
-    first_char = literal((following.closer[0] or "")[0])
-    closes = called("", [*(called("Pattern", [raw(pattern)]) for pattern in patterns), first_char])
+    first_chars = (following.closer[0] or "")[0]
+    garbled = garbled_end_of_value(facts)
+    patterns += [rf"{garbled.pattern}\s*\Z", garbled.begun] if garbled is not None else [NOTHING, NOTHING]
+    first_chars += garbled.first_chars if garbled is not None else ""
+    chars = called("frozenset", [literal("".join(dict.fromkeys(first_chars)))])
+    closes = called("", [chars, *(called("Pattern", [raw(pattern)]) for pattern in patterns)])
     return lines + assignment("CALL_CLOSES", closes, INDENT)
 
 
@@ -511,21 +515,16 @@ def _scanner(name: str, found: Lexemes) -> list[str]:
     return assignment(name, scanner_call(found), INDENT)
 
 
-def scanner_call(found: Lexemes, *, slot: bool = False, plain: bool = False) -> Bracketed:
-    """Return the call that creates a scanner.  `slot`: a plain word may come before the markers."""
+def scanner_call(found: Lexemes, *, first: str = "") -> Bracketed:
+    """Return the call that creates a scanner.  `first`: the characters that its markers begin with, if they matter."""
     items: list[Expression] = [
         *(_of_marker(*marker) for marker in found.markers),
         raw(found.find, "find"),
         raw(found.near, "near"),
+        f"width={found.width}",
     ]
-    items += [f"width={found.width}"]
-    items += [f"leads={literal(found.leads)}"] if found.leads else []
-    if plain:
-        word, trails = plain_word(found)
-        if word != NOTHING:
-            after = ("None" if trail is None else literal(trail) for trail in trails)
-            items += [raw(word, "word"), called("", after, "trails=")]
-    return Bracketed("SlotEnds" if slot else "Scanner", tuple(items), packed=True)
+    items += [f"{name}={literal(text)}" for name, text in (("leads", found.leads), ("first", first)) if text]
+    return Bracketed("Scanner", tuple(items), packed=True)
 
 
 def _of_marker(kind: str, spelled: str, lead: str, trail: str, ambiguous: int) -> str:
@@ -534,16 +533,18 @@ def _of_marker(kind: str, spelled: str, lead: str, trail: str, ambiguous: int) -
 
 def _breaks(calls: CallForm) -> list[str]:
     found = lexemes_of([("mark", calls.breaks)])
-    more = [f"first={literal(found.first)}", *["wordless=False"] * (not found.is_wordless)]
-    return assignment("BREAKS", Bracketed("Breaks", (*scanner_call(found).items, *more), packed=True), INDENT)
+    return assignment("BREAKS", scanner_call(found, first=found.first), INDENT)
 
 
 def _slots(name: str, slots: Sequence[SlotEnd], breaks: Sequence[str], respelled: Sequence[str] = ()) -> list[str]:
     # A plain word may contain a marker that begins with a character of words.
     plain = lexemes_of([("mark", breaks)]).is_wordless
-    lines = [f"    {name} = ("]
+    rows = []
     for slot in slots:
         found = lexemes_of([("suffix", slot.suffixes), ("next", slot.nexts), ("bare", slot.bare)], respelled)
-        scanner, stops = scanner_call(found, slot=True, plain=plain), literal(slot.stops)
-        lines += lines_of(f"({literal(slot.kind)}, ", scanner, f", {stops}),", 2 * INDENT)
-    return [*lines, "    )"]
+        word, trails = plain_word(found) if plain else (NOTHING, ())
+        after = called("", ("None" if trail is None else literal(trail) for trail in trails))
+        pattern: Expression = "NO_WORD" if word == NOTHING else called("Pattern", [raw(word)])
+        row = (literal(slot.kind), scanner_call(found), literal(slot.stops), pattern, after)
+        rows.append(Bracketed("", row, packed=True))
+    return assignment(name, called("", rows), INDENT)
