@@ -39,7 +39,8 @@ def pairs_of(
     slots, context, bare = _with_literals(slots, context, python=python)
     opens = not_blank(tolerated.texts(opened))
     next_pair = _next_pair(context, slots) if raw and not repeats and "missing_closers" in tolerated.kinds else None
-    between = _between(tools, context, opens, [*next_call, *ir.turn.ends], repeats=repeats)
+    following = [text for text in next_call if not _is_pair(text, opens, context.key_end)]
+    between = _between(tools, context, opens, [*following, *ir.turn.ends], repeats=repeats)
     return PairForm(
         start=pairs.start,
         separator=pairs.separator,
@@ -208,7 +209,7 @@ def _between(
         ("end", [pairs.end]),
         ("skip", [close.strip(), *pieces_of(close)] if not repeats else []),
         ("skip", [pairs.separator, comma, pairs.start, *pieces_of(pairs.start), pairs.empty]),
-        ("next", [text for text in following if not _is_pair(text, opens, context.key_end)]),
+        ("next", following),
         ("broken", [close] if repeats else []),
     ]
     return tuple((kind, texts) for kind, found in kinds if (texts := not_blank(found)))
