@@ -288,12 +288,13 @@ NAMES = {"str": "string", "int": "integer", "float": "number", "bool": "boolean"
 # Other names for the types of JSON Schema.
 ALIASES = {**NAMES, "dict": "object", "None": "null", "tuple": "array", "double": "number", "long": "integer"}
 MOST_VARIANTS = 4096  # a larger schema is ignored
-ODD_IN_KEYS = frozenset("<>{}[],:=\n")
+ODD_IN_KEYS = frozenset("<>{}[],:=\n\"'")
 REFERRING = frozenset(("$ref", "anyOf", "oneOf", "allOf"))  # members that lead to other schemas
 PLAIN = frozenset(("type", "description", "title", "default"))  # of these members, only the type matters
 ONLY = {name: frozenset([name]) for name in ("array", "boolean", "integer", "null", "number", "object", "string")}
 NULL = {"type": "null"}
 NAMESPACE = Pattern(r"\A\S*[.:/](?=[^.:/]+\Z)")
+BEGINS_WORD, ENDS_KEY = r"(?<!\w)", r"""["']?\s?[=:]"""
 SEPARATORS = Pattern(r"[\s_.-]+")
 
 
@@ -461,23 +462,22 @@ def keys_allowed(schema: object) -> set[str] | None:
     return keys
 
 
-def fits(arguments: Mapping[str, object], schema: object) -> bool:
-    """Return whether a schema allows the keys of these arguments, and the types of their values."""
-    return misfit(arguments, schema) is None
-
-
-def misfit(arguments: Mapping[str, object], schema: object, *, types: bool = True) -> tuple[bool, str] | None:
-    """Return the first argument that a schema doesn't allow: whether it has such a key, and the key.  `types`: also
-    examine the types of values."""
-    keys = keys_of(schema, schema)
+def misfit(arguments: Mapping[str, object], schema: object, *, types: bool = True) -> tuple[str, str] | None:
+    """Return the first argument that a schema doesn't allow, and what it doesn't: "key" or "type" (if `types`); or an
+    argument that is missing, but "inside" of the text of another."""
+    keys = keys_allowed(schema)
     for key, value in arguments.items():
         if keys is not None and key not in keys:
-            return False, key
+            return "key", key
         allowed = types_of_member(schema, key) if types else None
         kind = NAMES.get(type(value).__name__, "object")
         number = kind == "integer" and allowed is not None and "number" in allowed
         if allowed is not None and kind not in allowed and not number:
-            return True, key
+            return "type", key
+    for key in properties_of(schema):
+        texts = [text for text in arguments.values() if key not in arguments and isinstance(text, str)]
+        if any(key and key in text and re.search(BEGINS_WORD + re.escape(key) + ENDS_KEY, text) for text in texts):
+            return "inside", key
     return None
 
 
@@ -486,7 +486,7 @@ def is_odd_key(key: str, schema: object) -> bool:
     if ODD_IN_KEYS.isdisjoint(key):
         return False
     known = keys_of(schema, schema)
-    return known is not None and key not in known
+    return known is not None and without_quotes(key, schema) not in known
 
 
 def without_quotes(key: str, schema: object) -> str:
@@ -641,6 +641,8 @@ class Style:
         is_json = self.opened == self.usual == '"' and self.strings['"'].escape == "json" and not bare_keys
         is_json = is_json and '"' not in self.prefixes and "".join(punctuation) == "[,]{:,}"
         self.is_json = self.is_regular = is_json and all(words.get(word) == word for word in JSON_WORDS)
+        if self.HAS_WORDS:
+            self._set_steps(punctuation)
 
     def needed_after(self, text: str) -> int:
         """Return how many characters are needed after a quote to see whether it ends a string; `text` follows it."""
@@ -649,46 +651,39 @@ class Style:
             return min(len(text), MOST_SPACE) + 1
         return 0
 
-
-class WordStyle(Style):
-    """A style with keys, strings or words that JSON doesn't have, so regular text is translated."""
-
-    HAS_WORDS: ClassVar[bool] = True
-
-    def __init__(
-        self,
-        strings: Sequence[tuple[str, str, str]],
-        words: Mapping[str, str],
-        punctuation: Sequence[str] = ("[", ",", "]", "{", ":", ",", "}"),
-        *,
-        bare_keys: bool = False,
-    ) -> None:
-        super().__init__(strings, words, punctuation, bare_keys=bare_keys)
+    def _set_steps(self, punctuation: Sequence[str]) -> None:
+        """Set the steps of regular text in a style that is not JSON."""
         if self.quoting is None or not self.prefixes.isdisjoint([self.opened, *punctuation]):
             return
         self.is_regular = "".join(punctuation) == "[,]{:,}"
         close, few = re.escape(self.usual), f"{JSON_SPACE}{{0,{MOST_SPACE}}}"
         part_of_quote, part_of_close = any_prefix(self.opened), any_prefix(self.usual)
-        if bare_keys:
+        if self.bare_keys:
             key = rf"([^\W\d]\w{{0,{LONGEST_KEY - 1}}})(?:(:{JSON_SPACE}*)|\Z)|\Z"
         else:
             inside = rf'[^"\\{re.escape(self.usual[:1])}\x00-\x1f]{{0,{LONGEST_KEY}}}'
             after = rf"{close}{few}(?:(:{JSON_SPACE}*)|\Z)|(?:{part_of_close})?\Z"
             key = rf"{re.escape(self.opened)}({inside})(?:{after})|(?:{part_of_quote})?\Z"
-        self.around_key = (0, 0) if bare_keys else (len(self.opened), len(self.usual))
+        self.around_key = (0, 0) if self.bare_keys else (len(self.opened), len(self.usual))
         if not self.is_json:
             self.opening = Pattern(re.escape(self.opened))
         self.next_member = Pattern(rf"(?:,{JSON_SPACE}*)?(?:{key})")
         self.next_item = Pattern(
             rf",{JSON_SPACE}*(?:()()(?=[\[{{\w-]|{re.escape(self.opened)})|(?:{part_of_quote})?\Z)"
         )
-        known = "|".join([*sorted(filter(str.isalnum, words), key=len, reverse=True), NUMBER.pattern])
+        known = "|".join([*sorted(filter(str.isalnum, self.words), key=len, reverse=True), NUMBER.pattern])
         self.scalar = Pattern(rf"({known})(?=[,\]}} \n\r\t])|(?:[\w.+-]+|{part_of_quote})\Z")
         follow = self.follow.pattern.replace(r"|\Z)", ")")
         self.closing = Pattern(close + f"(?={follow})" * self.quoting.is_guessed)
         part = rf"{part_of_close}|{close}\s{{0,{MOST_SPACE}}}" if self.quoting.is_guessed else part_of_close
         escapes = f"|{PART_OF_ESCAPE.pattern}" * (self.quoting.escape != "none")
         self.part_in_string = Pattern(rf"(?:{part})\Z{escapes}")
+
+
+class WordStyle(Style):
+    """A style with keys, strings or words that JSON doesn't have, so regular text is translated."""
+
+    HAS_WORDS: ClassVar[bool] = True
 
 
 class Reader(Copyable):
@@ -870,6 +865,7 @@ class Reader(Copyable):
 
     def _no_value(self, pos: int) -> int:
         self._repaired("missing value")
+        self.is_guessed = True
         self.out.append("null")
         self.want = ""
         return pos
@@ -977,7 +973,9 @@ class Reader(Copyable):
             # The first quote of a value may be missing.
             bare = text.rstrip("\"'") if bare_key or (text[-1:] == '"' and text.count('"') == 1) else text
             # No comma before a key: the quote after the value before it may be missing.
-            self.is_guessed |= not ODD_IN_WORDS.isdisjoint(bare) or (bare_key and self.want == "comma")
+            self.is_guessed |= (
+                not ODD_IN_WORDS.isdisjoint(bare) or bare[-1:] == "'" or (bare_key and self.want == "comma")
+            )
             literal = '"' + escaped(bare) + '"'
         self._begin()
         self.out.append(literal)
@@ -1129,11 +1127,11 @@ class RegularReader(Reader):
         return True
 
 
-def unwrapped(text: str, styles: tuple[Style, Style, Style]) -> str | None:
-    """Return the object in a JSON string; None if there is none."""
+def unwrapped(text: str, styles: tuple[Style, Style, Style]) -> Reader | None:
+    """Return the reader of the object in a JSON string; None if there is none."""
     inside, reader = text_of(text) if text[:1] == '"' else "", Reader(styles)
     if inside.lstrip()[:1] == "{" and not inside[reader.read(inside, 0, True) :].strip():
-        return reader.close()
+        return reader
     return None
 
 
@@ -1218,9 +1216,27 @@ def may_be_calls(text: str, tools: Parameters, keys: tuple[str, ...]) -> bool:
     return not rest or any(rest.startswith(word) or word.startswith(rest) for word in known)
 
 
-def calls_in(text: str, tools: Parameters) -> list[tuple[str, str]]:
+class Doubts(Parameters):
+    """The tools of one reading, which notes whether it had to guess where a value ends.  `at_end`: the output ends with
+    the text, which may be truncated."""
+
+    is_guessed = False
+
+    def __init__(self, tools: Parameters, at_end: bool = False) -> None:
+        super().__init__(tools)
+        self.at_end = at_end
+
+
+def closed(reader: Reader, tools: Doubts) -> Any:
+    """Return the value that was read, as far as it goes."""
+    tools.is_guessed |= reader.is_guessed or reader.string is not None or (reader.want != "" and tools.at_end)
+    return loaded(reader.close())
+
+
+def calls_in(text: str, tools: Doubts) -> list[tuple[str, str]]:
     """Return the calls in a text, with their arguments as JSON; none if the text contains anything else."""
     for candidate in _candidates(text):
+        tools.is_guessed = False
         values = [inner for value in _values(candidate, tools) for inner in _unwrapped(value, tools)]
         found = [_call_of(value, tools) for value in values]
         if found and None not in found:
@@ -1228,40 +1244,43 @@ def calls_in(text: str, tools: Parameters) -> list[tuple[str, str]]:
     return []
 
 
-def arguments_in(name: str, text: str, tools: Parameters) -> str | None:
+def arguments_in(name: str, text: str, tools: Doubts) -> str | None:
     """Return the arguments of a tool in a text that has another form; None if it contains anything else."""
     at = arguments_at(name, text, 0, tools)
     if at is not None and at[1] == len(text):
         return at[0]
     for candidate in _candidates(text):
+        tools.is_guessed = False
         values = _values(candidate, tools)
-        found = arguments_of(name, json.dumps(values[0]), tools) if len(values) == 1 and values[0] is not None else None
+        found = arguments_of(name, values[0], tools) if len(values) == 1 else None
         if found is not None:
             return found
     return None
 
 
-def arguments_at(name: str, text: str, pos: int, tools: Parameters) -> tuple[str, int] | None:
+def arguments_at(name: str, text: str, pos: int, tools: Doubts) -> tuple[str, int] | None:
     """Return the arguments of a tool that begin here in another form, and where they end: an object with punctuation
     or a fence around it, keywords in parentheses, or elements.  None if there are none."""
     before = BEFORE_OBJECT.match(text, pos)
     if before is not None:
         value, end = json_value(text, before.end(), tools)
-        found = arguments_of(name, json.dumps(value), tools)
+        found = arguments_of(name, value, tools)
     elif text.startswith("(", pos):
         value, end = _called(name + text[pos:], 0, tools)
         named = value is not None and value["name"] == name
-        found, end = arguments_of(name, json.dumps(value["arguments"]), tools) if named else None, end + pos - len(name)
+        found, end = arguments_of(name, value["arguments"], tools) if named else None, end + pos - len(name)
     else:
         pairs, end = _tagged(text, pos, name, tools)
         found = json.dumps(pairs, ensure_ascii=False) if pairs else None
     return None if found is None else (found, int(AFTER_ARGUMENTS.match(text, end).end()))
 
 
-def arguments_of(name: str, text: str, tools: Parameters) -> str | None:
-    """Return the arguments of a tool that a value in JSON is or contains; None if they are not this tool's."""
-    value = loaded(text)
+def arguments_of(name: str, value: Any, tools: Doubts) -> str | None:
+    """Return the arguments of a tool that a value is or contains, as JSON; None if they are not this tool's."""
+    before = tools.is_guessed
     found = _with_arguments(name, {"arguments": value}, tools) if value is not None and name in tools else None
+    if found is None:
+        tools.is_guessed = before
     return None if found is None else found[1]
 
 
@@ -1277,7 +1296,7 @@ def arguments_after(name: str, text: str, pos: int, tools: Parameters, final: bo
     end = reader.read(text, start, final)
     if reader.want and not final:
         return None
-    found = None if reader.want else loaded(reader.close())
+    found = None if reader.want or reader.is_guessed else loaded(reader.close())
     if not isinstance(found, dict) or not keys.issuperset(found):
         return "", pos
     is_call = any(isinstance(found.get(key), str) and found[key] in tools for key in NAME_KEYS)
@@ -1291,12 +1310,6 @@ def is_wrapper(key: str, name: str, tools: Parameters) -> bool:
         return False
     keys = keys_allowed(tools.get(name))
     return keys is not None and key not in keys
-
-
-def calls_of(text: str, tools: Parameters) -> list[tuple[str, str]]:
-    """Return the call that a JSON text means, in a list; an empty list if there is none."""
-    found = _call_of(loaded(text), tools)
-    return [] if found is None else [found]
 
 
 def loaded(text: str) -> Any:
@@ -1364,7 +1377,7 @@ DOUBLED_QUOTES = Pattern(r'""(?=\w)|(?<=\w)""')
 DOUBLED = Pattern(r"([{}])\s*\1")
 
 
-def _values(text: str, tools: Parameters) -> list[Any]:
+def _values(text: str, tools: Doubts) -> list[Any]:
     """Return consecutive objects, also those in lists, and calls such as f(a=1); with a None in the list if there is
     anything else."""
     found: list[Any] = []
@@ -1379,7 +1392,7 @@ def _values(text: str, tools: Parameters) -> list[Any]:
     return found
 
 
-def _tagged_call(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
+def _tagged_call(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
     """Return the call `<x=f> … </x>` with elements in it as an object, and where it ends; None if there is none."""
     match = TAGGED_CALL.match(text, pos)
     name = tool_named(match[3] or match[1], tools) if match is not None else ""
@@ -1398,14 +1411,14 @@ def any_styles() -> tuple[Style, Style, Style]:
     return (Style(quotes, words),) * 3
 
 
-def json_value(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
+def json_value(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
     """Return the value in JSON that begins here, and where it ends."""
     reader = Reader(any_styles())
     end = reader.read(text, pos, True)
-    return loaded(reader.close()), end
+    return closed(reader, tools), end
 
 
-def _called(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
+def _called(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
     """Return the call `f(a=1)`, `f({"a": 1})` or `f {"a": 1}` as an object, and where it ends; None if there is
     none."""
     match = CALLED.match(text, pos)
@@ -1420,6 +1433,7 @@ def _called(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
     while match[2]:
         after = AFTER_KEYWORD.match(text, pos)
         if after[1] or after.end() == len(text):
+            tools.is_guessed |= tools.at_end and not after[1]
             return {"name": name, "arguments": members}, after.end()
         key = KEYWORD.match(text, after.end())
         if key is None:
@@ -1427,11 +1441,11 @@ def _called(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
         reader = Reader(any_styles())
         reader.follow = KEYWORD_FOLLOWS
         pos = reader.read(text, key.end(), True)
-        members[key[1]] = loaded(reader.close())
+        members[key[1]] = closed(reader, tools)
     return None, pos
 
 
-def _tagged(text: str, pos: int, name: str, tools: Parameters) -> tuple[dict[str, Any], int]:
+def _tagged(text: str, pos: int, name: str, tools: Doubts) -> tuple[dict[str, Any], int]:
     """Return the arguments of a tool in elements such as `<a>1</a>` or `<x name="a">1</x>`, and where these end."""
     schema = tools.get(name)
     keys = keys_of(schema, schema) or set()
@@ -1449,7 +1463,7 @@ def _tagged(text: str, pos: int, name: str, tools: Parameters) -> tuple[dict[str
     return found, pos
 
 
-def _unwrapped(value: Any, tools: Parameters) -> list[Any]:
+def _unwrapped(value: Any, tools: Doubts) -> list[Any]:
     """Return the values that are in the place of calls: inside of lists, and of objects with one member."""
     found: list[Any] = []
     waiting = [(value, 0)]
@@ -1466,7 +1480,7 @@ def _unwrapped(value: Any, tools: Parameters) -> list[Any]:
     return found
 
 
-def _call_of(value: Any, tools: Parameters) -> tuple[str, str] | None:
+def _call_of(value: Any, tools: Doubts) -> tuple[str, str] | None:
     """Return the call that an object means."""
     value = _innermost(value)
     if value is None:
@@ -1495,7 +1509,7 @@ def _innermost(value: Any) -> dict[str, Any] | None:
     return None
 
 
-def _with_arguments(name: str, members: dict[str, Any], tools: Parameters) -> tuple[str, str] | None:
+def _with_arguments(name: str, members: dict[str, Any], tools: Doubts) -> tuple[str, str] | None:
     keys = keys_of(tools[name], tools[name])
     named = [key for key in ARGUMENT_KEYS if key in members and key not in (keys or ())]
     rest = {key: value for key, value in members.items() if key not in OTHER_KEYS}
@@ -1515,9 +1529,9 @@ def _with_arguments(name: str, members: dict[str, Any], tools: Parameters) -> tu
         return None
 
 
-def arguments_within(name: str, value: Any, tools: Parameters) -> dict[str, Any] | None:
+def arguments_within(name: str, value: Any, tools: Doubts) -> dict[str, Any] | None:
     """Return the object with a tool's arguments that a value is or contains; None if there is none."""
-    keys, given = keys_allowed(tools[name]), value
+    keys, given, key = keys_allowed(tools[name]), value, ""
     for _ in range(MOST_WRAPS):
         if isinstance(value, str):
             value = _values(value, tools)
@@ -1526,7 +1540,11 @@ def arguments_within(name: str, value: Any, tools: Parameters) -> dict[str, Any]
         if not isinstance(value, dict):
             break
         if keys is None or keys.issuperset(value):
-            return value
+            # Of an object that is cut, a key is lost only if it is one that is known, with something inside.
+            known = key in (name, *KNOWN_KEYS)
+            if key == "" or (value if tools.is_guessed and known else not tools.is_guessed and (value or known)):
+                return value
+            break
         named = [item for item in value.values() if isinstance(item, str) and item in tools and item != name]
         objects = [key for key, item in value.items() if isinstance(item, dict) or str(item).lstrip()[:1] == "{"]
         inner = [key for key in objects if key not in OTHER_KEYS]
@@ -1534,7 +1552,7 @@ def arguments_within(name: str, value: Any, tools: Parameters) -> dict[str, Any]
         lost = value.keys() - {*inner, *NAME_KEYS, *OTHER_KEYS, "required"}
         if named or len(inner) != 1 or lost or not keys.isdisjoint(value):
             break
-        value = value[inner[0]]
+        key, value = inner[0], value[inner[0]]
     # Arguments of a tool without parameters stay as they are.
     return given if keys == set() and isinstance(given, dict) else None
 
@@ -2909,12 +2927,12 @@ class Machine(Slots):
     TAIL: ClassVar[Sequence[Any]] = ()  # slots after a call
     CALLS_HAVE_CLOSER: ClassVar[bool] = False  # calls have a closer
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
-    TYPES_ARE_CHECKED: ClassVar[bool] = False  # the types of values are reported where these are read
     _reader: Reader | None = None  # and the reader of one
     _written = ""  # the beginning of the arguments
     _lacks_section = False  # the section of the last call is missing
     _is_opened_twice = False  # another opener follows the opener of this call
     _repaired = False  # the arguments of the last call were repaired
+    _is_retyped = False  # a value of another type than the schema's was reported
     _second_reading_failed = False  # the second reading of this call found none
 
     def _feed_regular_text(self, chunk: str) -> list[Delta]:
@@ -2965,11 +2983,19 @@ class Machine(Slots):
         self._note(code, what + reader.repair)
         self._repaired, self.incomplete = True, self.incomplete or reader.is_guessed
 
+    def _value_of(self, reader: Reader) -> str:
+        """Return the value of a text that is read as a whole; report if it was repaired or is cut."""
+        if reader.want:
+            self._note_truncation(*ENDS_IN_CALL)
+        elif reader.repair:
+            self._note_repair("arguments_repaired", "arguments: ", reader)
+        return reader.close()
+
     def _check_arguments(self) -> None:
         """Examine the arguments of the last call when somebody asks for diagnostics; those of a repaired call at once:
         repairs that invent a key, or a value of another type than the schema's, have failed."""
         if not self.incomplete:  # what was lost is reported
-            types = not self.TYPES_ARE_CHECKED or self._repaired
+            types = not self._is_retyped or self._repaired
             offset, before = self._here(), len(self._diagnostics)
             while before and self._diagnostics[before - 1].offset == offset:
                 before -= 1
@@ -2978,7 +3004,7 @@ class Machine(Slots):
         if self._repaired:
             self._out.flush()
             arguments = loaded("".join(self._out.texts["arguments"]))
-            if isinstance(arguments, dict) and not fits(arguments, self._tools.get(self._out.calls[-1][0])):
+            if isinstance(arguments, dict) and misfit(arguments, self._tools.get(self._out.calls[-1][0])) is not None:
                 self.incomplete = True
 
     def _note_misfits(self) -> None:
@@ -2995,23 +3021,38 @@ class Machine(Slots):
                 notes.insert(at + earlier, self._misfit(offset, name, *found))
                 del notes[MOST_DIAGNOSTICS:]
 
-    def _misfit(self, offset: int, name: str, known: bool, key: str) -> Any:
-        if known:
+    def _misfit(self, offset: int, name: str, what: str, key: str) -> Any:
+        if what == "inside":
+            text = f"the argument {key} is in the value of another"
+            return Diagnostic(offset, text, "argument_not_closed")
+        if what == "type":
             text = f"the argument {key} is not of the type in the schema"
             return Diagnostic(offset, text, "argument_of_other_type")
         return Diagnostic(offset, f"the tool {name} has no argument {key}", "unknown_argument")
 
     def _emit_arguments(self, text: str) -> None:
         """Emit arguments that are a string with an object in it; any other string is content."""
-        inside = text if self._written == "{" else unwrapped(text, self.STYLES)
+        inside: str | None = text
+        if self._written != "{":
+            reader = unwrapped(text, self.STYLES)
+            inside = None if reader is None else self._value_of(reader)
         if inside is None and self.REREADS_CALLS and text[:1] in ("[", '"') and self._tools:
-            inside = arguments_of(self._out.calls[-1][0], text, self._tools)
+            inside = self._arguments_of(text)
             if inside is not None:
                 self._note("arguments_repaired", "arguments: brackets around them")
         if inside is None and text not in ("null", '""'):
             self._note_lost_text("arguments_not_an_object", "the arguments are not an object")
             self._out.emit("content", text)
         self._out.emit("arguments", "{}" if inside is None else inside)
+
+    def _arguments_of(self, text: str, *, is_guessed: bool = False) -> str | None:
+        """Return the arguments that a value in JSON is or contains; None if there are none.  `is_guessed`: the end of
+        the value is guessed."""
+        doubts = Doubts(self._tools)
+        doubts.is_guessed = is_guessed
+        found = arguments_of(self._out.calls[-1][0], loaded(text), doubts)
+        self.incomplete |= doubts.is_guessed and found is not None
+        return found
 
     def _call(self) -> bool:
         # call = (slot SLOT_END)* arguments
@@ -3192,7 +3233,7 @@ class Machine(Slots):
             self._out.emit("arguments", arguments)
         if self._tools:
             self._check_arguments()
-        self._repaired = False
+        self._repaired = self._is_retyped = False
         self._open, self._closed, self._only_space_so_far, self._line_start, self._space = False, False, True, True, ""
         if self.WHOLE_CALL:
             self._last_char = ""
@@ -3321,15 +3362,38 @@ class Repairs(Machine):
         if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
             return False
         end = len(buf) if mark is None else mark.start
-        found = calls_in(buf[start:end], self._tools)
+        doubts = Doubts(self._tools, mark is None)
+        found = calls_in(buf[start:end], doubts)
         if not found:
             return self._restore_first_reading()
+        self.incomplete |= doubts.is_guessed
+        self._repaired = True
         self._note("other_form_of_calls", "calls that are not written as the template does")
         self._pos = end
         for name, arguments in found:
             self._open_call(name, None)
             self._close_call(arguments)
         return True
+
+    def _in_an_object(self, start: int, reader: Reader, *, for_pairs: bool = False) -> bool | None:
+        """Read an object that is, or contains, the arguments of the call; None if they are not in it."""
+        end = reader.read(self._buf, start, self._final)
+        if reader.want and not self._final:
+            return False
+        doubts = Doubts(self._tools, end == len(self._buf))
+        arguments = arguments_of(self._out.calls[-1][0], closed(reader, doubts), doubts)
+        if arguments is None:
+            return None
+        if for_pairs:
+            self._note("object_as_arguments", "an object in the place of arguments")
+        else:
+            self._note("call_as_arguments", "a whole call, or another object, around the arguments")
+        return self._read_whole(arguments, end, doubts)
+
+    def _read_whole(self, arguments: str, end: int, doubts: Doubts) -> bool:
+        self._pos, self._space, self._repaired = end, "", True
+        self.incomplete |= doubts.is_guessed
+        return self._close_call(arguments)
 
     def _restore_first_reading(self) -> bool:
         """Return to the result of the first reading: the second found no call."""
@@ -3468,7 +3532,8 @@ class Objects(Repairs):
                 return False
             self._written = self.STYLES[0].tokens.get(match.group(), "")
             if self._written not in ("{", '"'):
-                is_closed = self.AFTER_CALL.match_at(self._buf, start) is not None
+                mark = self.AFTER_CALL.match_at(self._buf, start)
+                is_closed = mark is not None and mark.kind in CLOSER_KINDS
                 if not (is_closed and self.MAY_BE_EMPTY):
                     self._note("no_arguments", "expected the arguments")
                     self.incomplete = self.incomplete or not is_closed
@@ -3489,17 +3554,15 @@ class Objects(Repairs):
             return False
         end = len(buf) if mark is None else mark.start
         text, reader, read = self.ARGUMENT_ESCAPES.unescape(buf[self._pos : end]), Reader(self.STYLES, self.BREAKS), 0
+        arguments = "{}"
         if text.startswith("{", next_char(text, 0)):
             read = reader.read(text, 0, True)
-            if reader.want:
-                self._note_truncation(*ENDS_IN_CALL)
-            elif reader.repair:
-                self._note_repair("arguments_repaired", "arguments: ", reader)
+            arguments = self._value_of(reader)
         if text[read:].strip():
             self._note_lost_text("arguments_not_an_object", "the arguments are not an object")
             self._out.emit("content", text[read:])
         self._pos = end
-        return self._close_call((reader.close() if reader.want else reader.take()) if read else "{}")
+        return self._close_call(arguments)
 
     def _irregular_arguments(self, start: int) -> bool | None:
         """Read a fence around the arguments, or arguments in another form; return None if there is neither."""
@@ -3521,35 +3584,21 @@ class Objects(Repairs):
             return None
         key = FIRST_KEY.match(buf, start)
         if key is not None and is_wrapper(key[1], name, self._tools):
-            return self._in_an_object(start, name)
+            return self._in_an_object(start, Reader(self.STYLES, self.BREAKS))
         irregular = rest[:1] not in ("{", '"') or NO_BRACE.match(rest) is not None
         return self._in_other_form(start, name) if irregular else None
-
-    def _in_an_object(self, start: int, name: str) -> bool | None:
-        """Read arguments that another object is around."""
-        reader = Reader(self.STYLES, self.BREAKS)
-        end = reader.read(self._buf, start, self._final)
-        if reader.want and not self._final:
-            return False
-        arguments = arguments_of(name, reader.close(), self._tools)
-        if arguments is None:
-            return None
-        self._note("call_as_arguments", "a whole call, or another object, around the arguments")
-        self._pos = end
-        return self._close_call(arguments)
 
     def _in_other_form(self, start: int, name: str) -> bool | None:
         """Read all that comes before the next marker as the arguments."""
         buf, mark = self._buf, self.BREAKS.find(self._buf, start)
         if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
             return False
-        end = len(buf) if mark is None else mark.start
-        arguments = arguments_in(name, buf[start:end], self._tools)
+        end, doubts = len(buf) if mark is None else mark.start, Doubts(self._tools, mark is None)
+        arguments = arguments_in(name, buf[start:end], doubts)
         if arguments is None:
             return None
         self._note("arguments_repaired", "arguments: in another form")
-        self._pos = end
-        return self._close_call(arguments)
+        return self._read_whole(arguments, end, doubts)
 
     def _finish(self) -> None:
         super()._finish()
@@ -3725,8 +3774,10 @@ class CallObjects(Repairs):
         if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
             return False
         text = buf[start : len(buf) if mark is None else mark.start]
-        found = arguments_at(self._out.calls[-1][0], text, 0, self._tools)
+        doubts = Doubts(self._tools, mark is None)
+        found = arguments_at(self._out.calls[-1][0], text, 0, doubts)
         if found is not None:
+            self.incomplete |= doubts.is_guessed
             self._note("arguments_repaired", "arguments: in another form")
             self._out.emit("arguments", found[0])
             self._written, self._arguments_before_name, self._repaired = "done", found[0], True
@@ -3824,7 +3875,7 @@ class CallObjects(Repairs):
 
     def _without_wrapper(self, text: str) -> str:
         """Return the arguments that another object is around; the object itself if it contains none."""
-        inside = arguments_of(self._out.calls[-1][0], text, self._tools)
+        inside = self._arguments_of(text, is_guessed=self._reader is None)  # then the output ends inside of it
         if inside is None:
             return text
         self._note("call_as_arguments", "a whole call, or another object, around the arguments")
@@ -3877,7 +3928,7 @@ class CallObjects(Repairs):
         rest = ""
         if self._arguments_before_name is None:
             found = None if self._arguments_next_to_name or len(self._others_found) != 1 else self._others_found[0]
-            inside = arguments_of(self._out.calls[-1][0], found, self._tools) if found and self.REREADS_CALLS else None
+            inside = self._arguments_of(found) if found and self.REREADS_CALLS else None
             alone = not (inside or self._arguments_next_to_name or self._unknown or reader.repair)
             if alone and self.REREADS_CALLS and self._tools:
                 self._reader, self._state = None, type(self)._arguments_after
@@ -3975,6 +4026,9 @@ class CanonicalOrderCalls(CallObjects):
         return super()._object()
 
 
+# A pair with this key contains all arguments, if the schema has no such key.
+WHOLE_ARGUMENTS = ("arguments", "parameters")
+MOST_KEYS = 64  # keys of schemas with more than these aren't searched for
 NO_PAIR = "expected an argument or the end of the call"
 ENDS_OF_HEADERS = "'\"“”>"  # characters after a name that may be before a key as well
 PAIR_KINDS = ("pair", "end", "skip", "next", "broken")
@@ -4059,16 +4113,7 @@ class Pairs(Repairs):
         start += 2 * buf.startswith("**{", start)
         if not buf.startswith("{", start) or name not in self._tools:
             return None
-        reader = Reader(any_styles())
-        end = reader.read(buf, start, self._final)
-        if reader.want and not self._final:
-            return False
-        arguments = arguments_of(name, reader.close(), self._tools)
-        if arguments is None:
-            return None
-        self._note("object_as_arguments", "an object in the place of arguments")
-        self._pos, self._space = end, ""
-        return self._close_call(arguments)
+        return self._in_an_object(start, Reader(any_styles()), for_pairs=True)
 
     def _pair(self, start: int, comma: str) -> bool:
         # pair = PAIR_START key KEY_END (value)
@@ -4076,8 +4121,8 @@ class Pairs(Repairs):
         if expected == "more":
             return False
         schema = self._schema() if self._tools else None
-        odd = self._tools and self.AROUND_KEY and (expected or is_odd_key(values["key"], schema))
-        other = self._irregular_pair() if odd and expected != "more" else None
+        odd = self._tools and (expected or is_odd_key(values["key"], schema))
+        other = self._irregular_pair() if odd and self.AROUND_KEY else None
         if other is not None:
             return other
         if expected == "end" and not (self.RESUMES and self._after_no_pair()):
@@ -4100,7 +4145,7 @@ class Pairs(Repairs):
             self._note("markup_in_key", "an argument has a name that holds markup")
         if key != bare:
             self._note("key_in_quotes", f"the argument {bare} is written in quotes")
-            key = bare
+            key, self._repaired = bare, True
         self._pos = end
         self._count += 1
         self._out.emit("arguments", self._key_of(comma, key))
@@ -4127,6 +4172,7 @@ class Pairs(Repairs):
             self._note("other_form_of_argument", f"the argument {key} is not written as the template does")
             # A line end in the place of the key's end.
             self.incomplete = self.incomplete or self._buf[at + len(key) : end] == "\n"
+        self._repaired = True
         ends = self.PAIR[-1][1].markers
         self._pos, self._space = end, ends[0][3] if ends else ""
         self._count += 1
@@ -4202,6 +4248,13 @@ class QuotedPairs(Pairs):
     """Reads pairs whose values are written in a dialect with quotes: city='Paris'."""
 
     FOLLOW: ClassVar[tuple[Pattern, Pattern]]
+    _all = ""  # the text not yet emitted of a pair that may contain all arguments
+
+    def _key_of(self, comma: str, key: str) -> str:
+        member = super()._key_of(comma, key)
+        known = keys_of(self._schema(), self._schema()) if comma == "{" and key in WHOLE_ARGUMENTS else None
+        self._all = member if known and key not in known and len(known) <= MOST_KEYS else ""
+        return "" if self._all else member
 
     def _begin_value(self, key: str, word: str) -> None:
         self._reader = RegularReader(self.STYLES, self.BREAKS)
@@ -4213,25 +4266,30 @@ class QuotedPairs(Pairs):
         if reader is None:
             return False
         self._pos, self._wanted = reader.read(self._buf, self._pos, self._final), reader.wanted
-        self._out.emit("arguments", reader.take())
+        if self._all and reader.want:
+            return False
+        self._emit_value(reader.take())
         if not self._value_has_ended(reader):
             return False
         self._state = type(self)._pairs
         return True
 
+    def _emit_value(self, text: str) -> None:
+        member, self._all = self._all, ""
+        if member and text[:1] == "{":
+            self._count, member, text = int(text[1:-1].strip() != ""), "", text[1:-1].strip()
+            self._note("arguments_in_one", "one argument holds all of them")
+            text = "{" * self._count + text
+        self._out.emit("arguments", member + text)
+
     def _finish(self) -> None:
         if self._open and self._reader is not None:
-            self._out.emit("arguments", self._reader.close())
+            self._emit_value(self._reader.close())
         super()._finish()
 
 
-MORE_THAN_VALUE = Pattern(r"[\n\[{(<]")
+MORE_THAN_VALUE = Pattern(r"\n|[^\w\s.+-]")
 NUMBER_PART = Pattern(r"[\s\w.+-]*")
-WHOLE_ARGUMENTS = (
-    "arguments",
-    "parameters",
-)  # a pair with this key contains all arguments, if the schema has no such key
-MOST_KEYS = 64  # keys of schemas with more than these aren't searched for
 # The group is empty if a quote is never closed: nothing after it is examined again.
 PYTHON = Pattern(r"""('[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*"|\b(?:True|False|None)\b)|['"].*""")
 TO_ESCAPE = Pattern(r'\\(.)|["\x00-\x1f]')
@@ -4460,7 +4518,6 @@ NUMBER_TYPES = frozenset(["number", "integer"])
 
 
 class RawPairs(Pairs):
-    TYPES_ARE_CHECKED: ClassVar[bool] = True
     CALL_CLOSES: ClassVar[Any] = None  # the end of a value without a closer of its own: see `ValueOrCallEnd`
     RETYPES_VALUES: ClassVar[bool] = False  # a value in another form is converted by the schema
     WORDS: ClassVar[ValueWords]
@@ -4734,17 +4791,21 @@ class RawPairs(Pairs):
             literal = coerced(text, self._types)
             fits = literal is not None
             if fits or (self._types is not None and "string" not in self._types):
-                self._note("argument_of_other_type", "an argument is not written as its type is")
-                # What has lines or brackets may contain more of the call than this value.
+                self._note_other_type()
+                # What has lines or punctuation may contain more of the call than this value.
                 self.incomplete = self.incomplete or (not fits and bool(MORE_THAN_VALUE.search(text.strip())))
         if fits and literal is not None and literal != (literal := in_type(literal, self._by_schema)):
-            self._note("argument_of_other_type", "an argument is not written as its type is")
+            self._note_other_type()
         if literal is None or not fits:
             self._as = "string"
             self._piece(text)
             literal = '"'
         self._out.emit("arguments", literal)
         return None
+
+    def _note_other_type(self) -> None:
+        self._note("argument_of_other_type", "an argument is not written as its type is")
+        self._is_retyped = True
 
     def _finish(self) -> None:
         if self._open and self._in_value:
@@ -4867,7 +4928,7 @@ class GuessedPairs(RawPairs):
         self._in_value = False
         typed = coerced(literal[1], self._by_schema) if self.RETYPES_VALUES else None
         if self.RETYPES_VALUES and self._by_schema is not None and "string" not in self._by_schema:
-            self._note("argument_of_other_type", "an argument is not written as its type is")
+            self._note_other_type()
         self._out.emit("arguments", string_in(literal[1]) if typed is None else typed)
         return None
 
@@ -4961,6 +5022,7 @@ class ElementPairs(RawPairs):
         self._begin_element(schema, types, Closer(key.join(self.VALUE_CLOSE)))
 
     def _begin_element(self, schema: object, types: frozenset[str] | None, end: Closer) -> None:
+        self._by_schema = types if self.RETYPES_VALUES else None
         self._begin_raw(types, end)
         self._element_schema, self._element_end = schema, end
         self._comma = ", "

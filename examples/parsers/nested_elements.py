@@ -60,6 +60,7 @@ class StreamParser(ElementPairs):
     HEADS = ("", "^<inner voice>")
     ANCHORS = ("^[assistant]^",)
     AROUND_REASONING = (("^<inner voice>",), ("^</inner voice>",))
+    MARKER_LIKE = (Pattern("(?!)"), Pattern("(?!)"), Pattern(r'\^</"'))
     PLACE_DECIDES = True
     HAS_LINE_MARKERS = True
     HAS_REASONING = True

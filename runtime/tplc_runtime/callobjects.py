@@ -14,7 +14,7 @@ from .pattern import Pattern
 from .repairs import Repairs
 from .scanner import NO_MARKERS
 from .schema import keys_of, tool_named
-from .second import FIRST_KEY, PART_OF_FIRST_KEY, arguments_after, arguments_at, arguments_of, is_wrapper
+from .second import FIRST_KEY, PART_OF_FIRST_KEY, Doubts, arguments_after, arguments_at, is_wrapper
 from .turn import ENDS_IN_CALL, next_char
 from .values import Reader, RegularReader, Style, escaped, json_end, text_of
 
@@ -192,8 +192,10 @@ class CallObjects(Repairs):
         if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
             return False
         text = buf[start : len(buf) if mark is None else mark.start]
-        found = arguments_at(self._out.calls[-1][0], text, 0, self._tools)
+        doubts = Doubts(self._tools, mark is None)
+        found = arguments_at(self._out.calls[-1][0], text, 0, doubts)
         if found is not None:
+            self.incomplete |= doubts.is_guessed
             self._note("arguments_repaired", "arguments: in another form")
             self._out.emit("arguments", found[0])
             self._written, self._arguments_before_name, self._repaired = "done", found[0], True
@@ -291,7 +293,7 @@ class CallObjects(Repairs):
 
     def _without_wrapper(self, text: str) -> str:
         """Return the arguments that another object is around; the object itself if it contains none."""
-        inside = arguments_of(self._out.calls[-1][0], text, self._tools)
+        inside = self._arguments_of(text, is_guessed=self._reader is None)  # then the output ends inside of it
         if inside is None:
             return text
         self._note("call_as_arguments", "a whole call, or another object, around the arguments")
@@ -344,7 +346,7 @@ class CallObjects(Repairs):
         rest = ""
         if self._arguments_before_name is None:
             found = None if self._arguments_next_to_name or len(self._others_found) != 1 else self._others_found[0]
-            inside = arguments_of(self._out.calls[-1][0], found, self._tools) if found and self.REREADS_CALLS else None
+            inside = self._arguments_of(found) if found and self.REREADS_CALLS else None
             alone = not (inside or self._arguments_next_to_name or self._unknown or reader.repair)
             if alone and self.REREADS_CALLS and self._tools:
                 self._reader, self._state = None, type(self)._arguments_after

@@ -111,6 +111,7 @@ class ElementPairs(RawPairs):
         self._begin_element(schema, types, Closer(key.join(self.VALUE_CLOSE)))
 
     def _begin_element(self, schema: object, types: frozenset[str] | None, end: Closer) -> None:
+        self._by_schema = types if self.RETYPES_VALUES else None
         self._begin_raw(types, end)
         self._element_schema, self._element_end = schema, end
         self._comma = ", "

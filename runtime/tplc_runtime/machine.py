@@ -7,8 +7,8 @@ import re
 from .message import Diagnostic
 from .pattern import IDENTIFIER, LEAST_CUT
 from .scanner import NO_MARKERS, SPELLED_OTHERWISE
-from .schema import fits, misfit, tool_named
-from .second import FENCE_END, arguments_of, loaded
+from .schema import misfit, tool_named
+from .second import FENCE_END, Doubts, arguments_of, loaded
 from .slots import NEVER_IN_NAMES, Slots
 from .stream import MOST_DIAGNOSTICS
 from .turn import CALL_KINDS, ENDS_IN_CALL, next_char
@@ -55,12 +55,12 @@ class Machine(Slots):
     TAIL: ClassVar[Sequence[Any]] = ()  # slots after a call
     CALLS_HAVE_CLOSER: ClassVar[bool] = False  # calls have a closer
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
-    TYPES_ARE_CHECKED: ClassVar[bool] = False  # the types of values are reported where these are read
     _reader: Reader | None = None  # and the reader of one
     _written = ""  # the beginning of the arguments
     _lacks_section = False  # the section of the last call is missing
     _is_opened_twice = False  # another opener follows the opener of this call
     _repaired = False  # the arguments of the last call were repaired
+    _is_retyped = False  # a value of another type than the schema's was reported
     _second_reading_failed = False  # the second reading of this call found none
 
     def _feed_regular_text(self, chunk: str) -> list[Delta]:
@@ -111,11 +111,19 @@ class Machine(Slots):
         self._note(code, what + reader.repair)
         self._repaired, self.incomplete = True, self.incomplete or reader.is_guessed
 
+    def _value_of(self, reader: Reader) -> str:
+        """Return the value of a text that is read as a whole; report if it was repaired or is cut."""
+        if reader.want:
+            self._note_truncation(*ENDS_IN_CALL)
+        elif reader.repair:
+            self._note_repair("arguments_repaired", "arguments: ", reader)
+        return reader.close()
+
     def _check_arguments(self) -> None:
         """Examine the arguments of the last call when somebody asks for diagnostics; those of a repaired call at once:
         repairs that invent a key, or a value of another type than the schema's, have failed."""
         if not self.incomplete:  # what was lost is reported
-            types = not self.TYPES_ARE_CHECKED or self._repaired
+            types = not self._is_retyped or self._repaired
             offset, before = self._here(), len(self._diagnostics)
             while before and self._diagnostics[before - 1].offset == offset:
                 before -= 1
@@ -124,7 +132,7 @@ class Machine(Slots):
         if self._repaired:
             self._out.flush()
             arguments = loaded("".join(self._out.texts["arguments"]))
-            if isinstance(arguments, dict) and not fits(arguments, self._tools.get(self._out.calls[-1][0])):
+            if isinstance(arguments, dict) and misfit(arguments, self._tools.get(self._out.calls[-1][0])) is not None:
                 self.incomplete = True
 
     def _note_misfits(self) -> None:
@@ -141,23 +149,38 @@ class Machine(Slots):
                 notes.insert(at + earlier, self._misfit(offset, name, *found))
                 del notes[MOST_DIAGNOSTICS:]
 
-    def _misfit(self, offset: int, name: str, known: bool, key: str) -> Any:
-        if known:
+    def _misfit(self, offset: int, name: str, what: str, key: str) -> Any:
+        if what == "inside":
+            text = f"the argument {key} is in the value of another"
+            return Diagnostic(offset, text, "argument_not_closed")
+        if what == "type":
             text = f"the argument {key} is not of the type in the schema"
             return Diagnostic(offset, text, "argument_of_other_type")
         return Diagnostic(offset, f"the tool {name} has no argument {key}", "unknown_argument")
 
     def _emit_arguments(self, text: str) -> None:
         """Emit arguments that are a string with an object in it; any other string is content."""
-        inside = text if self._written == "{" else unwrapped(text, self.STYLES)
+        inside: str | None = text
+        if self._written != "{":
+            reader = unwrapped(text, self.STYLES)
+            inside = None if reader is None else self._value_of(reader)
         if inside is None and self.REREADS_CALLS and text[:1] in ("[", '"') and self._tools:
-            inside = arguments_of(self._out.calls[-1][0], text, self._tools)
+            inside = self._arguments_of(text)
             if inside is not None:
                 self._note("arguments_repaired", "arguments: brackets around them")
         if inside is None and text not in ("null", '""'):
             self._note_lost_text("arguments_not_an_object", "the arguments are not an object")
             self._out.emit("content", text)
         self._out.emit("arguments", "{}" if inside is None else inside)
+
+    def _arguments_of(self, text: str, *, is_guessed: bool = False) -> str | None:
+        """Return the arguments that a value in JSON is or contains; None if there are none.  `is_guessed`: the end of
+        the value is guessed."""
+        doubts = Doubts(self._tools)
+        doubts.is_guessed = is_guessed
+        found = arguments_of(self._out.calls[-1][0], loaded(text), doubts)
+        self.incomplete |= doubts.is_guessed and found is not None
+        return found
 
     def _call(self) -> bool:
         # call = (slot SLOT_END)* arguments
@@ -338,7 +361,7 @@ class Machine(Slots):
             self._out.emit("arguments", arguments)
         if self._tools:
             self._check_arguments()
-        self._repaired = False
+        self._repaired = self._is_retyped = False
         self._open, self._closed, self._only_space_so_far, self._line_start, self._space = False, False, True, True, ""
         if self.WHOLE_CALL:
             self._last_char = ""

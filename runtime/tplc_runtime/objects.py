@@ -8,8 +8,8 @@ from __future__ import annotations
 from .machine import CLOSER_KINDS
 from .pattern import Pattern
 from .repairs import Repairs
-from .second import FIRST_KEY, NO_BRACE, PART_OF_FIRST_KEY, arguments_in, arguments_of, is_wrapper
-from .turn import ENDS_IN_CALL, next_char
+from .second import FIRST_KEY, NO_BRACE, PART_OF_FIRST_KEY, Doubts, arguments_in, is_wrapper
+from .turn import next_char
 from .values import Reader, RegularReader
 
 TYPE_CHECKING = False
@@ -75,7 +75,8 @@ class Objects(Repairs):
                 return False
             self._written = self.STYLES[0].tokens.get(match.group(), "")
             if self._written not in ("{", '"'):
-                is_closed = self.AFTER_CALL.match_at(self._buf, start) is not None
+                mark = self.AFTER_CALL.match_at(self._buf, start)
+                is_closed = mark is not None and mark.kind in CLOSER_KINDS
                 if not (is_closed and self.MAY_BE_EMPTY):
                     self._note("no_arguments", "expected the arguments")
                     self.incomplete = self.incomplete or not is_closed
@@ -96,17 +97,15 @@ class Objects(Repairs):
             return False
         end = len(buf) if mark is None else mark.start
         text, reader, read = self.ARGUMENT_ESCAPES.unescape(buf[self._pos : end]), Reader(self.STYLES, self.BREAKS), 0
+        arguments = "{}"
         if text.startswith("{", next_char(text, 0)):
             read = reader.read(text, 0, True)
-            if reader.want:
-                self._note_truncation(*ENDS_IN_CALL)
-            elif reader.repair:
-                self._note_repair("arguments_repaired", "arguments: ", reader)
+            arguments = self._value_of(reader)
         if text[read:].strip():
             self._note_lost_text("arguments_not_an_object", "the arguments are not an object")
             self._out.emit("content", text[read:])
         self._pos = end
-        return self._close_call((reader.close() if reader.want else reader.take()) if read else "{}")
+        return self._close_call(arguments)
 
     def _irregular_arguments(self, start: int) -> bool | None:
         """Read a fence around the arguments, or arguments in another form; return None if there is neither."""
@@ -128,35 +127,21 @@ class Objects(Repairs):
             return None
         key = FIRST_KEY.match(buf, start)
         if key is not None and is_wrapper(key[1], name, self._tools):
-            return self._in_an_object(start, name)
+            return self._in_an_object(start, Reader(self.STYLES, self.BREAKS))
         irregular = rest[:1] not in ("{", '"') or NO_BRACE.match(rest) is not None
         return self._in_other_form(start, name) if irregular else None
-
-    def _in_an_object(self, start: int, name: str) -> bool | None:
-        """Read arguments that another object is around."""
-        reader = Reader(self.STYLES, self.BREAKS)
-        end = reader.read(self._buf, start, self._final)
-        if reader.want and not self._final:
-            return False
-        arguments = arguments_of(name, reader.close(), self._tools)
-        if arguments is None:
-            return None
-        self._note("call_as_arguments", "a whole call, or another object, around the arguments")
-        self._pos = end
-        return self._close_call(arguments)
 
     def _in_other_form(self, start: int, name: str) -> bool | None:
         """Read all that comes before the next marker as the arguments."""
         buf, mark = self._buf, self.BREAKS.find(self._buf, start)
         if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
             return False
-        end = len(buf) if mark is None else mark.start
-        arguments = arguments_in(name, buf[start:end], self._tools)
+        end, doubts = len(buf) if mark is None else mark.start, Doubts(self._tools, mark is None)
+        arguments = arguments_in(name, buf[start:end], doubts)
         if arguments is None:
             return None
         self._note("arguments_repaired", "arguments: in another form")
-        self._pos = end
-        return self._close_call(arguments)
+        return self._read_whole(arguments, end, doubts)
 
     def _finish(self) -> None:
         super()._finish()

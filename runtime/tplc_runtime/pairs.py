@@ -8,8 +8,8 @@ from __future__ import annotations
 from .pattern import Pattern
 from .repairs import Repairs
 from .scanner import SPELLED_OTHERWISE, Match, Scanner
-from .schema import is_odd_key, properties_of, without_quotes
-from .second import any_styles, arguments_of
+from .schema import is_odd_key, keys_of, properties_of, without_quotes
+from .second import any_styles
 from .turn import next_char
 from .values import Reader, RegularReader, escaped
 
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from typing import Any, ClassVar
 
 
+# A pair with this key contains all arguments, if the schema has no such key.
+WHOLE_ARGUMENTS = ("arguments", "parameters")
+MOST_KEYS = 64  # keys of schemas with more than these aren't searched for
 NO_PAIR = "expected an argument or the end of the call"
 ENDS_OF_HEADERS = "'\"“”>"  # characters after a name that may be before a key as well
 PAIR_KINDS = ("pair", "end", "skip", "next", "broken")
@@ -103,16 +106,7 @@ class Pairs(Repairs):
         start += 2 * buf.startswith("**{", start)
         if not buf.startswith("{", start) or name not in self._tools:
             return None
-        reader = Reader(any_styles())
-        end = reader.read(buf, start, self._final)
-        if reader.want and not self._final:
-            return False
-        arguments = arguments_of(name, reader.close(), self._tools)
-        if arguments is None:
-            return None
-        self._note("object_as_arguments", "an object in the place of arguments")
-        self._pos, self._space = end, ""
-        return self._close_call(arguments)
+        return self._in_an_object(start, Reader(any_styles()), for_pairs=True)
 
     def _pair(self, start: int, comma: str) -> bool:
         # pair = PAIR_START key KEY_END (value)
@@ -120,8 +114,8 @@ class Pairs(Repairs):
         if expected == "more":
             return False
         schema = self._schema() if self._tools else None
-        odd = self._tools and self.AROUND_KEY and (expected or is_odd_key(values["key"], schema))
-        other = self._irregular_pair() if odd and expected != "more" else None
+        odd = self._tools and (expected or is_odd_key(values["key"], schema))
+        other = self._irregular_pair() if odd and self.AROUND_KEY else None
         if other is not None:
             return other
         if expected == "end" and not (self.RESUMES and self._after_no_pair()):
@@ -144,7 +138,7 @@ class Pairs(Repairs):
             self._note("markup_in_key", "an argument has a name that holds markup")
         if key != bare:
             self._note("key_in_quotes", f"the argument {bare} is written in quotes")
-            key = bare
+            key, self._repaired = bare, True
         self._pos = end
         self._count += 1
         self._out.emit("arguments", self._key_of(comma, key))
@@ -171,6 +165,7 @@ class Pairs(Repairs):
             self._note("other_form_of_argument", f"the argument {key} is not written as the template does")
             # A line end in the place of the key's end.
             self.incomplete = self.incomplete or self._buf[at + len(key) : end] == "\n"
+        self._repaired = True
         ends = self.PAIR[-1][1].markers
         self._pos, self._space = end, ends[0][3] if ends else ""
         self._count += 1
@@ -246,6 +241,13 @@ class QuotedPairs(Pairs):
     """Reads pairs whose values are written in a dialect with quotes: city='Paris'."""
 
     FOLLOW: ClassVar[tuple[Pattern, Pattern]]
+    _all = ""  # the text not yet emitted of a pair that may contain all arguments
+
+    def _key_of(self, comma: str, key: str) -> str:
+        member = super()._key_of(comma, key)
+        known = keys_of(self._schema(), self._schema()) if comma == "{" and key in WHOLE_ARGUMENTS else None
+        self._all = member if known and key not in known and len(known) <= MOST_KEYS else ""
+        return "" if self._all else member
 
     def _begin_value(self, key: str, word: str) -> None:
         self._reader = RegularReader(self.STYLES, self.BREAKS)
@@ -257,13 +259,23 @@ class QuotedPairs(Pairs):
         if reader is None:
             return False
         self._pos, self._wanted = reader.read(self._buf, self._pos, self._final), reader.wanted
-        self._out.emit("arguments", reader.take())
+        if self._all and reader.want:
+            return False
+        self._emit_value(reader.take())
         if not self._value_has_ended(reader):
             return False
         self._state = type(self)._pairs
         return True
 
+    def _emit_value(self, text: str) -> None:
+        member, self._all = self._all, ""
+        if member and text[:1] == "{":
+            self._count, member, text = int(text[1:-1].strip() != ""), "", text[1:-1].strip()
+            self._note("arguments_in_one", "one argument holds all of them")
+            text = "{" * self._count + text
+        self._out.emit("arguments", member + text)
+
     def _finish(self) -> None:
         if self._open and self._reader is not None:
-            self._out.emit("arguments", self._reader.close())
+            self._emit_value(self._reader.close())
         super()._finish()

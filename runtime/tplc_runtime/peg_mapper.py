@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Protocol
 
 from .elements import EMPTY, LIST, in_list
 from .escapes import Escapes
+from .pairs import MOST_KEYS, WHOLE_ARGUMENTS
 from .peg_readers import OtherSpelling, Readers
-from .raw import MORE_THAN_VALUE, MOST_KEYS, PYTHON, WHOLE_ARGUMENTS, coerced, in_type, string_in
+from .raw import MORE_THAN_VALUE, PYTHON, coerced, in_type, nested_json, string_in
 from .schema import (
     is_odd_key,
     item_of,
@@ -35,7 +36,7 @@ from .schema import (
 )
 from .transcript import Transcript
 from .turn import next_char
-from .values import ESCAPE, Style, escaped, literal_of, text_of, unwrapped
+from .values import ESCAPE, Style, escaped, literal_of, text_of
 
 if TYPE_CHECKING:
     from .message import Message
@@ -333,6 +334,8 @@ class _Mapper:
         over = written is not None and first(written, "arguments_close") is not None
         end = inner.end if written is None else written.end
         begins = end if written is None else written.start
+        if written is None and first(inner, "call_close") is None:
+            self.incomplete = self.incomplete or self.readers.lacks_object(self.text, end)
         place = Place(node.start, begins, end, end if over else whole.end)
         if self.prefilled_calls > 0:
             self.add_call(place, called, identity, "")
@@ -344,7 +347,10 @@ class _Mapper:
     def read_calls(self, node: Node) -> Iterator[tuple[Place, str, Optional[str], str]]:
         """Yield the calls that a reader finds in the text of a node."""
         if kind_of(node) == "other_calls":
-            for name, arguments in self.readers.others_at(self.text, node.start):
+            others = self.readers.others_at(self.text, node.start)
+            self.incomplete = self.incomplete or self.readers.doubts.is_guessed
+            for name, arguments in others:
+                self.incomplete = self.incomplete or not self.readers.fits(name, arguments)
                 yield Place(node.start, node.start, node.end, node.end), name, None, arguments
             return
         found = self.readers.object_at(self.text, node.start)
@@ -389,16 +395,20 @@ class _Mapper:
         kind = kind_of(value)
         if kind == "argument":
             return self.pairs(node, self.schemas.get(called))
-        if kind == "whole_object":
-            return self.readers.arguments_for_pairs(called, self.text, value.start)
-        if kind == "other_arguments":
-            other = self.readers.other_arguments(called, self.text, value.start)
-            return "{}" if other is None else other[0]
+        if kind in ("whole_object", "other_arguments"):
+            read = self.readers.object_for_pairs if kind == "whole_object" else self.readers.other_arguments
+            found = read(called, self.text, value.start)
+            self.incomplete = self.incomplete or self.readers.doubts.is_guessed
+            given = "{}" if found is None else found[0]
+            self.incomplete = self.incomplete or not self.readers.fits(called, given)
+            return given
         inside = self.readers.within(called, self.text, value.start)
+        self.incomplete = self.incomplete or (inside is not None and self.readers.doubts.is_guessed)
         if inside is not None or kind == "object":
             return self.json(value) if inside is None else inside
         text = self.string(value) if kind == "string" else self.read(value)
-        inside = text if text[:1] == "{" else unwrapped(text, self.readers.spelled.styles)
+        inside, is_doubtful = self.readers.in_string(called, text)
+        self.incomplete = self.incomplete or is_doubtful
         if kind in LOOSE and inside is not None and self.repaired:
             self.incomplete = self.incomplete or not self.readers.fits(called, inside)
         if inside is None and text not in ("null", '""'):
@@ -463,10 +473,16 @@ class _Mapper:
         pairs = [f'"{key}": {value}' for key, value, _ in self.members(node, root, root, types_of)]
         known = keys_of(root, root) if first(node, *ELEMENTS) is None else None
         for key in WHOLE_ARGUMENTS if pairs and known and len(known) <= MOST_KEYS else ():
-            member = f'"{key}": ' + "{"
-            if key not in known and pairs[0].startswith(member):  # type: ignore[operator]
-                inside = pairs.pop(0)[len(member) : -1].strip()
-                pairs[:0] = [inside] if inside else []
+            member = f'"{key}": '
+            if key in known or not pairs[0].startswith(member):  # type: ignore[operator]
+                continue
+            value, raw = pairs[0][len(member) :], first(node, *RAW)
+            if value[:1] == '"' and raw is not None:
+                value = nested_json(text_of(value).strip()) or value
+            if value[:1] == "{":
+                inside = value[1:-1].strip()
+                pairs[:1] = [inside] if inside else []
+                break
         found = "{" + ", ".join(pairs) + "}"
         self.incomplete = self.incomplete or (self.repaired and not self.readers.fits(self.called, found))
         return found
@@ -492,10 +508,11 @@ class _Mapper:
         found = self.readers.other_pair(self.called, self.text, other.start) if other is not None else None
         if found is not None:
             name, _, is_opened = found
-            self.incomplete = self.incomplete or not is_opened
+            self.incomplete, self.repaired = self.incomplete or not is_opened, True
         if parent is root and self.schemas and self.readers.spelled.reads_again:
-            name = without_quotes(name, root)
-        if parent is root and found is None and self.readers.spelled.around_key is not None:
+            bare = without_quotes(name, root)
+            self.repaired, name = self.repaired or bare != name, bare
+        if parent is root and found is None:
             self.incomplete = self.incomplete or is_odd_key(name, root)
         schema = member_of(parent, root, name)
         types, stated = types_by(schema, root), self.stated(word)
@@ -539,7 +556,8 @@ class _Mapper:
         literal = PYTHON.fullmatch(text.strip()) if quotes and kind in RAW else None
         if literal is not None and (literal[1] or " ")[0] in quotes:
             by_schema = types_of(schema, root)
-            return self.retyped(literal[1], by_schema) or string_in(literal[1])
+            typed = coerced(literal[1], by_schema) if self.readers.spelled.reads_again else None
+            return typed or string_in(literal[1])
         return self.retyped(text, types) or '"' + escaped(text) + '"'
 
     def retyped(self, text: str, types: Types) -> Optional[str]:
@@ -567,7 +585,7 @@ class _Mapper:
         if choice is not None and kind in ("scalar_value", "scalar_item"):
             typed = self.typed(choice, types)
             if typed is not None:
-                return typed
+                return in_type(typed, types if self.readers.spelled.reads_again else None)
         if not text.strip() and types != frozenset(["string"]):
             return next((empty for kind, empty in EMPTY if own is None or kind in own), '""')
         return self.retyped(text, types) or '"' + escaped(text) + '"'

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, Optional
+from typing import TYPE_CHECKING, NamedTuple, Optional
 
 from .callobjects import IRREGULAR_ARGUMENTS, NO_NAME, CallReader
 from .machine import CLOSER_KINDS
@@ -18,16 +18,18 @@ from .pairs import ENDS_OF_HEADERS
 from .pattern import NAME_LIMIT, Pattern
 from .repairs import ENDS_OF_CALLS, LEFT_OVER_BRACKET, is_empty_object
 from .scanner import NO_MARKERS, Scanner
-from .schema import Parameters, fits, is_odd_key, keys_of, properties_of, tool_named
+from .schema import Parameters, is_odd_key, keys_of, misfit, properties_of, tool_named
 from .second import (
     FIRST_KEY,
     NO_BRACE,
+    Doubts,
     any_styles,
     arguments_after,
     arguments_at,
     arguments_in,
     arguments_of,
     calls_in,
+    closed,
     is_wrapper,
     loaded,
     may_be_calls,
@@ -95,6 +97,7 @@ class Readers:
     def __init__(self, spelled: OtherSpelling, tools: Parameters) -> None:
         self.spelled, self.tools = spelled, tools
         self.objects: dict[int, CallOfObject] = {}
+        self.doubts = Doubts(tools)  # of the last reading
         self.text = ""
 
     # Values
@@ -150,11 +153,15 @@ class Readers:
             return []
         if self.spelled.fields and self.object_at(text, pos).expected in ("", "end"):
             return []
-        return calls_in(text[pos : self.end_of_others(text, pos)], self.tools)
+        end, self.doubts = self._up_to_marker(text, pos)
+        return calls_in(text[pos:end], self.doubts)
 
     def end_of_others(self, text: str, pos: int) -> int:
+        return self._up_to_marker(text, pos)[0]
+
+    def _up_to_marker(self, text: str, pos: int) -> tuple[int, Doubts]:
         mark = self.spelled.breaks.find(text, pos)
-        return len(text) if mark is None else mark.start
+        return len(text) if mark is None else mark.start, Doubts(self.tools, mark is None)
 
     def other_header(self, text: str, pos: int) -> tuple[str, int]:
         """Return the tool that an irregular header names, and where its arguments begin; ("", 0) if there is none."""
@@ -213,19 +220,21 @@ class Readers:
         """Return whether a pair of a tool has an odd key, and may be read by the schema's key instead."""
         return is_odd_key(key, self.tools.get(name)) and self.other_pair(name, text, pos) is not None
 
-    def object_for_pairs(self, name: str, text: str, pos: int) -> Optional[int]:
-        """Return the end of a JSON object in the place of all pairs of a tool, where no pair begins."""
+    def object_for_pairs(self, name: str, text: str, pos: int) -> Optional[tuple[str, int]]:
+        """Return the arguments in a JSON object in the place of all pairs of a tool, and where it ends; None where a
+        pair begins."""
         pair = self.spelled.between.match_at(text, pos) if self.spelled.between is not None else None
         pos += 2 * text.startswith("**{", pos)
         is_pair = pair is not None and pair.kind == "pair"
         if is_pair or not text.startswith("{", pos) or not self.spelled.reads_again:
             return None
-        found = _read(Reader(any_styles()), text, pos)
-        return found.end if arguments_of(name, found.text + found.closing, self.tools) is not None else None
+        return self._in_an_object(name, Reader(any_styles()), text, pos)
 
-    def arguments_for_pairs(self, name: str, text: str, pos: int) -> str:
-        found = _read(Reader(any_styles()), text, pos + 2 * text.startswith("**{", pos))
-        return arguments_of(name, found.text + found.closing, self.tools) or "{}"
+    def _in_an_object(self, name: str, reader: Reader, text: str, pos: int) -> Optional[tuple[str, int]]:
+        end = reader.read(text, pos, True)
+        self.doubts = Doubts(self.tools, end == len(text))
+        found = arguments_of(name, closed(reader, self.doubts), self.doubts)
+        return None if found is None else (found, end)
 
     def other_arguments(self, name: str, text: str, pos: int) -> Optional[tuple[str, int]]:
         """Return the arguments of a tool in another form, and the next marker, before which they end."""
@@ -233,14 +242,15 @@ class Readers:
         regular = text[pos : pos + 1] in ("{", '"', "") and NO_BRACE.match(text[pos : pos + 128]) is None
         if regular or not self.spelled.reads_again or self.spelled.after_call.match_at(text, pos) is not None:
             return None
-        end = self.end_of_others(text, pos)
-        found = arguments_in(name, text[pos:end], self.tools)
+        end, self.doubts = self._up_to_marker(text, pos)
+        found = arguments_in(name, text[pos:end], self.doubts)
         return None if found is None else (found, end)
 
     def lacks_object(self, text: str, pos: int) -> bool:
         """Return whether other text is in the place of arguments that are one object."""
         at = next_char(text, pos)
-        other = at < len(text) and self.spelled.after_call.match_at(text, at) is None
+        mark = self.spelled.after_call.match_at(text, at)
+        other = at < len(text) and (mark is None or mark.kind not in CLOSER_KINDS)
         return other and self.spelled.between is None
 
     def text_follows(self, arguments: str, text: str, pos: int) -> bool:
@@ -261,27 +271,39 @@ class Readers:
         mark = self.spelled.after_call.match_at(text, at)
         return at == len(text) or (mark is not None and mark.kind in ENDS_OF_CALLS)
 
+    def in_string(self, name: str, text: str) -> tuple[Optional[str], bool]:
+        """Return an object in JSON, or the object in a JSON string, and whether it is cut, or repaired in vain."""
+        reader = None if text[:1] == "{" else unwrapped(text, self.spelled.styles)
+        if reader is None:
+            return text if text[:1] == "{" else None, False
+        is_doubtful, repair, found = reader.want != "" or reader.is_guessed, reader.repair, reader.close()
+        return found, is_doubtful or (repair != "" and not self.fits(name, found))
+
     def fits(self, name: str, arguments: str) -> bool:
         """Return whether the schema of a tool allows repaired arguments."""
         found = loaded(arguments) if self.tools else None
-        return not isinstance(found, dict) or fits(found, self.tools.get(name))
+        return not isinstance(found, dict) or misfit(found, self.tools.get(name)) is None
 
-    def call_within(self, name: str, text: str) -> Optional[str]:
+    def call_within(self, name: str, text: str, doubts: Doubts) -> Optional[str]:
         """Return the arguments inside another object before the name; "" if they are another tool's, None if there are
         none."""
         keys = keys_of(self.tools.get(name), self.tools.get(name))
         if not self.spelled.reads_again or text[:1] != "{" or keys is None:
             return None
         found = json.loads(text)
-        return None if keys.intersection(found) or not found else arguments_of(name, text, self.tools) or ""
+        return None if keys.intersection(found) or not found else arguments_of(name, loaded(text), doubts) or ""
 
-    def within(self, name: str, text: str, pos: int = 0) -> Optional[str]:
-        """Return the arguments inside another object, which its first key shows; None if there are none."""
+    def is_wrapped(self, name: str, text: str, pos: int = 0) -> bool:
+        """Return whether the first key of an object shows that it may be around the arguments."""
         key = FIRST_KEY.match(text, pos) if self.spelled.reads_again else None
-        if key is None or not is_wrapper(key[1], name, self.tools):
+        return key is not None and is_wrapper(key[1], name, self.tools)
+
+    def within(self, name: str, text: str, pos: int) -> Optional[str]:
+        """Return the arguments inside another object; None if there are none."""
+        if not self.is_wrapped(name, text, pos):
             return None
-        found = self.value_at(text, pos)
-        return arguments_of(name, found.text + found.closing, self.tools)
+        found = self._in_an_object(name, Reader(self.spelled.styles, self.spelled.breaks), text, pos)
+        return None if found is None else found[0]
 
 
 def _read(reader: Reader, text: str, pos: int) -> Value:
@@ -299,6 +321,7 @@ class _ObjectCall:
         self.text, self.pos, self.start = text, start, start
         self.reader = CallReader(self.spelled.styles, self.spelled.breaks)
         self.reader.fields = self.spelled.fields
+        self.doubts = Doubts(self.tools)
         self.name: Optional[str] = None
         self.identity: Optional[str] = None
         self.arguments: Optional[str] = None
@@ -338,9 +361,10 @@ class _ObjectCall:
         found = IRREGULAR_ARGUMENTS.match(self.text, self.pos)
         if found is None or found[1] is None:
             return
-        text = self.text[found.start(1) : readers.end_of_others(self.text, found.start(1))]
-        arguments = arguments_at(self.name or "", text, 0, self.tools)
+        end, doubts = readers._up_to_marker(self.text, found.start(1))
+        arguments = arguments_at(self.name or "", self.text[found.start(1) : end], 0, doubts)
         if arguments is not None:
+            self.doubts = doubts
             self.arguments, self.begins, self.repaired = arguments[0], found.start(1), True
             self.pos, reader.want = found.start(1) + arguments[1], "comma"
 
@@ -409,9 +433,10 @@ class _ObjectCall:
     def _call(self, incomplete: bool) -> CallOfObject:
         arguments = "{" + ", ".join(self.flat_members) + "}"
         content = ""
-        name, again = self.name or "", self.spelled.reads_again
+        name, again, doubts = self.name or "", self.spelled.reads_again, self.doubts
+        doubts.is_guessed |= incomplete
         if self.arguments is None and not self.flat_members and again and len(self.others) == 1 and not incomplete:
-            self.arguments = arguments_of(name, self.others[0], self.tools)
+            self.arguments = arguments_of(name, loaded(self.others[0]), doubts)
             self.early = False
         incomplete = incomplete or (self.arguments is None and self.has_unknown and not self.flat_members)
         alone = self.arguments is None and not (
@@ -421,19 +446,20 @@ class _ObjectCall:
             following, self.pos = arguments_after(name, self.text, self.pos, self.tools, True) or ("", self.pos)
             self.arguments = following or None
         if self.early and self.arguments is not None:
-            inner = self.readers.call_within(name, self.arguments)
+            inner = self.readers.call_within(name, self.arguments, doubts)
             incomplete = incomplete or inner == ""
             self.arguments = inner or self.arguments
-        elif self.arguments is not None:
-            self.arguments = self.readers.within(name, self.arguments) or self.arguments
+        elif self.arguments is not None and self.readers.is_wrapped(name, self.arguments):
+            self.arguments = arguments_of(name, loaded(self.arguments), doubts) or self.arguments
         if self.arguments is not None:
-            is_object = self.arguments[:1] == "{"
-            inside: Any = self.arguments if is_object else unwrapped(self.arguments, self.spelled.styles)
+            inside, doubtful = self.readers.in_string(name, self.arguments)
+            incomplete = incomplete or doubtful
             if inside is None and again and self.arguments[:1] in ("[", '"'):
-                inside = arguments_of(name, self.arguments, self.tools)
+                inside = arguments_of(name, loaded(self.arguments), doubts)
             if inside is None and self.arguments not in ("null", '""'):
                 content, incomplete = self.arguments, True
             arguments = "{}" if inside is None else inside
         repaired = self.repaired or bool(self.reader.repair)
-        incomplete = incomplete or self.reader.is_guessed or (repaired and not self.readers.fits(name, arguments))
+        incomplete = incomplete or doubts.is_guessed or self.reader.is_guessed
+        incomplete = incomplete or (repaired and not self.readers.fits(name, arguments))
         return CallOfObject(self.pos, self.name or "", self.identity, arguments, content, self.begins, incomplete)

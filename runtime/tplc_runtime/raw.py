@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from .pairs import Pairs
+from .pairs import MOST_KEYS, WHOLE_ARGUMENTS, Pairs
 from .pattern import LOOK_BACK, Pattern
 from .scanner import LANGUAGE, NO_MARKERS, SPELLED_OTHERWISE, Match, Scanner, trailing_overlap
 from .schema import keys_of, properties_of, typed_as, types_of_member
@@ -26,13 +26,8 @@ if TYPE_CHECKING:
 
     End = Any  # the end of a value, with `find`, `partial_match` and `safe_prefix_end` like scanners
 
-MORE_THAN_VALUE = Pattern(r"[\n\[{(<]")
+MORE_THAN_VALUE = Pattern(r"\n|[^\w\s.+-]")
 NUMBER_PART = Pattern(r"[\s\w.+-]*")
-WHOLE_ARGUMENTS = (
-    "arguments",
-    "parameters",
-)  # a pair with this key contains all arguments, if the schema has no such key
-MOST_KEYS = 64  # keys of schemas with more than these aren't searched for
 # The group is empty if a quote is never closed: nothing after it is examined again.
 PYTHON = Pattern(r"""('[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*"|\b(?:True|False|None)\b)|['"].*""")
 TO_ESCAPE = Pattern(r'\\(.)|["\x00-\x1f]')
@@ -261,7 +256,6 @@ NUMBER_TYPES = frozenset(["number", "integer"])
 
 
 class RawPairs(Pairs):
-    TYPES_ARE_CHECKED: ClassVar[bool] = True
     CALL_CLOSES: ClassVar[Any] = None  # the end of a value without a closer of its own: see `ValueOrCallEnd`
     RETYPES_VALUES: ClassVar[bool] = False  # a value in another form is converted by the schema
     WORDS: ClassVar[ValueWords]
@@ -535,17 +529,21 @@ class RawPairs(Pairs):
             literal = coerced(text, self._types)
             fits = literal is not None
             if fits or (self._types is not None and "string" not in self._types):
-                self._note("argument_of_other_type", "an argument is not written as its type is")
-                # What has lines or brackets may contain more of the call than this value.
+                self._note_other_type()
+                # What has lines or punctuation may contain more of the call than this value.
                 self.incomplete = self.incomplete or (not fits and bool(MORE_THAN_VALUE.search(text.strip())))
         if fits and literal is not None and literal != (literal := in_type(literal, self._by_schema)):
-            self._note("argument_of_other_type", "an argument is not written as its type is")
+            self._note_other_type()
         if literal is None or not fits:
             self._as = "string"
             self._piece(text)
             literal = '"'
         self._out.emit("arguments", literal)
         return None
+
+    def _note_other_type(self) -> None:
+        self._note("argument_of_other_type", "an argument is not written as its type is")
+        self._is_retyped = True
 
     def _finish(self) -> None:
         if self._open and self._in_value:

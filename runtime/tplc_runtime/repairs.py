@@ -6,7 +6,7 @@ from .machine import CLOSER_KINDS, Machine
 from .pattern import NAME_LIMIT, Pattern
 from .scanner import NO_MARKERS, squeezed
 from .schema import tool_named
-from .second import calls_in, may_be_calls
+from .second import Doubts, arguments_of, calls_in, closed, may_be_calls
 from .slots import ONE_WORD
 from .turn import next_char
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Any, ClassVar
 
     from .scanner import Scanner
+    from .values import Reader
 
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "final_end")
 PART_OF_NAME = Pattern(r"(?:[=:][\"']?)?\Z")  # after a garbled closer
@@ -106,15 +107,38 @@ class Repairs(Machine):
         if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
             return False
         end = len(buf) if mark is None else mark.start
-        found = calls_in(buf[start:end], self._tools)
+        doubts = Doubts(self._tools, mark is None)
+        found = calls_in(buf[start:end], doubts)
         if not found:
             return self._restore_first_reading()
+        self.incomplete |= doubts.is_guessed
+        self._repaired = True
         self._note("other_form_of_calls", "calls that are not written as the template does")
         self._pos = end
         for name, arguments in found:
             self._open_call(name, None)
             self._close_call(arguments)
         return True
+
+    def _in_an_object(self, start: int, reader: Reader, *, for_pairs: bool = False) -> bool | None:
+        """Read an object that is, or contains, the arguments of the call; None if they are not in it."""
+        end = reader.read(self._buf, start, self._final)
+        if reader.want and not self._final:
+            return False
+        doubts = Doubts(self._tools, end == len(self._buf))
+        arguments = arguments_of(self._out.calls[-1][0], closed(reader, doubts), doubts)
+        if arguments is None:
+            return None
+        if for_pairs:
+            self._note("object_as_arguments", "an object in the place of arguments")
+        else:
+            self._note("call_as_arguments", "a whole call, or another object, around the arguments")
+        return self._read_whole(arguments, end, doubts)
+
+    def _read_whole(self, arguments: str, end: int, doubts: Doubts) -> bool:
+        self._pos, self._space, self._repaired = end, "", True
+        self.incomplete |= doubts.is_guessed
+        return self._close_call(arguments)
 
     def _restore_first_reading(self) -> bool:
         """Return to the result of the first reading: the second found no call."""

@@ -9,6 +9,7 @@ Malformed schemas are ignored.
 from __future__ import annotations
 
 import json
+import re
 
 from .pattern import Pattern
 
@@ -23,12 +24,13 @@ ALIASES = {**NAMES, "dict": "object", "None": "null", "tuple": "array", "double"
 
 
 MOST_VARIANTS = 4096  # a larger schema is ignored
-ODD_IN_KEYS = frozenset("<>{}[],:=\n")
+ODD_IN_KEYS = frozenset("<>{}[],:=\n\"'")
 REFERRING = frozenset(("$ref", "anyOf", "oneOf", "allOf"))  # members that lead to other schemas
 PLAIN = frozenset(("type", "description", "title", "default"))  # of these members, only the type matters
 ONLY = {name: frozenset([name]) for name in ("array", "boolean", "integer", "null", "number", "object", "string")}
 NULL = {"type": "null"}
 NAMESPACE = Pattern(r"\A\S*[.:/](?=[^.:/]+\Z)")
+BEGINS_WORD, ENDS_KEY = r"(?<!\w)", r"""["']?\s?[=:]"""
 SEPARATORS = Pattern(r"[\s_.-]+")
 
 
@@ -196,23 +198,22 @@ def keys_allowed(schema: object) -> set[str] | None:
     return keys
 
 
-def fits(arguments: Mapping[str, object], schema: object) -> bool:
-    """Return whether a schema allows the keys of these arguments, and the types of their values."""
-    return misfit(arguments, schema) is None
-
-
-def misfit(arguments: Mapping[str, object], schema: object, *, types: bool = True) -> tuple[bool, str] | None:
-    """Return the first argument that a schema doesn't allow: whether it has such a key, and the key.  `types`: also
-    examine the types of values."""
-    keys = keys_of(schema, schema)
+def misfit(arguments: Mapping[str, object], schema: object, *, types: bool = True) -> tuple[str, str] | None:
+    """Return the first argument that a schema doesn't allow, and what it doesn't: "key" or "type" (if `types`); or an
+    argument that is missing, but "inside" of the text of another."""
+    keys = keys_allowed(schema)
     for key, value in arguments.items():
         if keys is not None and key not in keys:
-            return False, key
+            return "key", key
         allowed = types_of_member(schema, key) if types else None
         kind = NAMES.get(type(value).__name__, "object")
         number = kind == "integer" and allowed is not None and "number" in allowed
         if allowed is not None and kind not in allowed and not number:
-            return True, key
+            return "type", key
+    for key in properties_of(schema):
+        texts = [text for text in arguments.values() if key not in arguments and isinstance(text, str)]
+        if any(key and key in text and re.search(BEGINS_WORD + re.escape(key) + ENDS_KEY, text) for text in texts):
+            return "inside", key
     return None
 
 
@@ -221,7 +222,7 @@ def is_odd_key(key: str, schema: object) -> bool:
     if ODD_IN_KEYS.isdisjoint(key):
         return False
     known = keys_of(schema, schema)
-    return known is not None and key not in known
+    return known is not None and without_quotes(key, schema) not in known
 
 
 def without_quotes(key: str, schema: object) -> str:

@@ -12,15 +12,13 @@ import json
 from functools import lru_cache
 
 from .pattern import NAME_CHARACTERS, Pattern
-from .schema import keys_allowed, keys_of, member_of, tool_named, types_of
+from .schema import Parameters, keys_allowed, keys_of, member_of, tool_named, types_of
 from .values import Reader, Style
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
-
-    from .schema import Parameters
 
 NAME_KEYS = ("name", "tool_name", "function_name", "function", "tool", "recipient_name")
 ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params", "kwargs")
@@ -75,9 +73,27 @@ def may_be_calls(text: str, tools: Parameters, keys: tuple[str, ...]) -> bool:
     return not rest or any(rest.startswith(word) or word.startswith(rest) for word in known)
 
 
-def calls_in(text: str, tools: Parameters) -> list[tuple[str, str]]:
+class Doubts(Parameters):
+    """The tools of one reading, which notes whether it had to guess where a value ends.  `at_end`: the output ends with
+    the text, which may be truncated."""
+
+    is_guessed = False
+
+    def __init__(self, tools: Parameters, at_end: bool = False) -> None:
+        super().__init__(tools)
+        self.at_end = at_end
+
+
+def closed(reader: Reader, tools: Doubts) -> Any:
+    """Return the value that was read, as far as it goes."""
+    tools.is_guessed |= reader.is_guessed or reader.string is not None or (reader.want != "" and tools.at_end)
+    return loaded(reader.close())
+
+
+def calls_in(text: str, tools: Doubts) -> list[tuple[str, str]]:
     """Return the calls in a text, with their arguments as JSON; none if the text contains anything else."""
     for candidate in _candidates(text):
+        tools.is_guessed = False
         values = [inner for value in _values(candidate, tools) for inner in _unwrapped(value, tools)]
         found = [_call_of(value, tools) for value in values]
         if found and None not in found:
@@ -85,40 +101,43 @@ def calls_in(text: str, tools: Parameters) -> list[tuple[str, str]]:
     return []
 
 
-def arguments_in(name: str, text: str, tools: Parameters) -> str | None:
+def arguments_in(name: str, text: str, tools: Doubts) -> str | None:
     """Return the arguments of a tool in a text that has another form; None if it contains anything else."""
     at = arguments_at(name, text, 0, tools)
     if at is not None and at[1] == len(text):
         return at[0]
     for candidate in _candidates(text):
+        tools.is_guessed = False
         values = _values(candidate, tools)
-        found = arguments_of(name, json.dumps(values[0]), tools) if len(values) == 1 and values[0] is not None else None
+        found = arguments_of(name, values[0], tools) if len(values) == 1 else None
         if found is not None:
             return found
     return None
 
 
-def arguments_at(name: str, text: str, pos: int, tools: Parameters) -> tuple[str, int] | None:
+def arguments_at(name: str, text: str, pos: int, tools: Doubts) -> tuple[str, int] | None:
     """Return the arguments of a tool that begin here in another form, and where they end: an object with punctuation
     or a fence around it, keywords in parentheses, or elements.  None if there are none."""
     before = BEFORE_OBJECT.match(text, pos)
     if before is not None:
         value, end = json_value(text, before.end(), tools)
-        found = arguments_of(name, json.dumps(value), tools)
+        found = arguments_of(name, value, tools)
     elif text.startswith("(", pos):
         value, end = _called(name + text[pos:], 0, tools)
         named = value is not None and value["name"] == name
-        found, end = arguments_of(name, json.dumps(value["arguments"]), tools) if named else None, end + pos - len(name)
+        found, end = arguments_of(name, value["arguments"], tools) if named else None, end + pos - len(name)
     else:
         pairs, end = _tagged(text, pos, name, tools)
         found = json.dumps(pairs, ensure_ascii=False) if pairs else None
     return None if found is None else (found, int(AFTER_ARGUMENTS.match(text, end).end()))
 
 
-def arguments_of(name: str, text: str, tools: Parameters) -> str | None:
-    """Return the arguments of a tool that a value in JSON is or contains; None if they are not this tool's."""
-    value = loaded(text)
+def arguments_of(name: str, value: Any, tools: Doubts) -> str | None:
+    """Return the arguments of a tool that a value is or contains, as JSON; None if they are not this tool's."""
+    before = tools.is_guessed
     found = _with_arguments(name, {"arguments": value}, tools) if value is not None and name in tools else None
+    if found is None:
+        tools.is_guessed = before
     return None if found is None else found[1]
 
 
@@ -134,7 +153,7 @@ def arguments_after(name: str, text: str, pos: int, tools: Parameters, final: bo
     end = reader.read(text, start, final)
     if reader.want and not final:
         return None
-    found = None if reader.want else loaded(reader.close())
+    found = None if reader.want or reader.is_guessed else loaded(reader.close())
     if not isinstance(found, dict) or not keys.issuperset(found):
         return "", pos
     is_call = any(isinstance(found.get(key), str) and found[key] in tools for key in NAME_KEYS)
@@ -148,12 +167,6 @@ def is_wrapper(key: str, name: str, tools: Parameters) -> bool:
         return False
     keys = keys_allowed(tools.get(name))
     return keys is not None and key not in keys
-
-
-def calls_of(text: str, tools: Parameters) -> list[tuple[str, str]]:
-    """Return the call that a JSON text means, in a list; an empty list if there is none."""
-    found = _call_of(loaded(text), tools)
-    return [] if found is None else [found]
 
 
 def loaded(text: str) -> Any:
@@ -221,7 +234,7 @@ DOUBLED_QUOTES = Pattern(r'""(?=\w)|(?<=\w)""')
 DOUBLED = Pattern(r"([{}])\s*\1")
 
 
-def _values(text: str, tools: Parameters) -> list[Any]:
+def _values(text: str, tools: Doubts) -> list[Any]:
     """Return consecutive objects, also those in lists, and calls such as f(a=1); with a None in the list if there is
     anything else."""
     found: list[Any] = []
@@ -236,7 +249,7 @@ def _values(text: str, tools: Parameters) -> list[Any]:
     return found
 
 
-def _tagged_call(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
+def _tagged_call(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
     """Return the call `<x=f> … </x>` with elements in it as an object, and where it ends; None if there is none."""
     match = TAGGED_CALL.match(text, pos)
     name = tool_named(match[3] or match[1], tools) if match is not None else ""
@@ -255,14 +268,14 @@ def any_styles() -> tuple[Style, Style, Style]:
     return (Style(quotes, words),) * 3
 
 
-def json_value(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
+def json_value(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
     """Return the value in JSON that begins here, and where it ends."""
     reader = Reader(any_styles())
     end = reader.read(text, pos, True)
-    return loaded(reader.close()), end
+    return closed(reader, tools), end
 
 
-def _called(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
+def _called(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
     """Return the call `f(a=1)`, `f({"a": 1})` or `f {"a": 1}` as an object, and where it ends; None if there is
     none."""
     match = CALLED.match(text, pos)
@@ -277,6 +290,7 @@ def _called(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
     while match[2]:
         after = AFTER_KEYWORD.match(text, pos)
         if after[1] or after.end() == len(text):
+            tools.is_guessed |= tools.at_end and not after[1]
             return {"name": name, "arguments": members}, after.end()
         key = KEYWORD.match(text, after.end())
         if key is None:
@@ -284,11 +298,11 @@ def _called(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
         reader = Reader(any_styles())
         reader.follow = KEYWORD_FOLLOWS
         pos = reader.read(text, key.end(), True)
-        members[key[1]] = loaded(reader.close())
+        members[key[1]] = closed(reader, tools)
     return None, pos
 
 
-def _tagged(text: str, pos: int, name: str, tools: Parameters) -> tuple[dict[str, Any], int]:
+def _tagged(text: str, pos: int, name: str, tools: Doubts) -> tuple[dict[str, Any], int]:
     """Return the arguments of a tool in elements such as `<a>1</a>` or `<x name="a">1</x>`, and where these end."""
     schema = tools.get(name)
     keys = keys_of(schema, schema) or set()
@@ -306,7 +320,7 @@ def _tagged(text: str, pos: int, name: str, tools: Parameters) -> tuple[dict[str
     return found, pos
 
 
-def _unwrapped(value: Any, tools: Parameters) -> list[Any]:
+def _unwrapped(value: Any, tools: Doubts) -> list[Any]:
     """Return the values that are in the place of calls: inside of lists, and of objects with one member."""
     found: list[Any] = []
     waiting = [(value, 0)]
@@ -323,7 +337,7 @@ def _unwrapped(value: Any, tools: Parameters) -> list[Any]:
     return found
 
 
-def _call_of(value: Any, tools: Parameters) -> tuple[str, str] | None:
+def _call_of(value: Any, tools: Doubts) -> tuple[str, str] | None:
     """Return the call that an object means."""
     value = _innermost(value)
     if value is None:
@@ -352,7 +366,7 @@ def _innermost(value: Any) -> dict[str, Any] | None:
     return None
 
 
-def _with_arguments(name: str, members: dict[str, Any], tools: Parameters) -> tuple[str, str] | None:
+def _with_arguments(name: str, members: dict[str, Any], tools: Doubts) -> tuple[str, str] | None:
     keys = keys_of(tools[name], tools[name])
     named = [key for key in ARGUMENT_KEYS if key in members and key not in (keys or ())]
     rest = {key: value for key, value in members.items() if key not in OTHER_KEYS}
@@ -372,9 +386,9 @@ def _with_arguments(name: str, members: dict[str, Any], tools: Parameters) -> tu
         return None
 
 
-def arguments_within(name: str, value: Any, tools: Parameters) -> dict[str, Any] | None:
+def arguments_within(name: str, value: Any, tools: Doubts) -> dict[str, Any] | None:
     """Return the object with a tool's arguments that a value is or contains; None if there is none."""
-    keys, given = keys_allowed(tools[name]), value
+    keys, given, key = keys_allowed(tools[name]), value, ""
     for _ in range(MOST_WRAPS):
         if isinstance(value, str):
             value = _values(value, tools)
@@ -383,7 +397,11 @@ def arguments_within(name: str, value: Any, tools: Parameters) -> dict[str, Any]
         if not isinstance(value, dict):
             break
         if keys is None or keys.issuperset(value):
-            return value
+            # Of an object that is cut, a key is lost only if it is one that is known, with something inside.
+            known = key in (name, *KNOWN_KEYS)
+            if key == "" or (value if tools.is_guessed and known else not tools.is_guessed and (value or known)):
+                return value
+            break
         named = [item for item in value.values() if isinstance(item, str) and item in tools and item != name]
         objects = [key for key, item in value.items() if isinstance(item, dict) or str(item).lstrip()[:1] == "{"]
         inner = [key for key in objects if key not in OTHER_KEYS]
@@ -391,6 +409,6 @@ def arguments_within(name: str, value: Any, tools: Parameters) -> dict[str, Any]
         lost = value.keys() - {*inner, *NAME_KEYS, *OTHER_KEYS, "required"}
         if named or len(inner) != 1 or lost or not keys.isdisjoint(value):
             break
-        value = value[inner[0]]
+        key, value = inner[0], value[inner[0]]
     # Arguments of a tool without parameters stay as they are.
     return given if keys == set() and isinstance(given, dict) else None

@@ -155,6 +155,8 @@ class Style:
         is_json = self.opened == self.usual == '"' and self.strings['"'].escape == "json" and not bare_keys
         is_json = is_json and '"' not in self.prefixes and "".join(punctuation) == "[,]{:,}"
         self.is_json = self.is_regular = is_json and all(words.get(word) == word for word in JSON_WORDS)
+        if self.HAS_WORDS:
+            self._set_steps(punctuation)
 
     def needed_after(self, text: str) -> int:
         """Return how many characters are needed after a quote to see whether it ends a string; `text` follows it."""
@@ -163,46 +165,39 @@ class Style:
             return min(len(text), MOST_SPACE) + 1
         return 0
 
-
-class WordStyle(Style):
-    """A style with keys, strings or words that JSON doesn't have, so regular text is translated."""
-
-    HAS_WORDS: ClassVar[bool] = True
-
-    def __init__(
-        self,
-        strings: Sequence[tuple[str, str, str]],
-        words: Mapping[str, str],
-        punctuation: Sequence[str] = ("[", ",", "]", "{", ":", ",", "}"),
-        *,
-        bare_keys: bool = False,
-    ) -> None:
-        super().__init__(strings, words, punctuation, bare_keys=bare_keys)
+    def _set_steps(self, punctuation: Sequence[str]) -> None:
+        """Set the steps of regular text in a style that is not JSON."""
         if self.quoting is None or not self.prefixes.isdisjoint([self.opened, *punctuation]):
             return
         self.is_regular = "".join(punctuation) == "[,]{:,}"
         close, few = re.escape(self.usual), f"{JSON_SPACE}{{0,{MOST_SPACE}}}"
         part_of_quote, part_of_close = any_prefix(self.opened), any_prefix(self.usual)
-        if bare_keys:
+        if self.bare_keys:
             key = rf"([^\W\d]\w{{0,{LONGEST_KEY - 1}}})(?:(:{JSON_SPACE}*)|\Z)|\Z"
         else:
             inside = rf'[^"\\{re.escape(self.usual[:1])}\x00-\x1f]{{0,{LONGEST_KEY}}}'
             after = rf"{close}{few}(?:(:{JSON_SPACE}*)|\Z)|(?:{part_of_close})?\Z"
             key = rf"{re.escape(self.opened)}({inside})(?:{after})|(?:{part_of_quote})?\Z"
-        self.around_key = (0, 0) if bare_keys else (len(self.opened), len(self.usual))
+        self.around_key = (0, 0) if self.bare_keys else (len(self.opened), len(self.usual))
         if not self.is_json:
             self.opening = Pattern(re.escape(self.opened))
         self.next_member = Pattern(rf"(?:,{JSON_SPACE}*)?(?:{key})")
         self.next_item = Pattern(
             rf",{JSON_SPACE}*(?:()()(?=[\[{{\w-]|{re.escape(self.opened)})|(?:{part_of_quote})?\Z)"
         )
-        known = "|".join([*sorted(filter(str.isalnum, words), key=len, reverse=True), NUMBER.pattern])
+        known = "|".join([*sorted(filter(str.isalnum, self.words), key=len, reverse=True), NUMBER.pattern])
         self.scalar = Pattern(rf"({known})(?=[,\]}} \n\r\t])|(?:[\w.+-]+|{part_of_quote})\Z")
         follow = self.follow.pattern.replace(r"|\Z)", ")")
         self.closing = Pattern(close + f"(?={follow})" * self.quoting.is_guessed)
         part = rf"{part_of_close}|{close}\s{{0,{MOST_SPACE}}}" if self.quoting.is_guessed else part_of_close
         escapes = f"|{PART_OF_ESCAPE.pattern}" * (self.quoting.escape != "none")
         self.part_in_string = Pattern(rf"(?:{part})\Z{escapes}")
+
+
+class WordStyle(Style):
+    """A style with keys, strings or words that JSON doesn't have, so regular text is translated."""
+
+    HAS_WORDS: ClassVar[bool] = True
 
 
 class Reader(Copyable):
@@ -384,6 +379,7 @@ class Reader(Copyable):
 
     def _no_value(self, pos: int) -> int:
         self._repaired("missing value")
+        self.is_guessed = True
         self.out.append("null")
         self.want = ""
         return pos
@@ -491,7 +487,9 @@ class Reader(Copyable):
             # The first quote of a value may be missing.
             bare = text.rstrip("\"'") if bare_key or (text[-1:] == '"' and text.count('"') == 1) else text
             # No comma before a key: the quote after the value before it may be missing.
-            self.is_guessed |= not ODD_IN_WORDS.isdisjoint(bare) or (bare_key and self.want == "comma")
+            self.is_guessed |= (
+                not ODD_IN_WORDS.isdisjoint(bare) or bare[-1:] == "'" or (bare_key and self.want == "comma")
+            )
             literal = '"' + escaped(bare) + '"'
         self._begin()
         self.out.append(literal)
@@ -643,11 +641,11 @@ class RegularReader(Reader):
         return True
 
 
-def unwrapped(text: str, styles: tuple[Style, Style, Style]) -> str | None:
-    """Return the object in a JSON string; None if there is none."""
+def unwrapped(text: str, styles: tuple[Style, Style, Style]) -> Reader | None:
+    """Return the reader of the object in a JSON string; None if there is none."""
     inside, reader = text_of(text) if text[:1] == '"' else "", Reader(styles)
     if inside.lstrip()[:1] == "{" and not inside[reader.read(inside, 0, True) :].strip():
-        return reader.close()
+        return reader
     return None
 
 

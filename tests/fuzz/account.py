@@ -50,6 +50,8 @@ OTHERWISE = {"tool_name_corrected", "calls_opened_twice", "other_header", "other
 # And of an argument written otherwise, whose key is in the schema.
 _ARGUMENT_OTHERWISE = {"argument_not_opened", "other_form_of_argument"}
 _ITS_KEY = re.compile(r"the argument (.*) is not ", re.S)
+IN_OTHER_FORM = "arguments: in another form"
+_AROUND_ARGUMENTS = re.compile(r"[(:=*>`)]|json", re.I)
 _WORD_OR_QUOTE = re.compile(r"""\w*["'“”]""")
 _COMMENT = re.compile(r"(?://|#)[^\n]*|/\*.*?\*/", re.S)
 
@@ -292,7 +294,12 @@ def _state(name: str, method: Method) -> Method:
             return bool(more)
         if raw is not None and trace.raw is raw:
             raw.append(buf[start : self._pos])
-        trace.end_step(name, buf, start, self._pos)
+        codes = {(note.code, note.text == IN_OTHER_FORM) for note in self._diagnostics[notes:]}
+        if ("arguments_repaired", True) in codes:
+            trace.exempt += _AROUND_ARGUMENTS.findall(buf, start, self._pos)
+            trace.exempt += trace.calls[-1][0].split("_")  # it may come again, without its separators
+        # An object in the place of pairs is read as a value.
+        trace.end_step("_value" if ("object_as_arguments", False) in codes else name, buf, start, self._pos)
         if trace.given_back:
             trace.given_back = False
             trace.consumed.clear()
@@ -451,10 +458,13 @@ def _watch_member(method: Method) -> Method:
 
 def _watch_end_value(method: Method) -> Method:
     def end_value(self: Any) -> None:
-        key, notes = self._all, len(self._diagnostics)
+        key, notes, text = self._all, len(self._diagnostics), "".join(self._out.texts["value"])
         method(self)
-        if any(note.code == "arguments_in_one" for note in self._diagnostics[notes:]):
+        codes = [note.code for note in self._diagnostics[notes:]]
+        if "arguments_in_one" in codes:
             self._trace.exempt.append(key)
+        if "argument_of_other_type" in codes:
+            self._trace.exempt.append(text)
 
     return end_value
 

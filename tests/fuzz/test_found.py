@@ -121,6 +121,25 @@ def test_openers_that_come_twice_are_reported() -> None:
     assert [note.text for note in parser.diagnostics] == ["the calls are opened twice", "the output ends inside a call"]
 
 
+# Calls in another form that the output cuts before anything of them is an argument, and values in another form.
+UNACCOUNTED = [
+    ("keyword-calls", "<.code.>listrooms{ /"),
+    ("keyword-calls", "<.code.>listrooms({"),
+    ("words-in-calls", "⟨do getforecast {"),
+    ("recipient-lines", 'getforecast{"arguments"{'),
+    ("python-literals", "[run]{'callablegetforecast{'arguments'{"),
+    ("python-literals", "[run]{'callablelist_rooms','kwargs':'r':{"),
+    ("forced-closed", '[[call1]]{"args"{d:{}}"fn"list_rooms'),
+    ("nested-elements", '^<job ofgetforecast">^<true>^</true>^<detailed>1^</detailed>'),
+    ("open-json", '[=request=]{"function"getforecast,input:`{city'),
+]
+
+
+@pytest.mark.parametrize(("name", "text"), UNACCOUNTED)
+def test_nothing_of_a_truncated_call_is_lost(name: str, text: str) -> None:
+    assert check(named(name), text, TOOLS, list(text)).broken == ()
+
+
 @pytest.mark.parametrize(
     ("name", "text"), [("recipient-lines", '"{'), ("keyword-calls", '<.code.>"('), ("channels", "{to}fn..{}")]
 )

@@ -19,7 +19,7 @@ STATED = {
     "LEAST_CUT = ": "runtime/tplc_runtime/pattern.py",
     "LONGEST_KEY = ": "runtime/tplc_runtime/pattern.py",
     "MOST_SPACE = ": "runtime/tplc_runtime/pattern.py",
-    "MOST_KEYS = 64": "runtime/tplc_runtime/raw.py",
+    "MOST_KEYS = 64": "runtime/tplc_runtime/pairs.py",
     "NEVER_IN_NAMES = ": "runtime/tplc_runtime/slots.py",
     "CUT_KINDS = ": "runtime/tplc_runtime/turn.py",
     '"true": ("true", "True")': "compiler/tplc/ir/spellings.py",

@@ -35,9 +35,10 @@ TEMPLATE = """
 {%- if add_generation_prompt %}{{- '[assistant]\n' }}{%- endif %}
 """
 TYPE = "an argument is not written as its type is"
+EDGE = '" is like a marker, but remains in the message'
 VALUES: list[tuple[str, object, list[str]]] = [
     ("city=Oslo, days=3", {"city": "Oslo", "days": 3}, []),
-    ("city= Oslo, days=3", {"city": " Oslo", "days": 3}, []),  # as the template writes it
+    ("city= Oslo, days=3", {"city": " Oslo", "days": 3}, [EDGE]),  # as the template writes it
     ("city = Oslo, days = 3", {"city": "Oslo", "days": 3}, []),
     ("city\n=\nOslo, days =3", {"city": "Oslo", "days": 3}, []),
     ("city=Oslo, days='3'", {"city": "Oslo", "days": 3}, [TYPE]),

@@ -8,6 +8,7 @@ A parser leaves such a text in the message if nothing shows that it is a marker,
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,11 @@ from tplc.lower.layouts import unique
 from tplc.lower.lexemes import NOTHING, exact, in_class, is_respelled, respelling, truncated_pattern
 
 SPACE_IN_LINE = r"[^\S\n]"
+# White space, quotes, a comma, and a bracket without its opening one.
+GUESSED_EDGES = (
+    r"""(?<=: )"(?:\s|\\n|''|(?:\\"){2})|(?:\s|,|\\n|(?<!\\)\\")"(?=[,}])"""
+    r"""|(?<=: ")(?:[^"(]*\)|[^"\[]*\])"(?=[,}])"""
+)
 _CLOSING = frozenset(">]}»】⟩＞")
 # Brackets of at least two characters around words: hardly any text that is no marker has them.
 _BETWEEN_BRACKETS = re.compile(r"([^\w\s]{2,4})\w(?:.*\w)?([^\w\s]{2,4})", re.DOTALL)
@@ -42,9 +48,10 @@ def marker_like_texts(acceptor: Acceptor) -> MarkerLikeTexts | None:
     pieces = unique(piece for text in _markers(acceptor) for piece in pieces_of(text))
     long = tuple(core for core in pieces if is_respelled(core) and WORDS.search(core) is not None)
     short = tuple(core for core in pieces if core not in long and SHORT.fullmatch(core))
-    at_edges = list(_at_edges(acceptor))
+    at_edges, value = list(_at_edges(acceptor)), _value_edges(acceptor)
     if not long and not short:
-        return MarkerLikeTexts("|".join(at_edges), NOTHING, NOTHING) if acceptor.prose_headers else None
+        text = "|".join(at_edges) if acceptor.prose_headers else NOTHING
+        return MarkerLikeTexts(text, NOTHING, value) if (text, value) != (NOTHING, NOTHING) else None
     first = in_class(sorted({core[0] for core in (*long, *short)}))
     last = in_class(sorted({core[-1] for core in (*long, *short)} & _CLOSING)) or ">"
     text = "|".join([*([_with_other_brackets(long)] if long else []), *map(respelling, short), *_other_words(long)])
@@ -52,10 +59,20 @@ def marker_like_texts(acceptor: Acceptor) -> MarkerLikeTexts | None:
     edges = [rf"\A[{last}](?!{SPACE_IN_LINE})", rf"\A[^{first}]*[{last}]\Z"]
     edges += [rf"\A[{first}][^{last}]*\Z", rf"(?<!{SPACE_IN_LINE})[{first}]\Z"]
     pairs = acceptor.calls.pairs if acceptor.calls is not None else None
-    value = rf'"(?:[{last}]|\\r\\n)|(?:(?:{text})(?:\\n)?|[{first}]|\\r)"'
-    is_raw = pairs is not None and not pairs.quoted
-    found = "|".join([rf"(?:{text})(?=\w|\n|\Z)", *at_edges])
-    return MarkerLikeTexts(found, "|".join(edges), value if is_raw else NOTHING)
+    if pairs is not None and not pairs.quoted:
+        value += rf'|"(?:[{last}]|\\r\\n)|(?:(?:{text})(?:\\n)?|[{first}]|\\r)"'
+    return MarkerLikeTexts("|".join([rf"(?:{text})(?=\w|\n|\Z)", *at_edges]), "|".join(edges), value)
+
+
+def _value_edges(acceptor: Acceptor) -> str:
+    """Return the pattern of what a raw value seldom begins or ends with: the first piece of its closer, or punctuation
+    of the call where the end of a value is guessed."""
+    pairs = acceptor.calls.pairs if acceptor.calls is not None else None
+    if pairs is None or pairs.quoted:
+        return NOTHING
+    if pairs.value_close is not None:
+        return re.escape(json.dumps(pairs.value_close[0].strip(), ensure_ascii=False)[1:])
+    return GUESSED_EDGES if pairs.guessed else NOTHING
 
 
 def _at_edges(acceptor: Acceptor) -> Iterator[str]:

@@ -11,6 +11,7 @@ import re
 
 from tplc.ir.spellings import WORDS, Spelling
 from tplc_runtime import values
+from tplc_runtime.pairs import MOST_KEYS
 from tplc_runtime.pattern import (
     IDENTIFIER,
     LEAST_CUT,
@@ -21,7 +22,6 @@ from tplc_runtime.pattern import (
     NAME_CHARACTERS,
     NAME_LIMIT,
 )
-from tplc_runtime.raw import MOST_KEYS
 from tplc_runtime.slots import NEVER_IN_NAMES, NUMBERS
 from tplc_runtime.values import JSON_ESCAPE, Style, WordStyle
 

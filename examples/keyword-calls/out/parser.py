@@ -284,12 +284,13 @@ NAMES = {"str": "string", "int": "integer", "float": "number", "bool": "boolean"
 # Other names for the types of JSON Schema.
 ALIASES = {**NAMES, "dict": "object", "None": "null", "tuple": "array", "double": "number", "long": "integer"}
 MOST_VARIANTS = 4096  # a larger schema is ignored
-ODD_IN_KEYS = frozenset("<>{}[],:=\n")
+ODD_IN_KEYS = frozenset("<>{}[],:=\n\"'")
 REFERRING = frozenset(("$ref", "anyOf", "oneOf", "allOf"))  # members that lead to other schemas
 PLAIN = frozenset(("type", "description", "title", "default"))  # of these members, only the type matters
 ONLY = {name: frozenset([name]) for name in ("array", "boolean", "integer", "null", "number", "object", "string")}
 NULL = {"type": "null"}
 NAMESPACE = Pattern(r"\A\S*[.:/](?=[^.:/]+\Z)")
+BEGINS_WORD, ENDS_KEY = r"(?<!\w)", r"""["']?\s?[=:]"""
 SEPARATORS = Pattern(r"[\s_.-]+")
 
 
@@ -438,23 +439,22 @@ def keys_allowed(schema: object) -> set[str] | None:
     return keys
 
 
-def fits(arguments: Mapping[str, object], schema: object) -> bool:
-    """Return whether a schema allows the keys of these arguments, and the types of their values."""
-    return misfit(arguments, schema) is None
-
-
-def misfit(arguments: Mapping[str, object], schema: object, *, types: bool = True) -> tuple[bool, str] | None:
-    """Return the first argument that a schema doesn't allow: whether it has such a key, and the key.  `types`: also
-    examine the types of values."""
-    keys = keys_of(schema, schema)
+def misfit(arguments: Mapping[str, object], schema: object, *, types: bool = True) -> tuple[str, str] | None:
+    """Return the first argument that a schema doesn't allow, and what it doesn't: "key" or "type" (if `types`); or an
+    argument that is missing, but "inside" of the text of another."""
+    keys = keys_allowed(schema)
     for key, value in arguments.items():
         if keys is not None and key not in keys:
-            return False, key
+            return "key", key
         allowed = types_of_member(schema, key) if types else None
         kind = NAMES.get(type(value).__name__, "object")
         number = kind == "integer" and allowed is not None and "number" in allowed
         if allowed is not None and kind not in allowed and not number:
-            return True, key
+            return "type", key
+    for key in properties_of(schema):
+        texts = [text for text in arguments.values() if key not in arguments and isinstance(text, str)]
+        if any(key and key in text and re.search(BEGINS_WORD + re.escape(key) + ENDS_KEY, text) for text in texts):
+            return "inside", key
     return None
 
 
@@ -463,7 +463,7 @@ def is_odd_key(key: str, schema: object) -> bool:
     if ODD_IN_KEYS.isdisjoint(key):
         return False
     known = keys_of(schema, schema)
-    return known is not None and key not in known
+    return known is not None and without_quotes(key, schema) not in known
 
 
 def without_quotes(key: str, schema: object) -> str:
@@ -602,6 +602,8 @@ class Style:
         is_json = self.opened == self.usual == '"' and self.strings['"'].escape == "json" and not bare_keys
         is_json = is_json and '"' not in self.prefixes and "".join(punctuation) == "[,]{:,}"
         self.is_json = self.is_regular = is_json and all(words.get(word) == word for word in JSON_WORDS)
+        if self.HAS_WORDS:
+            self._set_steps(punctuation)
 
     def needed_after(self, text: str) -> int:
         """Return how many characters are needed after a quote to see whether it ends a string; `text` follows it."""
@@ -610,46 +612,39 @@ class Style:
             return min(len(text), MOST_SPACE) + 1
         return 0
 
-
-class WordStyle(Style):
-    """A style with keys, strings or words that JSON doesn't have, so regular text is translated."""
-
-    HAS_WORDS: ClassVar[bool] = True
-
-    def __init__(
-        self,
-        strings: Sequence[tuple[str, str, str]],
-        words: Mapping[str, str],
-        punctuation: Sequence[str] = ("[", ",", "]", "{", ":", ",", "}"),
-        *,
-        bare_keys: bool = False,
-    ) -> None:
-        super().__init__(strings, words, punctuation, bare_keys=bare_keys)
+    def _set_steps(self, punctuation: Sequence[str]) -> None:
+        """Set the steps of regular text in a style that is not JSON."""
         if self.quoting is None or not self.prefixes.isdisjoint([self.opened, *punctuation]):
             return
         self.is_regular = "".join(punctuation) == "[,]{:,}"
         close, few = re.escape(self.usual), f"{JSON_SPACE}{{0,{MOST_SPACE}}}"
         part_of_quote, part_of_close = any_prefix(self.opened), any_prefix(self.usual)
-        if bare_keys:
+        if self.bare_keys:
             key = rf"([^\W\d]\w{{0,{LONGEST_KEY - 1}}})(?:(:{JSON_SPACE}*)|\Z)|\Z"
         else:
             inside = rf'[^"\\{re.escape(self.usual[:1])}\x00-\x1f]{{0,{LONGEST_KEY}}}'
             after = rf"{close}{few}(?:(:{JSON_SPACE}*)|\Z)|(?:{part_of_close})?\Z"
             key = rf"{re.escape(self.opened)}({inside})(?:{after})|(?:{part_of_quote})?\Z"
-        self.around_key = (0, 0) if bare_keys else (len(self.opened), len(self.usual))
+        self.around_key = (0, 0) if self.bare_keys else (len(self.opened), len(self.usual))
         if not self.is_json:
             self.opening = Pattern(re.escape(self.opened))
         self.next_member = Pattern(rf"(?:,{JSON_SPACE}*)?(?:{key})")
         self.next_item = Pattern(
             rf",{JSON_SPACE}*(?:()()(?=[\[{{\w-]|{re.escape(self.opened)})|(?:{part_of_quote})?\Z)"
         )
-        known = "|".join([*sorted(filter(str.isalnum, words), key=len, reverse=True), NUMBER.pattern])
+        known = "|".join([*sorted(filter(str.isalnum, self.words), key=len, reverse=True), NUMBER.pattern])
         self.scalar = Pattern(rf"({known})(?=[,\]}} \n\r\t])|(?:[\w.+-]+|{part_of_quote})\Z")
         follow = self.follow.pattern.replace(r"|\Z)", ")")
         self.closing = Pattern(close + f"(?={follow})" * self.quoting.is_guessed)
         part = rf"{part_of_close}|{close}\s{{0,{MOST_SPACE}}}" if self.quoting.is_guessed else part_of_close
         escapes = f"|{PART_OF_ESCAPE.pattern}" * (self.quoting.escape != "none")
         self.part_in_string = Pattern(rf"(?:{part})\Z{escapes}")
+
+
+class WordStyle(Style):
+    """A style with keys, strings or words that JSON doesn't have, so regular text is translated."""
+
+    HAS_WORDS: ClassVar[bool] = True
 
 
 class Reader(Copyable):
@@ -831,6 +826,7 @@ class Reader(Copyable):
 
     def _no_value(self, pos: int) -> int:
         self._repaired("missing value")
+        self.is_guessed = True
         self.out.append("null")
         self.want = ""
         return pos
@@ -938,7 +934,9 @@ class Reader(Copyable):
             # The first quote of a value may be missing.
             bare = text.rstrip("\"'") if bare_key or (text[-1:] == '"' and text.count('"') == 1) else text
             # No comma before a key: the quote after the value before it may be missing.
-            self.is_guessed |= not ODD_IN_WORDS.isdisjoint(bare) or (bare_key and self.want == "comma")
+            self.is_guessed |= (
+                not ODD_IN_WORDS.isdisjoint(bare) or bare[-1:] == "'" or (bare_key and self.want == "comma")
+            )
             literal = '"' + escaped(bare) + '"'
         self._begin()
         self.out.append(literal)
@@ -1165,9 +1163,27 @@ def may_be_calls(text: str, tools: Parameters, keys: tuple[str, ...]) -> bool:
     return not rest or any(rest.startswith(word) or word.startswith(rest) for word in known)
 
 
-def calls_in(text: str, tools: Parameters) -> list[tuple[str, str]]:
+class Doubts(Parameters):
+    """The tools of one reading, which notes whether it had to guess where a value ends.  `at_end`: the output ends with
+    the text, which may be truncated."""
+
+    is_guessed = False
+
+    def __init__(self, tools: Parameters, at_end: bool = False) -> None:
+        super().__init__(tools)
+        self.at_end = at_end
+
+
+def closed(reader: Reader, tools: Doubts) -> Any:
+    """Return the value that was read, as far as it goes."""
+    tools.is_guessed |= reader.is_guessed or reader.string is not None or (reader.want != "" and tools.at_end)
+    return loaded(reader.close())
+
+
+def calls_in(text: str, tools: Doubts) -> list[tuple[str, str]]:
     """Return the calls in a text, with their arguments as JSON; none if the text contains anything else."""
     for candidate in _candidates(text):
+        tools.is_guessed = False
         values = [inner for value in _values(candidate, tools) for inner in _unwrapped(value, tools)]
         found = [_call_of(value, tools) for value in values]
         if found and None not in found:
@@ -1175,10 +1191,12 @@ def calls_in(text: str, tools: Parameters) -> list[tuple[str, str]]:
     return []
 
 
-def arguments_of(name: str, text: str, tools: Parameters) -> str | None:
-    """Return the arguments of a tool that a value in JSON is or contains; None if they are not this tool's."""
-    value = loaded(text)
+def arguments_of(name: str, value: Any, tools: Doubts) -> str | None:
+    """Return the arguments of a tool that a value is or contains, as JSON; None if they are not this tool's."""
+    before = tools.is_guessed
     found = _with_arguments(name, {"arguments": value}, tools) if value is not None and name in tools else None
+    if found is None:
+        tools.is_guessed = before
     return None if found is None else found[1]
 
 
@@ -1247,7 +1265,7 @@ DOUBLED_QUOTES = Pattern(r'""(?=\w)|(?<=\w)""')
 DOUBLED = Pattern(r"([{}])\s*\1")
 
 
-def _values(text: str, tools: Parameters) -> list[Any]:
+def _values(text: str, tools: Doubts) -> list[Any]:
     """Return consecutive objects, also those in lists, and calls such as f(a=1); with a None in the list if there is
     anything else."""
     found: list[Any] = []
@@ -1262,7 +1280,7 @@ def _values(text: str, tools: Parameters) -> list[Any]:
     return found
 
 
-def _tagged_call(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
+def _tagged_call(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
     """Return the call `<x=f> … </x>` with elements in it as an object, and where it ends; None if there is none."""
     match = TAGGED_CALL.match(text, pos)
     name = tool_named(match[3] or match[1], tools) if match is not None else ""
@@ -1281,14 +1299,14 @@ def any_styles() -> tuple[Style, Style, Style]:
     return (Style(quotes, words),) * 3
 
 
-def json_value(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
+def json_value(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
     """Return the value in JSON that begins here, and where it ends."""
     reader = Reader(any_styles())
     end = reader.read(text, pos, True)
-    return loaded(reader.close()), end
+    return closed(reader, tools), end
 
 
-def _called(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
+def _called(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
     """Return the call `f(a=1)`, `f({"a": 1})` or `f {"a": 1}` as an object, and where it ends; None if there is
     none."""
     match = CALLED.match(text, pos)
@@ -1303,6 +1321,7 @@ def _called(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
     while match[2]:
         after = AFTER_KEYWORD.match(text, pos)
         if after[1] or after.end() == len(text):
+            tools.is_guessed |= tools.at_end and not after[1]
             return {"name": name, "arguments": members}, after.end()
         key = KEYWORD.match(text, after.end())
         if key is None:
@@ -1310,11 +1329,11 @@ def _called(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
         reader = Reader(any_styles())
         reader.follow = KEYWORD_FOLLOWS
         pos = reader.read(text, key.end(), True)
-        members[key[1]] = loaded(reader.close())
+        members[key[1]] = closed(reader, tools)
     return None, pos
 
 
-def _tagged(text: str, pos: int, name: str, tools: Parameters) -> tuple[dict[str, Any], int]:
+def _tagged(text: str, pos: int, name: str, tools: Doubts) -> tuple[dict[str, Any], int]:
     """Return the arguments of a tool in elements such as `<a>1</a>` or `<x name="a">1</x>`, and where these end."""
     schema = tools.get(name)
     keys = keys_of(schema, schema) or set()
@@ -1332,7 +1351,7 @@ def _tagged(text: str, pos: int, name: str, tools: Parameters) -> tuple[dict[str
     return found, pos
 
 
-def _unwrapped(value: Any, tools: Parameters) -> list[Any]:
+def _unwrapped(value: Any, tools: Doubts) -> list[Any]:
     """Return the values that are in the place of calls: inside of lists, and of objects with one member."""
     found: list[Any] = []
     waiting = [(value, 0)]
@@ -1349,7 +1368,7 @@ def _unwrapped(value: Any, tools: Parameters) -> list[Any]:
     return found
 
 
-def _call_of(value: Any, tools: Parameters) -> tuple[str, str] | None:
+def _call_of(value: Any, tools: Doubts) -> tuple[str, str] | None:
     """Return the call that an object means."""
     value = _innermost(value)
     if value is None:
@@ -1378,7 +1397,7 @@ def _innermost(value: Any) -> dict[str, Any] | None:
     return None
 
 
-def _with_arguments(name: str, members: dict[str, Any], tools: Parameters) -> tuple[str, str] | None:
+def _with_arguments(name: str, members: dict[str, Any], tools: Doubts) -> tuple[str, str] | None:
     keys = keys_of(tools[name], tools[name])
     named = [key for key in ARGUMENT_KEYS if key in members and key not in (keys or ())]
     rest = {key: value for key, value in members.items() if key not in OTHER_KEYS}
@@ -1398,9 +1417,9 @@ def _with_arguments(name: str, members: dict[str, Any], tools: Parameters) -> tu
         return None
 
 
-def arguments_within(name: str, value: Any, tools: Parameters) -> dict[str, Any] | None:
+def arguments_within(name: str, value: Any, tools: Doubts) -> dict[str, Any] | None:
     """Return the object with a tool's arguments that a value is or contains; None if there is none."""
-    keys, given = keys_allowed(tools[name]), value
+    keys, given, key = keys_allowed(tools[name]), value, ""
     for _ in range(MOST_WRAPS):
         if isinstance(value, str):
             value = _values(value, tools)
@@ -1409,7 +1428,11 @@ def arguments_within(name: str, value: Any, tools: Parameters) -> dict[str, Any]
         if not isinstance(value, dict):
             break
         if keys is None or keys.issuperset(value):
-            return value
+            # Of an object that is cut, a key is lost only if it is one that is known, with something inside.
+            known = key in (name, *KNOWN_KEYS)
+            if key == "" or (value if tools.is_guessed and known else not tools.is_guessed and (value or known)):
+                return value
+            break
         named = [item for item in value.values() if isinstance(item, str) and item in tools and item != name]
         objects = [key for key, item in value.items() if isinstance(item, dict) or str(item).lstrip()[:1] == "{"]
         inner = [key for key in objects if key not in OTHER_KEYS]
@@ -1417,7 +1440,7 @@ def arguments_within(name: str, value: Any, tools: Parameters) -> dict[str, Any]
         lost = value.keys() - {*inner, *NAME_KEYS, *OTHER_KEYS, "required"}
         if named or len(inner) != 1 or lost or not keys.isdisjoint(value):
             break
-        value = value[inner[0]]
+        key, value = inner[0], value[inner[0]]
     # Arguments of a tool without parameters stay as they are.
     return given if keys == set() and isinstance(given, dict) else None
 
@@ -2424,6 +2447,7 @@ class Machine(Slots):
     _reader: Reader | None = None  # and the reader of one
     _is_opened_twice = False  # another opener follows the opener of this call
     _repaired = False  # the arguments of the last call were repaired
+    _is_retyped = False  # a value of another type than the schema's was reported
     _second_reading_failed = False  # the second reading of this call found none
 
     def _feed_regular_text(self, chunk: str) -> list[Delta]:
@@ -2478,7 +2502,7 @@ class Machine(Slots):
         """Examine the arguments of the last call when somebody asks for diagnostics; those of a repaired call at once:
         repairs that invent a key, or a value of another type than the schema's, have failed."""
         if not self.incomplete:  # what was lost is reported
-            types = True
+            types = not self._is_retyped or self._repaired
             offset, before = self._here(), len(self._diagnostics)
             while before and self._diagnostics[before - 1].offset == offset:
                 before -= 1
@@ -2487,7 +2511,7 @@ class Machine(Slots):
         if self._repaired:
             self._out.flush()
             arguments = loaded("".join(self._out.texts["arguments"]))
-            if isinstance(arguments, dict) and not fits(arguments, self._tools.get(self._out.calls[-1][0])):
+            if isinstance(arguments, dict) and misfit(arguments, self._tools.get(self._out.calls[-1][0])) is not None:
                 self.incomplete = True
 
     def _note_misfits(self) -> None:
@@ -2504,8 +2528,11 @@ class Machine(Slots):
                 notes.insert(at + earlier, self._misfit(offset, name, *found))
                 del notes[MOST_DIAGNOSTICS:]
 
-    def _misfit(self, offset: int, name: str, known: bool, key: str) -> Any:
-        if known:
+    def _misfit(self, offset: int, name: str, what: str, key: str) -> Any:
+        if what == "inside":
+            text = f"the argument {key} is in the value of another"
+            return Diagnostic(offset, text, "argument_not_closed")
+        if what == "type":
             text = f"the argument {key} is not of the type in the schema"
             return Diagnostic(offset, text, "argument_of_other_type")
         return Diagnostic(offset, f"the tool {name} has no argument {key}", "unknown_argument")
@@ -2631,7 +2658,7 @@ class Machine(Slots):
             self._out.emit("arguments", arguments)
         if self._tools:
             self._check_arguments()
-        self._repaired = False
+        self._repaired = self._is_retyped = False
         self._open, self._closed, self._only_space_so_far, self._line_start, self._space = False, False, True, True, ""
         self._unclosed = self.CALLS_HAVE_CLOSER
         self._state = type(self)._after_call
@@ -2755,15 +2782,38 @@ class Repairs(Machine):
         if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
             return False
         end = len(buf) if mark is None else mark.start
-        found = calls_in(buf[start:end], self._tools)
+        doubts = Doubts(self._tools, mark is None)
+        found = calls_in(buf[start:end], doubts)
         if not found:
             return self._restore_first_reading()
+        self.incomplete |= doubts.is_guessed
+        self._repaired = True
         self._note("other_form_of_calls", "calls that are not written as the template does")
         self._pos = end
         for name, arguments in found:
             self._open_call(name, None)
             self._close_call(arguments)
         return True
+
+    def _in_an_object(self, start: int, reader: Reader, *, for_pairs: bool = False) -> bool | None:
+        """Read an object that is, or contains, the arguments of the call; None if they are not in it."""
+        end = reader.read(self._buf, start, self._final)
+        if reader.want and not self._final:
+            return False
+        doubts = Doubts(self._tools, end == len(self._buf))
+        arguments = arguments_of(self._out.calls[-1][0], closed(reader, doubts), doubts)
+        if arguments is None:
+            return None
+        if for_pairs:
+            self._note("object_as_arguments", "an object in the place of arguments")
+        else:
+            self._note("call_as_arguments", "a whole call, or another object, around the arguments")
+        return self._read_whole(arguments, end, doubts)
+
+    def _read_whole(self, arguments: str, end: int, doubts: Doubts) -> bool:
+        self._pos, self._space, self._repaired = end, "", True
+        self.incomplete |= doubts.is_guessed
+        return self._close_call(arguments)
 
     def _restore_first_reading(self) -> bool:
         """Return to the result of the first reading: the second found no call."""
@@ -2844,6 +2894,9 @@ class Repairs(Machine):
         return self._calls_end_after(end) if end != 0 else False
 
 
+# A pair with this key contains all arguments, if the schema has no such key.
+WHOLE_ARGUMENTS = ("arguments", "parameters")
+MOST_KEYS = 64  # keys of schemas with more than these aren't searched for
 NO_PAIR = "expected an argument or the end of the call"
 ENDS_OF_HEADERS = "'\"“”>"  # characters after a name that may be before a key as well
 PAIR_KINDS = ("pair", "end", "skip", "next", "broken")
@@ -2913,16 +2966,7 @@ class Pairs(Repairs):
         start += 2 * buf.startswith("**{", start)
         if not buf.startswith("{", start) or name not in self._tools:
             return None
-        reader = Reader(any_styles())
-        end = reader.read(buf, start, self._final)
-        if reader.want and not self._final:
-            return False
-        arguments = arguments_of(name, reader.close(), self._tools)
-        if arguments is None:
-            return None
-        self._note("object_as_arguments", "an object in the place of arguments")
-        self._pos, self._space = end, ""
-        return self._close_call(arguments)
+        return self._in_an_object(start, Reader(any_styles()), for_pairs=True)
 
     def _pair(self, start: int, comma: str) -> bool:
         # pair = PAIR_START key KEY_END (value)
@@ -2930,8 +2974,8 @@ class Pairs(Repairs):
         if expected == "more":
             return False
         schema = self._schema() if self._tools else None
-        odd = self._tools and self.AROUND_KEY and (expected or is_odd_key(values["key"], schema))
-        other = self._irregular_pair() if odd and expected != "more" else None
+        odd = self._tools and (expected or is_odd_key(values["key"], schema))
+        other = self._irregular_pair() if odd and self.AROUND_KEY else None
         if other is not None:
             return other
         if expected == "end":
@@ -2951,7 +2995,7 @@ class Pairs(Repairs):
             self._note("markup_in_key", "an argument has a name that holds markup")
         if key != bare:
             self._note("key_in_quotes", f"the argument {bare} is written in quotes")
-            key = bare
+            key, self._repaired = bare, True
         self._pos = end
         self._count += 1
         self._out.emit("arguments", self._key_of(comma, key))
@@ -2975,6 +3019,7 @@ class Pairs(Repairs):
         self._note("other_form_of_argument", f"the argument {key} is not written as the template does")
         # A line end in the place of the key's end.
         self.incomplete = self.incomplete or self._buf[at + len(key) : end] == "\n"
+        self._repaired = True
         ends = self.PAIR[-1][1].markers
         self._pos, self._space = end, ends[0][3] if ends else ""
         self._count += 1
@@ -3245,6 +3290,7 @@ class StreamParser(Pairs):
             r"\[\s{0,64}<\.code\.>\s{0,64}\[)|(\.code\.>\s{0,64}\[))|`(``[\w-]{0,16}\s{0,64}<\.code\.>\s{0,64}\[)"
         ), near=r"<(?=[.]|\Z)|`(?=[`]|\Z)", width=290,
     )
+    _all = ""  # the text not yet emitted of a pair that may contain all arguments
 
     def _reasoning(self) -> bool:
         # reasoning = text ("<./mind.>" content | "<.code.>[" call)
@@ -3319,6 +3365,12 @@ class StreamParser(Pairs):
 
     # From here on, the class is the same in parsers of other formats.
 
+    def _key_of(self, comma: str, key: str) -> str:
+        member = super()._key_of(comma, key)
+        known = keys_of(self._schema(), self._schema()) if comma == "{" and key in WHOLE_ARGUMENTS else None
+        self._all = member if known and key not in known and len(known) <= MOST_KEYS else ""
+        return "" if self._all else member
+
     def _begin_value(self, key: str, word: str) -> None:
         self._reader = RegularReader(self.STYLES, self.BREAKS)
         self._reader.follow = self.FOLLOW
@@ -3329,15 +3381,25 @@ class StreamParser(Pairs):
         if reader is None:
             return False
         self._pos, self._wanted = reader.read(self._buf, self._pos, self._final), reader.wanted
-        self._out.emit("arguments", reader.take())
+        if self._all and reader.want:
+            return False
+        self._emit_value(reader.take())
         if not self._value_has_ended(reader):
             return False
         self._state = type(self)._pairs
         return True
 
+    def _emit_value(self, text: str) -> None:
+        member, self._all = self._all, ""
+        if member and text[:1] == "{":
+            self._count, member, text = int(text[1:-1].strip() != ""), "", text[1:-1].strip()
+            self._note("arguments_in_one", "one argument holds all of them")
+            text = "{" * self._count + text
+        self._out.emit("arguments", member + text)
+
     def _finish(self) -> None:
         if self._open and self._reader is not None:
-            self._out.emit("arguments", self._reader.close())
+            self._emit_value(self._reader.close())
         super()._finish()
 
 

@@ -287,6 +287,7 @@ PLAIN = frozenset(("type", "description", "title", "default"))  # of these membe
 ONLY = {name: frozenset([name]) for name in ("array", "boolean", "integer", "null", "number", "object", "string")}
 NULL = {"type": "null"}
 NAMESPACE = Pattern(r"\A\S*[.:/](?=[^.:/]+\Z)")
+BEGINS_WORD, ENDS_KEY = r"(?<!\w)", r"""["']?\s?[=:]"""
 SEPARATORS = Pattern(r"[\s_.-]+")
 
 
@@ -410,6 +411,12 @@ def types_of_member(schema: object, key: str) -> frozenset[str] | None:
     return ONLY.get(str(plain)) or types_of(member_of(schema, schema, key), schema)  # most members are plain
 
 
+def properties_of(schema: object) -> list[str]:
+    """Return the keys that a schema names, even if it allows others."""
+    named = (variant.get("properties") for variant in variants(schema, schema))
+    return [key for properties in named if isinstance(properties, dict) for key in properties if isinstance(key, str)]
+
+
 def keys_of(schema: object, root: object) -> set[str] | None:
     """Return the keys that an object may have; None if the schema doesn't determine them."""
     keys: set[str] = set()
@@ -429,23 +436,22 @@ def keys_allowed(schema: object) -> set[str] | None:
     return keys
 
 
-def fits(arguments: Mapping[str, object], schema: object) -> bool:
-    """Return whether a schema allows the keys of these arguments, and the types of their values."""
-    return misfit(arguments, schema) is None
-
-
-def misfit(arguments: Mapping[str, object], schema: object, *, types: bool = True) -> tuple[bool, str] | None:
-    """Return the first argument that a schema doesn't allow: whether it has such a key, and the key.  `types`: also
-    examine the types of values."""
-    keys = keys_of(schema, schema)
+def misfit(arguments: Mapping[str, object], schema: object, *, types: bool = True) -> tuple[str, str] | None:
+    """Return the first argument that a schema doesn't allow, and what it doesn't: "key" or "type" (if `types`); or an
+    argument that is missing, but "inside" of the text of another."""
+    keys = keys_allowed(schema)
     for key, value in arguments.items():
         if keys is not None and key not in keys:
-            return False, key
+            return "key", key
         allowed = types_of_member(schema, key) if types else None
         kind = NAMES.get(type(value).__name__, "object")
         number = kind == "integer" and allowed is not None and "number" in allowed
         if allowed is not None and kind not in allowed and not number:
-            return True, key
+            return "type", key
+    for key in properties_of(schema):
+        texts = [text for text in arguments.values() if key not in arguments and isinstance(text, str)]
+        if any(key and key in text and re.search(BEGINS_WORD + re.escape(key) + ENDS_KEY, text) for text in texts):
+            return "inside", key
     return None
 
 
@@ -761,6 +767,7 @@ class Reader(Copyable):
 
     def _no_value(self, pos: int) -> int:
         self._repaired("missing value")
+        self.is_guessed = True
         self.out.append("null")
         self.want = ""
         return pos
@@ -868,7 +875,9 @@ class Reader(Copyable):
             # The first quote of a value may be missing.
             bare = text.rstrip("\"'") if bare_key or (text[-1:] == '"' and text.count('"') == 1) else text
             # No comma before a key: the quote after the value before it may be missing.
-            self.is_guessed |= not ODD_IN_WORDS.isdisjoint(bare) or (bare_key and self.want == "comma")
+            self.is_guessed |= (
+                not ODD_IN_WORDS.isdisjoint(bare) or bare[-1:] == "'" or (bare_key and self.want == "comma")
+            )
             literal = '"' + escaped(bare) + '"'
         self._begin()
         self.out.append(literal)
@@ -1004,11 +1013,11 @@ class RegularReader(Reader):
         return True
 
 
-def unwrapped(text: str, styles: tuple[Style, Style, Style]) -> str | None:
-    """Return the object in a JSON string; None if there is none."""
+def unwrapped(text: str, styles: tuple[Style, Style, Style]) -> Reader | None:
+    """Return the reader of the object in a JSON string; None if there is none."""
     inside, reader = text_of(text) if text[:1] == '"' else "", Reader(styles)
     if inside.lstrip()[:1] == "{" and not inside[reader.read(inside, 0, True) :].strip():
-        return reader.close()
+        return reader
     return None
 
 
@@ -1093,9 +1102,27 @@ def may_be_calls(text: str, tools: Parameters, keys: tuple[str, ...]) -> bool:
     return not rest or any(rest.startswith(word) or word.startswith(rest) for word in known)
 
 
-def calls_in(text: str, tools: Parameters) -> list[tuple[str, str]]:
+class Doubts(Parameters):
+    """The tools of one reading, which notes whether it had to guess where a value ends.  `at_end`: the output ends with
+    the text, which may be truncated."""
+
+    is_guessed = False
+
+    def __init__(self, tools: Parameters, at_end: bool = False) -> None:
+        super().__init__(tools)
+        self.at_end = at_end
+
+
+def closed(reader: Reader, tools: Doubts) -> Any:
+    """Return the value that was read, as far as it goes."""
+    tools.is_guessed |= reader.is_guessed or reader.string is not None or (reader.want != "" and tools.at_end)
+    return loaded(reader.close())
+
+
+def calls_in(text: str, tools: Doubts) -> list[tuple[str, str]]:
     """Return the calls in a text, with their arguments as JSON; none if the text contains anything else."""
     for candidate in _candidates(text):
+        tools.is_guessed = False
         values = [inner for value in _values(candidate, tools) for inner in _unwrapped(value, tools)]
         found = [_call_of(value, tools) for value in values]
         if found and None not in found:
@@ -1103,27 +1130,29 @@ def calls_in(text: str, tools: Parameters) -> list[tuple[str, str]]:
     return []
 
 
-def arguments_at(name: str, text: str, pos: int, tools: Parameters) -> tuple[str, int] | None:
+def arguments_at(name: str, text: str, pos: int, tools: Doubts) -> tuple[str, int] | None:
     """Return the arguments of a tool that begin here in another form, and where they end: an object with punctuation
     or a fence around it, keywords in parentheses, or elements.  None if there are none."""
     before = BEFORE_OBJECT.match(text, pos)
     if before is not None:
         value, end = json_value(text, before.end(), tools)
-        found = arguments_of(name, json.dumps(value), tools)
+        found = arguments_of(name, value, tools)
     elif text.startswith("(", pos):
         value, end = _called(name + text[pos:], 0, tools)
         named = value is not None and value["name"] == name
-        found, end = arguments_of(name, json.dumps(value["arguments"]), tools) if named else None, end + pos - len(name)
+        found, end = arguments_of(name, value["arguments"], tools) if named else None, end + pos - len(name)
     else:
         pairs, end = _tagged(text, pos, name, tools)
         found = json.dumps(pairs, ensure_ascii=False) if pairs else None
     return None if found is None else (found, int(AFTER_ARGUMENTS.match(text, end).end()))
 
 
-def arguments_of(name: str, text: str, tools: Parameters) -> str | None:
-    """Return the arguments of a tool that a value in JSON is or contains; None if they are not this tool's."""
-    value = loaded(text)
+def arguments_of(name: str, value: Any, tools: Doubts) -> str | None:
+    """Return the arguments of a tool that a value is or contains, as JSON; None if they are not this tool's."""
+    before = tools.is_guessed
     found = _with_arguments(name, {"arguments": value}, tools) if value is not None and name in tools else None
+    if found is None:
+        tools.is_guessed = before
     return None if found is None else found[1]
 
 
@@ -1139,7 +1168,7 @@ def arguments_after(name: str, text: str, pos: int, tools: Parameters, final: bo
     end = reader.read(text, start, final)
     if reader.want and not final:
         return None
-    found = None if reader.want else loaded(reader.close())
+    found = None if reader.want or reader.is_guessed else loaded(reader.close())
     if not isinstance(found, dict) or not keys.issuperset(found):
         return "", pos
     is_call = any(isinstance(found.get(key), str) and found[key] in tools for key in NAME_KEYS)
@@ -1220,7 +1249,7 @@ DOUBLED_QUOTES = Pattern(r'""(?=\w)|(?<=\w)""')
 DOUBLED = Pattern(r"([{}])\s*\1")
 
 
-def _values(text: str, tools: Parameters) -> list[Any]:
+def _values(text: str, tools: Doubts) -> list[Any]:
     """Return consecutive objects, also those in lists, and calls such as f(a=1); with a None in the list if there is
     anything else."""
     found: list[Any] = []
@@ -1235,7 +1264,7 @@ def _values(text: str, tools: Parameters) -> list[Any]:
     return found
 
 
-def _tagged_call(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
+def _tagged_call(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
     """Return the call `<x=f> … </x>` with elements in it as an object, and where it ends; None if there is none."""
     match = TAGGED_CALL.match(text, pos)
     name = tool_named(match[3] or match[1], tools) if match is not None else ""
@@ -1254,14 +1283,14 @@ def any_styles() -> tuple[Style, Style, Style]:
     return (Style(quotes, words),) * 3
 
 
-def json_value(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
+def json_value(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
     """Return the value in JSON that begins here, and where it ends."""
     reader = Reader(any_styles())
     end = reader.read(text, pos, True)
-    return loaded(reader.close()), end
+    return closed(reader, tools), end
 
 
-def _called(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
+def _called(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
     """Return the call `f(a=1)`, `f({"a": 1})` or `f {"a": 1}` as an object, and where it ends; None if there is
     none."""
     match = CALLED.match(text, pos)
@@ -1276,6 +1305,7 @@ def _called(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
     while match[2]:
         after = AFTER_KEYWORD.match(text, pos)
         if after[1] or after.end() == len(text):
+            tools.is_guessed |= tools.at_end and not after[1]
             return {"name": name, "arguments": members}, after.end()
         key = KEYWORD.match(text, after.end())
         if key is None:
@@ -1283,11 +1313,11 @@ def _called(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
         reader = Reader(any_styles())
         reader.follow = KEYWORD_FOLLOWS
         pos = reader.read(text, key.end(), True)
-        members[key[1]] = loaded(reader.close())
+        members[key[1]] = closed(reader, tools)
     return None, pos
 
 
-def _tagged(text: str, pos: int, name: str, tools: Parameters) -> tuple[dict[str, Any], int]:
+def _tagged(text: str, pos: int, name: str, tools: Doubts) -> tuple[dict[str, Any], int]:
     """Return the arguments of a tool in elements such as `<a>1</a>` or `<x name="a">1</x>`, and where these end."""
     schema = tools.get(name)
     keys = keys_of(schema, schema) or set()
@@ -1305,7 +1335,7 @@ def _tagged(text: str, pos: int, name: str, tools: Parameters) -> tuple[dict[str
     return found, pos
 
 
-def _unwrapped(value: Any, tools: Parameters) -> list[Any]:
+def _unwrapped(value: Any, tools: Doubts) -> list[Any]:
     """Return the values that are in the place of calls: inside of lists, and of objects with one member."""
     found: list[Any] = []
     waiting = [(value, 0)]
@@ -1322,7 +1352,7 @@ def _unwrapped(value: Any, tools: Parameters) -> list[Any]:
     return found
 
 
-def _call_of(value: Any, tools: Parameters) -> tuple[str, str] | None:
+def _call_of(value: Any, tools: Doubts) -> tuple[str, str] | None:
     """Return the call that an object means."""
     value = _innermost(value)
     if value is None:
@@ -1351,7 +1381,7 @@ def _innermost(value: Any) -> dict[str, Any] | None:
     return None
 
 
-def _with_arguments(name: str, members: dict[str, Any], tools: Parameters) -> tuple[str, str] | None:
+def _with_arguments(name: str, members: dict[str, Any], tools: Doubts) -> tuple[str, str] | None:
     keys = keys_of(tools[name], tools[name])
     named = [key for key in ARGUMENT_KEYS if key in members and key not in (keys or ())]
     rest = {key: value for key, value in members.items() if key not in OTHER_KEYS}
@@ -1371,9 +1401,9 @@ def _with_arguments(name: str, members: dict[str, Any], tools: Parameters) -> tu
         return None
 
 
-def arguments_within(name: str, value: Any, tools: Parameters) -> dict[str, Any] | None:
+def arguments_within(name: str, value: Any, tools: Doubts) -> dict[str, Any] | None:
     """Return the object with a tool's arguments that a value is or contains; None if there is none."""
-    keys, given = keys_allowed(tools[name]), value
+    keys, given, key = keys_allowed(tools[name]), value, ""
     for _ in range(MOST_WRAPS):
         if isinstance(value, str):
             value = _values(value, tools)
@@ -1382,7 +1412,11 @@ def arguments_within(name: str, value: Any, tools: Parameters) -> dict[str, Any]
         if not isinstance(value, dict):
             break
         if keys is None or keys.issuperset(value):
-            return value
+            # Of an object that is cut, a key is lost only if it is one that is known, with something inside.
+            known = key in (name, *KNOWN_KEYS)
+            if key == "" or (value if tools.is_guessed and known else not tools.is_guessed and (value or known)):
+                return value
+            break
         named = [item for item in value.values() if isinstance(item, str) and item in tools and item != name]
         objects = [key for key, item in value.items() if isinstance(item, dict) or str(item).lstrip()[:1] == "{"]
         inner = [key for key in objects if key not in OTHER_KEYS]
@@ -1390,7 +1424,7 @@ def arguments_within(name: str, value: Any, tools: Parameters) -> dict[str, Any]
         lost = value.keys() - {*inner, *NAME_KEYS, *OTHER_KEYS, "required"}
         if named or len(inner) != 1 or lost or not keys.isdisjoint(value):
             break
-        value = value[inner[0]]
+        key, value = inner[0], value[inner[0]]
     # Arguments of a tool without parameters stay as they are.
     return given if keys == set() and isinstance(given, dict) else None
 
@@ -2289,6 +2323,7 @@ class Machine(TurnStates):
     _written = ""  # the beginning of the arguments
     _is_opened_twice = False  # another opener follows the opener of this call
     _repaired = False  # the arguments of the last call were repaired
+    _is_retyped = False  # a value of another type than the schema's was reported
     _second_reading_failed = False  # the second reading of this call found none
     # Closers with the right letters and other brackets: a pattern, whose first group has those after which nothing is
     # missing, the characters that they begin with, their letters.
@@ -2331,11 +2366,19 @@ class Machine(TurnStates):
         self._note(code, what + reader.repair)
         self._repaired, self.incomplete = True, self.incomplete or reader.is_guessed
 
+    def _value_of(self, reader: Reader) -> str:
+        """Return the value of a text that is read as a whole; report if it was repaired or is cut."""
+        if reader.want:
+            self._note_truncation(*ENDS_IN_CALL)
+        elif reader.repair:
+            self._note_repair("arguments_repaired", "arguments: ", reader)
+        return reader.close()
+
     def _check_arguments(self) -> None:
         """Examine the arguments of the last call when somebody asks for diagnostics; those of a repaired call at once:
         repairs that invent a key, or a value of another type than the schema's, have failed."""
         if not self.incomplete:  # what was lost is reported
-            types = True
+            types = not self._is_retyped or self._repaired
             offset, before = self._here(), len(self._diagnostics)
             while before and self._diagnostics[before - 1].offset == offset:
                 before -= 1
@@ -2344,7 +2387,7 @@ class Machine(TurnStates):
         if self._repaired:
             self._out.flush()
             arguments = loaded("".join(self._out.texts["arguments"]))
-            if isinstance(arguments, dict) and not fits(arguments, self._tools.get(self._out.calls[-1][0])):
+            if isinstance(arguments, dict) and misfit(arguments, self._tools.get(self._out.calls[-1][0])) is not None:
                 self.incomplete = True
 
     def _note_misfits(self) -> None:
@@ -2361,23 +2404,38 @@ class Machine(TurnStates):
                 notes.insert(at + earlier, self._misfit(offset, name, *found))
                 del notes[MOST_DIAGNOSTICS:]
 
-    def _misfit(self, offset: int, name: str, known: bool, key: str) -> Any:
-        if known:
+    def _misfit(self, offset: int, name: str, what: str, key: str) -> Any:
+        if what == "inside":
+            text = f"the argument {key} is in the value of another"
+            return Diagnostic(offset, text, "argument_not_closed")
+        if what == "type":
             text = f"the argument {key} is not of the type in the schema"
             return Diagnostic(offset, text, "argument_of_other_type")
         return Diagnostic(offset, f"the tool {name} has no argument {key}", "unknown_argument")
 
     def _emit_arguments(self, text: str) -> None:
         """Emit arguments that are a string with an object in it; any other string is content."""
-        inside = text if self._written == "{" else unwrapped(text, self.STYLES)
+        inside: str | None = text
+        if self._written != "{":
+            reader = unwrapped(text, self.STYLES)
+            inside = None if reader is None else self._value_of(reader)
         if inside is None and text[:1] in ("[", '"') and self._tools:
-            inside = arguments_of(self._out.calls[-1][0], text, self._tools)
+            inside = self._arguments_of(text)
             if inside is not None:
                 self._note("arguments_repaired", "arguments: brackets around them")
         if inside is None and text not in ("null", '""'):
             self._note_lost_text("arguments_not_an_object", "the arguments are not an object")
             self._out.emit("content", text)
         self._out.emit("arguments", "{}" if inside is None else inside)
+
+    def _arguments_of(self, text: str, *, is_guessed: bool = False) -> str | None:
+        """Return the arguments that a value in JSON is or contains; None if there are none.  `is_guessed`: the end of
+        the value is guessed."""
+        doubts = Doubts(self._tools)
+        doubts.is_guessed = is_guessed
+        found = arguments_of(self._out.calls[-1][0], loaded(text), doubts)
+        self.incomplete |= doubts.is_guessed and found is not None
+        return found
 
     def _call(self) -> bool:
         raise NotImplementedError
@@ -2435,7 +2493,7 @@ class Machine(TurnStates):
             self._out.emit("arguments", arguments)
         if self._tools:
             self._check_arguments()
-        self._repaired = False
+        self._repaired = self._is_retyped = False
         self._open, self._closed, self._only_space_so_far, self._line_start, self._space = False, False, True, True, ""
         self._unclosed = self.CALLS_HAVE_CLOSER
         self._state = type(self)._after_call
@@ -2468,9 +2526,12 @@ class Machine(TurnStates):
         if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
             return False
         end = len(buf) if mark is None else mark.start
-        found = calls_in(buf[start:end], self._tools)
+        doubts = Doubts(self._tools, mark is None)
+        found = calls_in(buf[start:end], doubts)
         if not found:
             return self._restore_first_reading()
+        self.incomplete |= doubts.is_guessed
+        self._repaired = True
         self._note("other_form_of_calls", "calls that are not written as the template does")
         self._pos = end
         for name, arguments in found:
@@ -2699,8 +2760,10 @@ class CallObjects(Machine):
         if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
             return False
         text = buf[start : len(buf) if mark is None else mark.start]
-        found = arguments_at(self._out.calls[-1][0], text, 0, self._tools)
+        doubts = Doubts(self._tools, mark is None)
+        found = arguments_at(self._out.calls[-1][0], text, 0, doubts)
         if found is not None:
+            self.incomplete |= doubts.is_guessed
             self._note("arguments_repaired", "arguments: in another form")
             self._out.emit("arguments", found[0])
             self._written, self._arguments_before_name, self._repaired = "done", found[0], True
@@ -2794,7 +2857,7 @@ class CallObjects(Machine):
 
     def _without_wrapper(self, text: str) -> str:
         """Return the arguments that another object is around; the object itself if it contains none."""
-        inside = arguments_of(self._out.calls[-1][0], text, self._tools)
+        inside = self._arguments_of(text, is_guessed=self._reader is None)  # then the output ends inside of it
         if inside is None:
             return text
         self._note("call_as_arguments", "a whole call, or another object, around the arguments")
@@ -2846,7 +2909,7 @@ class CallObjects(Machine):
         rest = ""
         if self._arguments_before_name is None:
             found = None if self._arguments_next_to_name or len(self._others_found) != 1 else self._others_found[0]
-            inside = arguments_of(self._out.calls[-1][0], found, self._tools) if found else None
+            inside = self._arguments_of(found) if found else None
             alone = not (inside or self._arguments_next_to_name or self._unknown or reader.repair)
             if alone and self._tools:
                 self._reader, self._state = None, type(self)._arguments_after

@@ -282,9 +282,9 @@ def externals(ir: TemplateIR, tools: ToolList | None) -> dict[str, External]:
     for name, tool in zip(names, known_tools(tools, closed=False).tools, strict=True):
         found[f"other_name_for_{tool.rule}"] = _name_of(readers, name, escapes)
         found[f"other_header_for_{tool.rule}"] = _header_of(readers, name)
-        found[f"whole_object_for_{tool.rule}"] = _object_of(readers, name)
-        found[f"other_arguments_for_{tool.rule}"] = _arguments_of(readers, name)
-        found[f"other_pair_for_{tool.rule}"] = _pair_of(readers, name)
+        found[f"whole_object_for_{tool.rule}"] = _end_of(readers.object_for_pairs, name)
+        found[f"other_arguments_for_{tool.rule}"] = _end_of(readers.other_arguments, name)
+        found[f"other_pair_for_{tool.rule}"] = _end_of(readers.other_pair, name)
         found[f"odd_pair_for_{tool.rule}"] = _odd_pair_of(readers, name, Escapes(dict(replaced)))
     return found
 
@@ -309,12 +309,12 @@ def _header_of(readers: Readers, name: str) -> External:
     return other_header
 
 
-def _pair_of(readers: Readers, name: str) -> External:
-    def other_pair(text: str, pos: int) -> int | None:
-        found = readers.other_pair(name, text, pos)
-        return None if found is None else found[1]
+def _end_of(reader: Callable[[str, str, int], tuple[Any, ...] | None], name: str) -> External:
+    def end(text: str, pos: int) -> int | None:
+        found = reader(name, text, pos)
+        return None if found is None else int(found[1])
 
-    return other_pair
+    return end
 
 
 def _odd_pair_of(readers: Readers, name: str, escapes: Escapes) -> External:
@@ -330,21 +330,6 @@ def _odd_pair_of(readers: Readers, name: str, escapes: Escapes) -> External:
         return int(key.end) if is_odd else None
 
     return odd_pair
-
-
-def _object_of(readers: Readers, name: str) -> External:
-    def whole_object(text: str, pos: int) -> int | None:
-        return readers.object_for_pairs(name, text, pos)
-
-    return whole_object
-
-
-def _arguments_of(readers: Readers, name: str) -> External:
-    def other_arguments(text: str, pos: int) -> int | None:
-        found = readers.other_arguments(name, text, pos)
-        return None if found is None else found[1]
-
-    return other_arguments
 
 
 def head_of(ir: TemplateIR, prompt: str | None, *, continued: bool = False) -> str:

@@ -264,11 +264,11 @@ def _failed_call_rules(form: FormPatterns) -> list[Rule]:
     fails = calls.fields and set(calls.openers).isdisjoint(calls.inner) and not (calls.at_lines or calls.shape.slots)
     before = "gap !turn_end" + " call_next gap" * bool(form["call_next"])
     header = form.failed_header
-    failed = f"content_for_opener{' content_for_header?' * bool(header)} {rest}"
+    failed = f"content_for_opener{' content_for_failed_header?' * bool(header)} {rest}"
     return [
         rule("failed_call_text", *([failed] if form.has_failed_call_text else [])),
         *_opener_rules(form),
-        rule("content_for_header", *([leaf(header)] if header and form.has_failed_call_text else [])),
+        rule("content_for_failed_header", *([leaf(header)] if header and form.has_failed_call_text else [])),
         rule("failed_call", *([f"content_for_next_call {rest}"] if fails else [])),
         rule("content_for_next_call", f"{before} nameless_object"),
         rule("content_for_closer", *([leaf(form["stray_closer"])] if form["stray_closer"] else [])),

@@ -1,0 +1,128 @@
+"""Calls in other forms that the output cuts, or in which the end of a value is guessed: nothing of them is lost, and
+the message is incomplete.  Parser, chunks and PEG alike."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import pytest
+
+from tests.backends.parsers import ir_of, parser_of
+from tests.slips.bases import TOOLS
+from tplc.backends.peg.engine import PegEngine
+
+
+class Case(NamedTuple):
+    """An output, and the content, calls and `incomplete` that it means."""
+
+    name: str  # of the format
+    text: str
+    content: str | None
+    calls: list[tuple[str, str]]
+    incomplete: bool = True
+
+
+OSLO = ("get_weather", '{"city": "Oslo"}')
+NONE = ("get_weather", "{}")
+CASES = {
+    "an object for pairs, before its first key": Case("keyword-calls", "<.code.>[get_weather({", None, [NONE]),
+    "the same, inside of a key": Case("keyword-calls", '<.code.>[get_weather({"ci', None, [NONE]),
+    "the same of a tool without parameters": Case(
+        "keyword-calls", "<.code.>[list_all({ /", None, [("list_all", '{"/": null}')]
+    ),
+    "the same after words": Case("words-in-calls", "⟨do get_weather {", None, [NONE]),
+    "an object around the arguments, before these": Case(
+        "recipient-lines", 'get_weather{"arguments"{', None, [("get_weather", '{"arguments": {}}')]
+    ),
+    "the same, inside of these": Case("recipient-lines", 'get_weather{"arguments": {"city": "Oslo', None, [OSLO]),
+    "arguments in parentheses": Case("recipient-lines", 'get_weather\n(city="Oslo"', None, [OSLO]),
+    "an object of something else": Case(
+        "tagged-json",
+        '<fn>\n{"name": "list_all", "arguments": {"d": {}}}\n</fn>',
+        None,
+        [("list_all", '{"d": {}}')],
+        False,
+    ),
+    "a string that holds a truncated object": Case(
+        "tagged-json",
+        '<fn>\n{"name": "get_weather", "arguments": "{\\"city\\": \\"Oslo"}\n</fn>',
+        None,
+        [OSLO],
+    ),
+    "an object for pairs, inside of it": Case("keyword-calls", '<.code.>[get_weather({"city": "Oslo', None, [OSLO]),
+    "a call without its markers": Case(
+        "bare-json", '{"tool": "get_weather", "parameters": {"city": "Oslo', None, [OSLO]
+    ),
+    "markers between the header and the arguments": Case(
+        "tagged-name-json",
+        '§call§get_weather§with§§call§ {"city": "Oslo"}§end§',
+        '§call§ {"city": "Oslo"}',
+        [NONE],
+    ),
+    "a value that is missing": Case(
+        "bare-keyword-calls", "[get_weather(city=, days=3)]~~\n", None, [("get_weather", '{"city": null, "days": 3}')]
+    ),
+    "an argument in another form, with a further one in its value": Case(
+        "cdata-values",
+        """<act name="get_weather"><arg key='city'>Oslo, days="3"</arg></act>""",
+        None,
+        [("get_weather", r'{"city": "Oslo, days=\"3\""}')],
+    ),
+    "a further argument in a value": Case(
+        "cdata-values",
+        '<act name="get_weather"><arg key="city">Oslo, days="3"</arg></act>',
+        None,
+        [("get_weather", r'{"city": "Oslo, days=\"3\""}')],
+        False,
+    ),
+    "a number with punctuation": Case(
+        "cdata-values",
+        '<act name="get_weather"><arg key="city">Oslo</arg><arg key="days">3,</arg></act>',
+        None,
+        [("get_weather", '{"city": "Oslo", "days": "3,"}')],
+    ),
+    "the first piece of a closer in a value": Case(
+        "nested-elements",
+        '^<jobs>\n^<job of="get_weather">^<city>Oslo^</^</city>^<days>3^</days>^</job>\n^</jobs>^[.]^\n',
+        None,
+        [("get_weather", '{"city": "Oslo^</", "days": 3}')],
+        False,
+    ),
+    "a decimal for an integer": Case(
+        "nested-elements",
+        '^<jobs>\n^<job of="get_weather">^<city>Oslo^</city>^<days>3.0^</days>^</job>\n^</jobs>^[.]^\n',
+        None,
+        [("get_weather", '{"city": "Oslo", "days": 3}')],
+        False,
+    ),
+    "a value of another type in another form": Case(
+        "tagged-name-json",
+        '§call§get_weather§with§get_weather({"city": "Oslo", "days": three})§end§',
+        None,
+        [("get_weather", '{"city": "Oslo", "days": "three"}')],
+    ),
+}
+
+
+def read(case: Case, chunks: list[str]) -> tuple[Any, ...]:
+    stream = parser_of(case.name).StreamParser(tools=TOOLS)
+    for chunk in chunks:
+        stream.feed(chunk)
+    stream.finish()
+    assert stream.diagnostics or not stream.incomplete
+    return (*reading(stream.message), stream.incomplete)
+
+
+def reading(message: Any) -> tuple[Any, ...]:
+    calls = [(call["function"]["name"], call["function"]["arguments"]) for call in message["tool_calls"]]
+    return message["content"], calls
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
+def test_doubts(case: Case) -> None:
+    wanted = (case.content, case.calls, case.incomplete)
+    assert read(case, [case.text]) == wanted
+    assert read(case, list(case.text)) == wanted
+    assert read(case, [case.text[at : at + 7] for at in range(0, len(case.text), 7)]) == wanted
+    peg = PegEngine(ir_of(case.name)).read(case.text, tools=TOOLS)
+    assert (*reading(peg.message), peg.incomplete) == wanted
