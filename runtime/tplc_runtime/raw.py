@@ -209,9 +209,8 @@ class ValueOrCallEnd:
 
     def safe_prefix_end(self, text: str) -> int:
         end = self.end.safe_prefix_end(text)
-        if not self.first_chars.isdisjoint(text):
-            patterns = (self.begun, max(end, 0)), (self.prefix, len(text)), (self.close, len(text))
-            if any(pattern.search(text, 0, stop) for pattern, stop in patterns):
+        if end >= 0 and not self.first_chars.isdisjoint(text):
+            if self.begun.search(text, 0, end) or self.prefix.search(text) or self.close.search(text):
                 return -1
         return end - (end > 0 and text[end - 1] == "\n")
 
