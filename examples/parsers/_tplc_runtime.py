@@ -4094,7 +4094,7 @@ class Pairs(Repairs):
             if garbled is None:
                 return False
             kind = "next" if garbled else kind
-        if self.REREADS_CALLS and self._count == 0 and self._tools and kind in ("", "pair"):
+        if self.REREADS_CALLS and self._count == 0 and self._tools and kind == "":
             other = self._object_for_pairs()
             if other is not None:
                 return other

@@ -2950,7 +2950,7 @@ class Pairs(Repairs):
             if garbled is None:
                 return False
             kind = "next" if garbled else kind
-        if self._count == 0 and self._tools and kind in ("", "pair"):
+        if self._count == 0 and self._tools and kind == "":
             other = self._object_for_pairs()
             if other is not None:
                 return other
@@ -3202,12 +3202,17 @@ class StreamParser(Pairs):
     # call = name "(" arguments
     HEADER = (
         (
-            "name", Scanner(("suffix", "(", "", "", 0), find=r"\(()", near=r"\(", width=2), "",
-            Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\(())"), ("",),
+            "name",
+            Scanner(
+                ("suffix", "() (", "", "", 0), ("suffix", "(", "", "", 2), find=r"\((?:(\)\s{0,64}\()|())", near=r"\(",
+                width=68,
+            ), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\((\)\s{0,64}\())"), ("",),
         ),
     )
-    HEADER_PARTS = ("(",)
-    HEADER_TEXTS = Pattern("(?:\\[\\w{1,32}\\]|\\(|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
+    HEADER_PARTS = ("()", "(", ")")
+    HEADER_TEXTS = Pattern(
+        "(?:\\[\\w{1,32}\\]|\\(\\)|\\(|\\)|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
+    )
     SHORT_OPENERS = ("<.code.>",)
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
