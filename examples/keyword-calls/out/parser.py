@@ -2989,7 +2989,8 @@ class Pairs(Repairs):
             self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
         if respelled:
             self._note_spelling()
-        self._note_slot_diagnostics()
+        if self._slot_diagnostics:
+            self._note_slot_diagnostics()
         if odd:
             self.incomplete = True
             self._note("markup_in_key", "an argument has a name that holds markup")
@@ -3140,9 +3141,7 @@ class StreamParser(Pairs):
         Pattern(
             '(?:[<＜][\\s<＜/\\\\|｜!:]{0,7}(?:(?ai:mind)|(?ai:code))s?(?!\\w)(?:[=:]["\']?[\\w.:-]{1,64}["\']?)?\\s?[^\\w\\s\\"\\\\]{'
             r"0,4}|<\.\w(?:[\w ▁:.-]{0,46}\w)?\.>|<\./\w(?:[\w ▁:.-]{0,46}\w)?\.>)(?=\w|\n|\Z)"
-        ),
-        Pattern(r"\A[>](?![^\S\n])|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\S\n])[<]\Z"),
-        Pattern("(?!)"),
+        ), Pattern(r"\A[>](?![^\S\n])|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\S\n])[<]\Z"), Pattern("(?!)"),
     )
     IN_REASONING = Scanner(
         ("line", "<.code.> [ <.code.> [", "", "", 0), ("reasoning_end", "<./mind.>", "", "", 0),
@@ -3228,8 +3227,7 @@ class StreamParser(Pairs):
     )
     GARBLED = (
         Pattern("([()./<>\\[\\\\\\]{\\|}＜＞｜][()./<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:code))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[)./>\\\\\\]\\|}＞｜]{0,4})"),
-        "()./<>[\\]{|}＜＞｜",
-        ("code",),
+        "()./<>[\\]{|}＜＞｜", ("code",),
     )
     CALLS_HAVE_CLOSER = True
     # arguments = (key "=" value)*
