@@ -184,8 +184,6 @@ class Machine(Slots):
 
     def _call(self) -> bool:
         # call = (slot SLOT_END)* arguments
-        if self.UNWRAPPED:
-            self._is_unwrapped = "".join(self._buf[self._pos : self._pos + self._skip].split()) == self.UNWRAPPED[0]
         values, end, expected = self._slots(self._pos + self._skip, self.HEADER)
         if self.NAME_ESCAPES and not expected:
             values["name"] = self.NAME_ESCAPES.unescape(values["name"])
@@ -267,7 +265,7 @@ class Machine(Slots):
         if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
             self._note_spelling()
         if self.UNWRAPPED and self._is_unwrapped:
-            unclosed = unclosed and "".join(self._buf[self._mark.start : self._mark.end].split()) != self.UNWRAPPED[1]
+            unclosed = unclosed and not self._buf.startswith(self.UNWRAPPED[1], self._mark.start)
         self._pos, self._space, self._unclosed = self._mark.end, self._mark.trail, unclosed
         if self.USUAL_NEXT and self._pos == len(self._buf) and not self._final:  # all of the usual text is awaited
             self._is_usual(self.USUAL_NEXT, self._pos)
@@ -315,6 +313,8 @@ class Machine(Slots):
         self._kind_before_call = kind
         if self.WHOLE_CALL:
             self._lacks_section = self._mark.kind == "whole"
+        if self.UNWRAPPED:
+            self._is_unwrapped = self._buf[self._mark.start : self._mark.end] == self.UNWRAPPED[0]
         self._is_opened_twice = False
         self._state = type(self)._call
         return True

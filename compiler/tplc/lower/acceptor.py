@@ -327,15 +327,12 @@ class CallForm:
 
     @property
     def unwrapped(self) -> tuple[str, str, str] | None:
-        """Return the outer piece of an opener, what is left of the opener without it, and what closes a call opened
-        that way: `<call>`, `<do=` and `</do>` of `<call><do=` and `</do></call>`.  None if opener and closer don't
-        consist of as many pieces."""
+        """Return the two pieces of an opener, and what closes a call that lacks the first: `<~call>`, `<~do=` and
+        `</~do>` of `<~call><~do=` and `</~do></~call>`.  None if opener and closer don't have two pieces each."""
         starts, ends = (pieces_of("".join(texts[:1])) for texts in (self.openers, self.call_closers))
-        if len(starts) != len(ends) or len(starts) < 2:
+        if not len(starts) == len(ends) == 2 or not is_distinctive(starts[1]):
             return None
-        inner = "\n".join(starts[1:])
-        opens = any(text.split() == starts[1:] for text in self.openers)
-        return (starts[0], inner, "\n".join(ends[:-1])) if opens and is_distinctive(inner) else None
+        return (starts[0], starts[1], ends[0]) if any(text.strip() == starts[1] for text in self.openers) else None
 
     @property
     def section_start(self) -> str:

@@ -2538,6 +2538,7 @@ class Machine(Slots):
         return Diagnostic(offset, f"the tool {name} has no argument {key}", "unknown_argument")
 
     def _call(self) -> bool:
+        # call = (slot SLOT_END)* arguments
         values, end, expected = self._slots(self._pos + self._skip, self.HEADER)
         written = values.get("name", "")
         if self._tools and not expected:
