@@ -244,8 +244,10 @@ class QuotedPairs(Pairs):
     _all = ""  # the text not yet emitted of a pair that may contain all arguments
 
     def _key_of(self, comma: str, key: str) -> str:
-        member = super()._key_of(comma, key)
-        known = keys_of(self._schema(), self._schema()) if comma == "{" and key in WHOLE_ARGUMENTS else None
+        member = comma + '"' + escaped(key) + '": '
+        if comma != "{" or key not in WHOLE_ARGUMENTS:
+            return member
+        known = keys_of(self._schema(), self._schema())
         self._all = member if known and key not in known and len(known) <= MOST_KEYS else ""
         return "" if self._all else member
 
