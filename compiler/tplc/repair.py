@@ -19,7 +19,7 @@ from tplc.ir.markers import common_prefix, common_suffix
 from tplc.ir.nodes import Form, FormMarker, GenerationPrompt, Part, Reasoning, TemplateIR, Tolerance, Turn
 from tplc.ir.printed import quoted
 from tplc.ir.write import write_message
-from tplc.learn.align import cut_left, reads_well
+from tplc.learn.align import cut_left, pieces, reads_well
 from tplc.verify.battery import CONTENT, REASONING, Case
 from tplc.verify.causes import Tried
 from tplc.verify.compare import as_message
@@ -56,6 +56,7 @@ def repairs(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[Repair]:
     """Yield formats that the failed messages suggest, the likeliest first."""
     shapes = list(_one_of_each_shape(tried))
     yield from _longer_header(ir, shapes)
+    yield from _empty_content(ir, shapes)
     yield from _forms(ir, shapes)
     yield from _without_quotes_of_strings(ir, tried)
 
@@ -118,6 +119,39 @@ def _longer_header(ir: TemplateIR, shapes: Sequence[Tried]) -> Iterator[Repair]:
         # Markers of reasoning that only prompts show were read from the prompts' part of the header.
         yield Repair(reason, replace(ir, turn=turn, reasoning=Reasoning()))
     yield Repair(reason, replace(ir, turn=replace(turn, prompts=ir.turn.prompts)))
+
+
+def _empty_content(ir: TemplateIR, shapes: Sequence[Tried]) -> Iterator[Repair]:
+    """Yield the format in which turns of calls have empty content, whose closer opens the calls.
+
+    `{"say": "C", "do": []}<eot>`, `{"say": "", "do": [CALL]}<eot>`, `{"say": "C", "do": [CALL]}<eot>`
+    """
+    start, tools = ir.content.start, ir.tools
+    turns = {_parts_of(one.case): one.turn for one in shapes}
+    say, do, both = (turns.get(parts, "") for parts in (("content",), ("calls",), ("content", "calls")))
+    opened = tools.section_start.removeprefix(start)
+    if not start.strip() or opened == tools.section_start or CONTENT + opened not in both or CONTENT not in say:
+        return
+    closed = say.partition(CONTENT)[2]
+    shared = common_suffix(closed, do)
+    found = pieces(shared)
+    end = shared[shared.rindex(found[-1]) :] if found else ""
+    if not end.strip() or end == closed or not tools.section_end.endswith(end):
+        return
+    ends = (end, *(other for other in ir.turn.ends if other not in (end, ir.turn.ends[0])))
+    shapes_of_calls: list[tuple[Part, ...]] = [("calls",), ("reasoning", "calls")]
+    forms = [Form((*parts[:-1], "content", "calls"), "content.end", "") for parts in shapes_of_calls]
+    forms += [Form(parts, "tools.section_start", start + opened) for parts in shapes_of_calls]
+    yield Repair(
+        "turns of calls have empty content, whose closer opens the calls",
+        replace(
+            ir,
+            turn=replace(ir.turn, ends=ends),
+            content=replace(ir.content, end=closed.removesuffix(end)),
+            tools=replace(tools, section_start=opened, section_end=tools.section_end.removesuffix(end)),
+            forms=tuple(form for form in forms if ir.reasoning.key or "reasoning" not in form.parts),
+        ),
+    )
 
 
 # -- markers by shape --------------------------------------------------------------------------------------------------

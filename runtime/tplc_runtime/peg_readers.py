@@ -221,9 +221,12 @@ class Readers:
         return is_odd_key(key, self.tools.get(name)) and self.other_pair(name, text, pos) is not None
 
     def object_for_pairs(self, name: str, text: str, pos: int) -> Optional[tuple[str, int]]:
-        """Return the arguments in a JSON object in the place of all pairs of a tool, and where it ends."""
+        """Return the arguments in a JSON object in the place of all pairs of a tool, and where it ends; None where a
+        pair begins."""
+        pair = self.spelled.between.match_at(text, pos) if self.spelled.between is not None else None
         pos += 2 * text.startswith("**{", pos)
-        if not text.startswith("{", pos) or not self.spelled.reads_again:
+        is_pair = pair is not None and pair.kind == "pair"
+        if is_pair or not text.startswith("{", pos) or not self.spelled.reads_again:
             return None
         return self._in_an_object(name, Reader(any_styles()), text, pos)
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from pathlib import Path
 
@@ -129,3 +130,54 @@ def test_arguments_that_are_escaped_as_a_whole(
         assert stream.message == message
         assert stream.incomplete == incomplete
         assert "".join(delta.get("content", "") for delta in deltas) == (content or "")
+
+
+CALL = '{"name": "f", "arguments": {"q": "a \\"b\\""}}'
+
+
+@pytest.mark.parametrize(
+    ("output", "expected"),
+    [
+        ('{"content": "Hi", "tool_calls": []}<eot>', (None, "Hi", [])),
+        ('{"content": "", "tool_calls": [' + CALL + "]}<eot>", (None, None, ["f"])),
+        ('{"content": "Hi", "tool_calls": [' + CALL + ", " + CALL + "]}<eot>", (None, "Hi", ["f", "f"])),
+        ('{"content": "Hi", "tool_calls": [' + CALL, (None, "Hi", ["f"])),
+        ('{"content": "Hi", "tool_calls": [', (None, "Hi", [])),
+        ('{"content": "Hi \\"', (None, 'Hi "', [])),
+        ('{"content": "\\", \\"tool_calls\\": []}", "tool_calls": []}', (None, '", "tool_calls": []}', [])),
+        ("Hi there<eot>", (None, "Hi there", [])),
+    ],
+)
+def test_a_turn_that_is_one_json_object(output: str, expected: tuple[str | None, str | None, list[str]]) -> None:
+    assert read("turn-as-json", output) == expected
+
+
+@pytest.mark.parametrize("content", ["Hi", '", "tool_calls": [' + CALL + "]}"])
+def test_calls_in_a_json_turn_are_read_without_tools(content: str) -> None:
+    name = "turn-as-json-with-thought"
+    message = {"content": content, "tool_calls": [{"function": {"name": "f", "arguments": {"q": 1}}}]}
+    thought = write_message(learned(name), {**message, "reasoning_content": "So"}).removeprefix("<|bot|>")
+    assert read(name, thought) == ("So", content, ["f"])
+
+
+AUTHORED = FOLDER.parent / "authored"
+NAMED = "<invoke>\n<name>f</name>\n<with>\n<name>Como</name>\n<limit>3</limit>\n</with>\n</invoke>"
+
+
+@pytest.mark.parametrize(
+    ("name", "output", "arguments"),
+    [
+        ("xml-raw-children", NAMED + "</turn>", {"name": "Como", "limit": 3}),
+        ("values-quoted-unless-str", "(*do f*)a: x (*eot*) y\nb: 2\n(*od*)(*eot*)", {"a": "x (*eot*) y", "b": 2}),
+        ("values-quoted-unless-str", "(*do f*)a: x(*eot*)", {"a": "x"}),
+        ("join-list", '<;f a="x"; b=2;><;end;>', {"a": "x", "b": 2}),
+        ("join-list", "<;f ;><;end;>", {}),
+        ("table", '\n| tool | arguments |\n|---|---|\n| f | {"a": 1} |\n<|done|>', {"a": 1}),
+    ],
+)
+def test_arguments_between_markers_of_ordinary_text(name: str, output: str, arguments: dict[str, object]) -> None:
+    ir = compile_template((AUTHORED / f"{name}.jinja").read_text("utf-8"), name=name, special_tokens=TOKENS)
+    reader = EveryReader(ir)
+    message = reader.parse(output)
+    assert reader.differ == []
+    assert [json.loads(call["function"]["arguments"]) for call in message["tool_calls"]] == [arguments]

@@ -43,6 +43,11 @@ TYPED = pairs(
 )
 LEAD = "{%- if m.content %}{{- ('@' if m.tool_calls else ' ') ~ m.content }}{%- endif %}"
 IDIOMS = {
+    "a turn as JSON": (
+        "{%- set turn = {'content': m.content or ''} %}"
+        "{%- if m.tool_calls %}{%- set turn = dict(turn, tool_calls=m.tool_calls) %}{%- endif %}"
+        "{{- turn | tojson }}"
+    ),
     "typed elements": CONTENT + calls("{{- '<fn ' ~ c.function.name ~ '>' }}" + TYPED + "{{- '</fn>' }}"),
     "symbols, arguments left out": CONTENT
     + calls("{{- '@' ~ c.function.name }}" + bare_or("{{- '{' }}" + KEYWORDS + "{{- '}' }}") + "{{- '@' }}"),
@@ -123,11 +128,10 @@ LINES = """\
 {%- endmacro -%}
 """
 NO_PARSER = {
-    "a turn as JSON": (
+    "a turn as JSON if it has calls": (
         source_of(
-            "{%- set turn = {'content': m.content or ''} %}"
-            "{%- if m.tool_calls %}{%- set turn = dict(turn, tool_calls=m.tool_calls) %}{%- endif %}"
-            "{{- turn | tojson }}"
+            "{%- if m.tool_calls %}{{- {'content': m.content or '', 'tool_calls': m.tool_calls} | tojson }}"
+            "{%- else %}{{- m.content }}{%- endif %}"
         ),
         "cause: the template writes the whole turn as one JSON object: ",
     ),

@@ -60,7 +60,7 @@ CALLS = {
         name("<call ", "") + pairs("' ' ~ k ~ '=\"'", "'\"'", f"({RAW} | e)") + close("/>"),
         "",
     ),
-    "lists": ("", name("(tool ", "") + pairs('" (" ~ k ~ " "', '")"', VALUE) + close(")"), ""),
+    "lists": ("", name("(tool: ", "") + pairs('" (" ~ k ~ " "', '")"', VALUE) + close(")"), ""),
 }
 
 
@@ -107,7 +107,7 @@ def test_a_token_at_the_very_end_follows_the_end_of_the_turn() -> None:
     ir = compile_template(source, name="t")
     assert (ir.verification.failures, ir.tools.section_end, ir.turn.ends[0]) == ((), "", "<|e|>")
     parser = load_module(generate(ir, "python"))
-    message = parser.parse('(tool look (q "a"))<|e|><other~>')
+    message = parser.parse('(tool: look (q "a"))<|e|><other~>')
     assert (message["content"], len(message["tool_calls"])) == (None, 1)
 
 

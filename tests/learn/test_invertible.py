@@ -22,7 +22,6 @@ REFUSED = {
     "object-replace": "the template writes double quotes as &quot; after backslashes in values",
     "truncate-over-object": "the template shortens arguments, and what it leaves out is lost",
     "truncate-value": "the template shortens arguments, and what it leaves out is lost",
-    "turn-as-json": "the template writes the whole turn as one JSON object",
     "turn-as-json-if-calls": "the template writes the whole turn as one JSON object",
     "upper-object": "the template writes capital letters in keys",
     "white-space-ends-reasoning": "reasoning of reasoning_content: only white space",

@@ -10,14 +10,20 @@ NAMES = sorted(path.stem for path in FOLDER.glob("*.jinja"))
 # What a refusal says.
 REFUSED = {
     "attrs": "the name of a call comes after its arguments",
-    "eq-lines-raw": "the marker '<|done|>' in it",
-    "name-begins-line": "no message with calls comes back",
+    "bool-words-pairs": "arguments called is, and",
+    "csv-row": "read as without tools",
+    "eq-lines-raw": "read as without tools",
+    "heredoc-values": "arguments called tool, EOF",
+    "json-with-thought-field": "the template writes JSON strings in content",
+    "kv-lines": "arguments called q, tool",
+    "name-begins-line": 'only white space ("\\n") precedes the name that begins a call',
+    "name-then-list-values": "the template leaves out the keys of arguments",
     "nested-xml": "the template escapes HTML in values",
     "quoted-reason": "only white space",
-    "raw-blocks": 'turn.end "<|done|>" is in the text itself',
+    "reason-attr": 'turn.end "</b>" is in the text itself',
     "reason-close-only": "no answer follows the text that was learned to precede it",
     "role-paren-tools": 'the template writes " (tools): ',
-    "table": "no message with calls comes back",
+    "typed-attr": "the template writes ",
     "typed-params": "the template writes ",
 }
 

@@ -43,8 +43,8 @@ VERIFIED: list[tuple[str, Profile, int, int, list[str]]] = [
     (
         "keyword-calls",
         "transformers",
-        100,
-        109,
+        101,
+        110,
         ["types of values where no tools are given", "lists and objects that are not written as JSON"],
     ),
     ("channels", "transformers", 108, 109, ["closing text in an argument"]),

@@ -199,11 +199,20 @@ def learn_arguments(prober: Prober, turn: TurnFacts, setup: Setup) -> ArgumentFa
         # It is written without arguments as well, so it opens no pair: it separates them.
         pairs, empty = replace(pairs, open="", separator=pairs.separator + empty), ""
         layout = layout[1:]
-    close = pairs.close.removeprefix(place.quote[1])
+    if not (place.typed or wrappers):
+        pairs, layout, end = _separated(pairs, layout, end, place.quote[1])
     arguments = PairArguments(start=start, pair=layout, separator=pairs.separator, end=end, empty=empty)
-    refused = _refused(prober, turn, setup)
-    closed = place.quote[1] * (wrappers is not None) + close + end
-    return ArgumentFacts(arguments, dialect, start + pairs.open, closed, refused, escapes)
+    closed = place.quote[1] * (wrappers is not None) + pairs.close.removeprefix(place.quote[1]) + end
+    return ArgumentFacts(arguments, dialect, start + pairs.open, closed, _refused(prober, turn, setup), escapes)
+
+
+def _separated(pairs: Repetition, layout: Layout, end: str, quote: str) -> tuple[Repetition, Layout, str]:
+    """Return pairs that nothing opens with white space between them, if it is written after each: it follows the last
+    one as well."""
+    space = pairs.close.removeprefix(quote)
+    if not space.isspace() or pairs.open or pairs.separator:
+        return pairs, layout, end
+    return replace(pairs, close=quote, separator=space), layout[:-1], space + end
 
 
 def _position(prober: Prober, turn: TurnFacts, setup: Setup, place: ValuePlace, wrappers: Wrappers | None) -> Position:

@@ -77,6 +77,9 @@ def _change(render: str | Refusal, words: Mapping[str, str]) -> str:
         name, written = next(transformations(word, "" if isinstance(render, Refusal) else render), ("", ""))
         if name:
             return f"the template {name} in {part}: {quoted(word)} is written {quoted(written)}"
+    lost = [part for part, word in words.items() if isinstance(render, str) and word not in render]
+    if 0 < len(lost) < len(words):
+        return f"the template leaves out the {' and '.join(lost)} of arguments"
     return _CHANGED
 
 

@@ -268,8 +268,10 @@ def _blank(following: Following, quote: Callable[[str], str]) -> str:
 
 
 def _at_once(following: Following, quote: Callable[[str], str]) -> str:
-    """Return the pattern of an end of the turn directly after a value, also with the call's closer before it."""
-    last = "|".join([*map(quote, following.turn_ends), r"\Z"])
+    """Return the pattern of an end of the turn directly after a value, also with the call's closer before it.  Before
+    more text in its line, an end is text of the value: the template writes what ends a value on a line of its own."""
+    line_end = r"(?=[^\S\n]*(?:\n|\Z))" if following.blank == "\n" else ""
+    last = "|".join([*(quote(text) + line_end for text in following.turn_ends), r"\Z"])
     if not following.closes:
         return last
     return f"{SPACE.join(_closing(following, quote))}{SPACE}(?:{last})|{last}"

@@ -95,12 +95,8 @@ def openers_of(
     # An ordinary text that comes twice is ordinary as well.
     again = {section + text for section in sections for text in twice if is_ordinary(starts[0] + first)}
     ordinary = {text for text in (*whole, *rests) if (is_ordinary(text) or text in again) and not marked}
-    # What could be in any answer counts where a line begins only.
-    where: Where = (
-        "anywhere"
-        if any(text not in ordinary and is_unambiguous_opener(text) for text in (*whole, *rests))
-        else "line start"
-    )
+    ordinary = {text for text in ordinary if not tolerated.cannot_be_content(text)}
+    where = _where([text for text in (*whole, *rests) if text not in ordinary], tolerated)
     cores = {text.strip() for text in whole} if where == "line start" else set()
     # What ends with all of an opener lacks nothing of it.
     alone = unique(
@@ -113,6 +109,12 @@ def openers_of(
         alone,
         tuple(text for text in short if text.strip() not in {*map(str.strip, (*whole, *rests))}),
     )
+
+
+def _where(openers: Iterable[str], tolerated: Tolerated) -> Where:
+    """Return where openers count: what could be in any answer counts where a line begins only."""
+    known = any(is_unambiguous_opener(text) or tolerated.cannot_be_content(text) for text in openers)
+    return "anywhere" if known else "line start"
 
 
 def _declared(sections: Iterable[str], inside: Sequence[str], first: str, tolerated: Tolerated) -> list[str]:

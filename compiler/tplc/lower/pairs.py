@@ -39,7 +39,8 @@ def pairs_of(
     slots, context, bare = _with_literals(slots, context, python=python)
     opens = not_blank(tolerated.texts(opened))
     next_pair = _next_pair(context, slots) if raw and not repeats and "missing_closers" in tolerated.kinds else None
-    between = _between(tools, context, opens, [*next_call, *ir.turn.ends], repeats=repeats)
+    following = [text for text in next_call if not _is_pair(text, opens, context.key_end)]
+    between = _between(tools, context, opens, [*following, *ir.turn.ends], repeats=repeats)
     return PairForm(
         start=pairs.start,
         separator=pairs.separator,
@@ -212,6 +213,15 @@ def _between(
         ("broken", [close] if repeats else []),
     ]
     return tuple((kind, texts) for kind, found in kinds if (texts := not_blank(found)))
+
+
+def _is_pair(text: str, opens: Sequence[str], key_end: str) -> bool:
+    """Return whether a text is the beginning of a pair with a word as its key: `<name>`, before which the opener of a
+    call may be left out, and `<call ` are also arguments of those names."""
+    core = text.strip()
+    rests = [core.removeprefix(opener.strip()) for opener in opens if core.startswith(opener.strip())]
+    words = (word for rest in rests for word in (rest, rest.removesuffix(key_end.strip())))
+    return bool(key_end.strip()) and any(word.isidentifier() for word in words)
 
 
 def _marks(between: Sequence[tuple[str, tuple[str, ...]]], opens: Sequence[str], closer: str) -> tuple[str, ...]:

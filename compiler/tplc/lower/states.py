@@ -307,7 +307,7 @@ def _after_call(calls: CallForm) -> Kinds:
 
 def closes_and_opens(calls: CallForm) -> tuple[str, ...]:
     """Return markers that close a call and open the next."""
-    cores = {text.strip() for text in calls.openers}
+    cores = {text.strip() for text in (*calls.openers, *calls.inner)}
     return tuple(text for text in calls.closers if text.strip() in cores)
 
 

@@ -29,6 +29,20 @@ class Tolerated:
     orders: Mapping[str, tuple[str, ...]]  # headers with their parts in other orders, by the usual one, as above
     name_ends: Mapping[str, tuple[str, ...]]  # the same for texts after a call's name
     like_words: bool  # what opens a call then is in text as well
+    escapes: tuple[tuple[str, str], ...] = ()  # the texts that stand for characters in content, with those characters
+
+    def cannot_be_content(self, marker: str) -> bool:
+        """Return whether a marker has a character that content has after another one only: `", "calls": [` where
+        quotes are written `\\"`.  The marker may begin with the end of an escape."""
+        core = marker.strip()
+        starts = {
+            len(text) - at for text, _ in self.escapes for at in range(1, len(text)) if core.startswith(text[at:])
+        }
+        rests = [core[start:] for start in {0, *starts}]
+        for text, _ in self.escapes:
+            rests = [rest.replace(text, "") for rest in rests]
+        characters = [char for text, char in self.escapes if char in text]
+        return all(any(char in rest for char in characters) for rest in rests)
 
     def usual(self, marker: FormMarker) -> str:
         """Return a marker's first form that is more than white space; its other forms are variants of that."""
@@ -86,4 +100,6 @@ def tolerated(ir: TemplateIR) -> Tolerated:
     orders = {} if parts is None else parts.variants(variants)
     name_ends = {} if parts is None else {parts.after_name.strip(): parts.name_ends(variants)}
     like_words = parts is not None and parts.like_words
-    return Tolerated(frozenset(GENERAL_TOLERANCES) - off, variants, forms, others, orders, name_ends, like_words)
+    kinds = frozenset(GENERAL_TOLERANCES) - off
+    escapes = tuple((one.text, one.char) for one in ir.escapes if one.slot == "content")
+    return Tolerated(kinds, variants, forms, others, orders, name_ends, like_words, escapes)

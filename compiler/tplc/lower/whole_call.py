@@ -136,6 +136,9 @@ def _arguments(tools: Tools, pairs: PairForm | None, after: str) -> list[CallSte
     # White space before the first pair is missing if there is none.
     start = [CallStep("text", SPACE)] if pairs.start.isspace() and not least else text_steps(pairs.start)
     steps = [*start, whole, *text_steps(pairs.end)]
+    if pairs.empty.strip():
+        # One of the two: the reader of arguments accepts no call that has both.
+        return [_optional(steps), _optional(text_steps(pairs.empty))]
     return [_optional(steps)] if not pairs.empty and (pairs.start + pairs.end).strip() and after.strip() else steps
 
 

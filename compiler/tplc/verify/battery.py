@@ -62,6 +62,8 @@ CONTENT = "The answer is here."
 REASONING = "First I look at the question."
 RANDOM = "random message"
 _KEY = "value"  # of the argument that values of all kinds are tried for
+_WORD = re.compile(r"(?<![\w-])[A-Za-z_]\w*(?![\w-])")
+_MOST_WORDS = 8  # of a format, as keys
 SHAPES = tuple(
     Shape(reasoning, content, calls)
     for calls in (0, 1, 2, 3)
@@ -170,11 +172,32 @@ def battery(ir: TemplateIR) -> Iterator[Case]:
     # A number, which has no closer, before a call that is only a name.
     after = (Call("files-now", ()), _call("files/last")) if ir.tools.parallel else ()
     yield Case("arguments of every type", calls=(Call("files:mixed", mixed), *after))
+    yield from _words_as_keys(ir)
     chars = "".join(dict.fromkeys(one.char for one in ir.tools.replaced if one.slot != "value"))
     if chars:
         yield Case(
             f"the characters {chars} in a name and a key", calls=(Call(f"look{chars}up", ((f"a{chars}b", "x"),)),)
         )
+
+
+def _words_as_keys(ir: TemplateIR) -> Iterator[Case]:
+    """Yield calls with arguments that are called as the format's own words: `name` in
+    `<call><name>f</name><name>x</name></call>`.
+
+    Where only white space ends a key, no argument may be called as what opens calls: docs/limits.md states it.
+    """
+    tools, pairs = ir.tools, ir.tools.arguments
+    if not isinstance(pairs, PairArguments):
+        return
+    after_key = pairs.pair[pairs.pair.index(Slot("key")) + 1 :][:1]
+    is_blank = not any(isinstance(item, Text) and item.text.strip() for item in after_key)
+    call = () if is_blank else (Text(tools.section_start), *tools.call)
+    texts = [item.text for item in (*call, *pairs.pair, Text(pairs.separator)) if isinstance(item, Text)]
+    words = list(dict.fromkeys(_WORD.findall(" ".join(texts))))[:_MOST_WORDS]
+    for title, keys in (("", words), (", in reverse", words[::-1])):
+        if len(keys) > bool(title):
+            arguments = tuple((key, "x") for key in keys)
+            yield Case(f"arguments called {', '.join(keys)}{title}", calls=(Call("find", arguments),))
 
 
 def _escapes(ir: TemplateIR, slot: str) -> str:

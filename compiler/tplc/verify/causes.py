@@ -74,6 +74,7 @@ def causes(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
             found = [] if by_name else [*_by_type(tried), *_without_arguments(ir, tried)]
             found = found or by_name or [*_changed(ir, tried)][:1]
             found = found or [*_taken_for_markers(ir, tried), *_unexplained(ir, tried)]
+        found = found or ([] if read else [*_unopened(ir)])
         yield from found or _common(tried)
 
 
@@ -109,6 +110,14 @@ def _weak_places(ir: TemplateIR) -> Iterator[str]:
             yield f"only white space ({quoted(gap)}) between the arguments and the id: it reads as content"
         else:
             yield "a call ends with its id: nothing ends the id"
+
+
+def _unopened(ir: TemplateIR) -> Iterator[str]:
+    """Yield that calls begin with their name."""
+    opened = ir.tools.section_start + _text_before(ir.tools.call, "name")
+    if Slot("name") in ir.tools.call[:2] and not opened.strip():
+        nothing = f"only white space ({quoted(opened)})" if opened else "no text"
+        yield f"{nothing} precedes the name that begins a call: it reads as content"
 
 
 def _text_after(layout: Layout, kind: str) -> str:

@@ -44,7 +44,7 @@ from tplc.lower.values import LEAST_CUT, NAME_LIMIT
 from tplc_runtime.repairs import LEFT_OVER
 from tplc_runtime.turn import CALL_KINDS, CUT_KINDS, MOST_ENDS, UNCLOSED_KINDS
 
-OPENS = ("call", "line")
+OPENS = ("both", "call", "line")
 LEFT_OVER_CHARS = r"\"'`}\])|?>.,;"  # of `LEFT_OVER`, as they are written in a class of a pattern
 CLOSES = ("both", "closed", "close", "section")
 NO_CALLS = CallForm((), "", ("",), CallShape("", (), ()), ("",), (), "anywhere", (), (), "", (), ())
