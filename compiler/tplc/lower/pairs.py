@@ -40,7 +40,9 @@ def pairs_of(
     opens = not_blank(tolerated.texts(opened))
     next_pair = _next_pair(context, slots) if raw and not repeats and "missing_closers" in tolerated.kinds else None
     following = [text for text in next_call if not _is_pair(text, opens, context.key_end)]
-    between = _between(tools, context, opens, [*following, *ir.turn.ends], repeats=repeats)
+    # Values that end by themselves may have a comma between them, also where the template writes none.
+    comma = "," * ("other_forms" in tolerated.kinds and bool(dialect.top.strings) and not pairs.separator.strip())
+    between = _between(context, comma, opens, [*following, *ir.turn.ends], repeats=repeats)
     return PairForm(
         start=pairs.start,
         separator=pairs.separator,
@@ -196,13 +198,10 @@ def _next_unopened(next_pair: tuple[str, str] | None) -> str:
 
 
 def _between(
-    tools: Tools, context: ValueContext, opens: Sequence[str], following: Sequence[str], *, repeats: bool
+    context: ValueContext, comma: str, opens: Sequence[str], following: Sequence[str], *, repeats: bool
 ) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Return the texts that may come after a value, by what they do."""
+    """Return the texts that may come after a value, by what they do.  `comma`: a further separator, or ""."""
     pairs, close = context.pairs, context.close
-    assert tools.dialect is not None
-    # Values that end by themselves may have a comma between them, also where the template writes none.
-    comma = "," if tools.dialect.top.strings and not pairs.separator.strip() else ""
     following = [text for text in following if text.strip() != comma]
     kinds = [
         ("pair", opens),
