@@ -65,8 +65,7 @@ class StreamParser(WrappedValues):
         Pattern(
             "(?:[<＜][\\s<＜/\\\\|｜!:]{0,7}(?:(?ai:quiet)|(?ai:act)|(?ai:arg))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?\\s?[^"
             r'\w\s\"\\]{0,4})(?=\w|\n|\Z)'
-        ),
-        Pattern(r"\A[>](?![^\S\n])|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\S\n])[<]\Z"),
+        ), Pattern(r"\A[>](?![^\S\n])|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\S\n])[<]\Z"),
         Pattern(
             '(?!)|"(?:[>]|\\\\r\\\\n)|(?:(?:[<＜][\\s<＜/\\\\|｜!:]{0,7}(?:(?ai:quiet)|(?ai:act)|(?ai:arg))s?(?!\\w)(?:[=:]["\']?['
             '\\w.:-]{1,64}["\']?)?\\s?[^\\w\\s\\"\\\\]{0,4})(?:\\\\n)?|[<]|\\\\r)"'
@@ -147,8 +146,7 @@ class StreamParser(WrappedValues):
     LEFT_OVER = Scanner(("call", '<act name="', "", "", 0), find=r'<(act\s{1,64}name=")', near=r"<(?=[a]|\Z)", width=76)
     GARBLED = (
         Pattern("([()/<>\\[\\\\\\]{\\|}＜＞｜][()/<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:act))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[)/>\\\\\\]\\|}＞｜]{0,4})"),
-        "()/<>[\\]{|}＜＞｜",
-        ("act",),
+        "()/<>[\\]{|}＜＞｜", ("act",),
     )
     USUAL_NEXT = ExpectedText('</act>\n<act name="', '<act name="', '\n<act name="')
     CALLS_HAVE_CLOSER = True
@@ -183,9 +181,7 @@ class StreamParser(WrappedValues):
         Pattern(
             r"(?:\s{0,64}(?:[<>＜＞/\\\|｜\[\]][<>＜＞/\\\|｜\[\]\s]{0,7}(?:(?ai:arg))(?!\w)[>＞\|｜\]]{0,4}|key|arg|=|<|["
             "\\\"'“”]))*"
-        ),
-        Pattern("(?:\\s{0,64}(?:\\w{1,16}\\s?=\\s?[\"'][\\w .:-]{0,32}[\"'](?=\\s?>)|[|｜](?=>)|>|[\\\"'“”]))*"),
-        69,
+        ), Pattern("(?:\\s{0,64}(?:\\w{1,16}\\s?=\\s?[\"'][\\w .:-]{0,32}[\"'](?=\\s?>)|[|｜](?=>)|>|[\\\"'“”]))*"), 69,
     )
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}

@@ -76,9 +76,7 @@ class StreamParser(Objects):
         Pattern(
             '(?:[<＜][\\s<＜/\\\\|｜!:]{0,7}(?:(?ai:sketch))s?(?!\\w)(?:[=:]["\']?[\\w.:-]{1,64}["\']?)?\\s?[^\\w\\s\\"\\\\]{0,4})(?='
             r"\w|\n|\Z)"
-        ),
-        Pattern(r"\A[>](?![^\S\n])|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\S\n])[<]\Z"),
-        Pattern("(?!)"),
+        ), Pattern(r"\A[>](?![^\S\n])|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\S\n])[<]\Z"), Pattern("(?!)"),
     )
     PLACE_DECIDES = True
     HAS_LINE_MARKERS = True

@@ -80,9 +80,7 @@ class StreamParser(CanonicalOrderCalls):
         Pattern(
             "(?:[<«＜][\\s<«＜/\\\\|｜!:]{0,7}(?:(?ai:aside)|(?ai:wishes))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?\\s?[^\\w\\s"
             r'\"\\]{0,4})(?=\w|\n|\Z)|(?:«/»)\s*\Z|«/\Z'
-        ),
-        Pattern(r"\A[»](?![^\S\n])|\A[^«]*[»]\Z|\A[«][^»]*\Z|(?<![^\S\n])[«]\Z"),
-        Pattern("(?!)"),
+        ), Pattern(r"\A[»](?![^\S\n])|\A[^«]*[»]\Z|\A[«][^»]*\Z|(?<![^\S\n])[«]\Z"), Pattern("(?!)"),
     )
     PLACE_DECIDES = True
     HAS_LINE_MARKERS = True
@@ -194,8 +192,7 @@ class StreamParser(CanonicalOrderCalls):
     LEFT_OVER = Scanner(("call", "«wishes» [", "", "", 0), find=r"«(wishes»\s{0,64}\[)", near=r"«(?=[w]|\Z)", width=74)
     GARBLED = (
         Pattern("((?!))|[()/<>\\[\\\\\\]{\\|}«»＜＞｜][()/<>\\[\\\\\\]{\\|}«»＜＞｜\\s]{0,7}(?:(?ai:wishes))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[)/>\\\\\\]\\|}»＞｜]{0,4}"),
-        "()/<>[\\]{|}«»＜＞｜",
-        ("wishes",),
+        "()/<>[\\]{|}«»＜＞｜", ("wishes",),
     )
     USUAL_NEXT = ExpectedText(', {"name": "')
     REREADS_CALLS = True

@@ -66,8 +66,7 @@ class StreamParser(RawPairs):
             "(?:[<\\[＜][\\s<\\[＜/\\\\|｜!:]{0,7}(?:(?ai:mull)|(?ai:ability))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?\\s?[^\\w"
             r'\s\"\\]{0,4}|\[[\s|｜]{0,4}(?ai:k)[\s|｜]{0,4}\]|\[[\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:v)[\s|｜]{0,4}\])(?=\w|'
             r"\n|\Z)|(?:\[@user@\])\s*\Z|\[@(?:u(?:s(?:e(?:r(?:@)?)?)?)?)?\Z"
-        ),
-        Pattern(r"\A[\]](?![^\S\n])|\A[^\[]*[\]]\Z|\A[\[][^\]]*\Z|(?<![^\S\n])[\[]\Z"),
+        ), Pattern(r"\A[\]](?![^\S\n])|\A[^\[]*[\]]\Z|\A[\[][^\]]*\Z|(?<![^\S\n])[\[]\Z"),
         Pattern(
             '(?!)|"(?:[\\]]|\\\\r\\\\n)|(?:(?:[<\\[＜][\\s<\\[＜/\\\\|｜!:]{0,7}(?:(?ai:mull)|(?ai:ability))s?(?!\\w)(?:[=:]["\']?[\\w'
             '.:-]{1,64}["\']?)?\\s?[^\\w\\s\\"\\\\]{0,4}|\\[[\\s|｜]{0,4}(?ai:k)[\\s|｜]{0,4}\\]|\\[[\\s|｜]{0,4}[/\\\\][\\s|｜]{0,4}(?ai'
@@ -148,8 +147,7 @@ class StreamParser(RawPairs):
     LEFT_OVER = Scanner(("call", "[ability]", "", "", 0), find=r"\[(ability\])", near=r"\[(?=[a]|\Z)", width=10)
     GARBLED = (
         Pattern("([()/<>\\[\\\\\\]{\\|}＜＞｜][()/<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:ability))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[)/>\\\\\\]\\|}＞｜]{0,4})"),
-        "()/<>[\\]{|}＜＞｜",
-        ("ability",),
+        "()/<>[\\]{|}＜＞｜", ("ability",),
     )
     USUAL_NEXT = ExpectedText("[/ability]\n[ability]", "[ability]", "\n[ability]")
     CALLS_HAVE_CLOSER = True
@@ -180,8 +178,7 @@ class StreamParser(RawPairs):
     RESUMES = True
     AROUND_KEY = (
         Pattern("(?:\\s{0,64}(?:(?<=\\s)\\w{1,32}\\s?=(?=\\s?[\"'])|:|k|\\]|\\[|[\\\"'“”]))*"),
-        Pattern("(?:\\s{0,64}(?:v|k|\\]|\\[|/|[\\\"'“”]))*"),
-        68,
+        Pattern("(?:\\s{0,64}(?:v|k|\\]|\\[|/|[\\\"'“”]))*"), 68,
     )
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
@@ -206,11 +203,9 @@ class StreamParser(RawPairs):
     NEXT_UNOPENED = "[/k]\n[v]"
     RETYPES_VALUES = True
     CALL_CLOSES = (
-        frozenset("["),
-        Pattern(r"\[/ability\]\s{0,16}(?:(?:\[@user@\]|\Z)|\[ability\])"),
+        frozenset("["), Pattern(r"\[/ability\]\s{0,16}(?:(?:\[@user@\]|\Z)|\[ability\])"),
         Pattern(r"(?s:\[/ability\].{0,160}\Z|\[(?:/(?:a(?:b(?:i(?:l(?:i(?:t(?:y(?:\])?)?)?)?)?)?)?)?)?\Z)"),
-        Pattern("(?!)"),
-        Pattern("(?!)"),
+        Pattern("(?!)"), Pattern("(?!)"),
     )
     AFTER_CALL = Scanner(
         ("call", ", [ability] [ability]", "", "", 0), ("call", ", [ability]", "", "", 2),

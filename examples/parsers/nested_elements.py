@@ -170,9 +170,7 @@ class StreamParser(ElementPairs):
         Pattern(
             r'\^</job>\s{0,16}(?:(?:\^</jobs>\s{0,16})?(?:\^\[\.\]\^|\Z)|\^<job\ of="\s{0,16}[^\s=:,(){}\[\]]{1,64}?\s{0,1'
             '6}">)'
-        ),
-        Pattern(r"(?s:\^</job>.{0,160}\Z|\^(?:<(?:/(?:j(?:o(?:b(?:>)?)?)?)?)?)?\Z)"),
-        Pattern("(?!)"),
+        ), Pattern(r"(?s:\^</job>.{0,160}\Z|\^(?:<(?:/(?:j(?:o(?:b(?:>)?)?)?)?)?)?\Z)"), Pattern("(?!)"),
         Pattern("(?!)"),
     )
     AFTER_CALL = Scanner(

@@ -70,9 +70,7 @@ class StreamParser(Objects):
         Pattern(
             '(?:[<\\[＜][\\s<\\[＜/\\\\|｜!:]{0,7}(?:(?ai:run)|(?ai:ran))s?(?!\\w)(?:[=:]["\']?[\\w.:-]{1,64}["\']?)?\\s?[^\\w\\s\\"\\\\'
             r"]{0,4})(?=\w|\n|\Z)"
-        ),
-        Pattern(r"\A[\]](?![^\S\n])|\A[^\[]*[\]]\Z|\A[\[][^\]]*\Z|(?<![^\S\n])[\[]\Z"),
-        Pattern("(?!)"),
+        ), Pattern(r"\A[\]](?![^\S\n])|\A[^\[]*[\]]\Z|\A[\[][^\]]*\Z|(?<![^\S\n])[\[]\Z"), Pattern("(?!)"),
     )
     PLACE_DECIDES = True
     HAS_LINE_MARKERS = True
@@ -135,8 +133,7 @@ class StreamParser(Objects):
     )
     GARBLED = (
         Pattern("([()/<>\\[\\\\\\]{\\|}＜＞｜][()/<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:ran))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[)/>\\\\\\]\\|}＞｜]{0,4})"),
-        "()/<>[\\]{|}＜＞｜",
-        ("ran",),
+        "()/<>[\\]{|}＜＞｜", ("ran",),
     )
     USUAL_NEXT = ExpectedText("}[ran][run]{'callable': '", "[run]{'callable': '")
     CALLS_HAVE_CLOSER = True

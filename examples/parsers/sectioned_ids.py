@@ -79,9 +79,7 @@ class StreamParser(Objects):
         Pattern(
             '(?:[<＜][\\s<＜/\\\\|｜!:]{0,7}(?:(?ai:calls)|(?ai:call))s?(?!\\w)(?:[=:]["\']?[\\w.:-]{1,64}["\']?)?\\s?[^\\w\\s\\"\\\\]'
             r"{0,4}|<!\w(?:[\w ▁:.-]{0,46}\w)?!>|<!/\w(?:[\w ▁:.-]{0,46}\w)?!>)(?=\w|\n|\Z)"
-        ),
-        Pattern(r"\A[>](?![^\S\n])|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\S\n])[<]\Z"),
-        Pattern("(?!)"),
+        ), Pattern(r"\A[>](?![^\S\n])|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\S\n])[<]\Z"), Pattern("(?!)"),
     )
     PLACE_DECIDES = True
     HAS_LINE_MARKERS = True
@@ -161,8 +159,7 @@ class StreamParser(Objects):
     )
     GARBLED = (
         Pattern("([!()/<>\\[\\\\\\]{\\|}＜＞｜][!()/<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:call)|(?ai:calls))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[!)/>\\\\\\]\\|}＞｜]{0,4})"),
-        "!()/<>[\\]{|}＜＞｜",
-        ("call", "calls"),
+        "!()/<>[\\]{|}＜＞｜", ("call", "calls"),
     )
     USUAL_NEXT = ExpectedText("<!/call!><!call!>tools.", "<!call!>tools.")
     CALLS_HAVE_CLOSER = True

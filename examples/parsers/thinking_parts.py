@@ -79,9 +79,7 @@ class StreamParser(Objects):
         Pattern(
             "(?:[<\\[＜][\\s<\\[＜/\\\\|｜!:]{0,7}(?:(?ai:PONDER)|(?ai:NEED))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?\\s?[^\\w\\s"
             r'\"\\]{0,4})(?=\w|\n|\Z)|(?:\[END\]|\[TOP\])\s*\Z|(?:\[(?:E(?:N(?:D)?)?|T(?:O(?:P)?)?))\Z'
-        ),
-        Pattern(r"\A[\]](?![^\S\n])|\A[^\[]*[\]]\Z|\A[\[][^\]]*\Z|(?<![^\S\n])[\[]\Z"),
-        Pattern("(?!)"),
+        ), Pattern(r"\A[\]](?![^\S\n])|\A[^\[]*[\]]\Z|\A[\[][^\]]*\Z|(?<![^\S\n])[\[]\Z"), Pattern("(?!)"),
     )
     PLACE_DECIDES = True
     HAS_LINE_MARKERS = True

@@ -160,8 +160,7 @@ class StreamParser(RawPairs):
     RESUMES = True
     AROUND_KEY = (
         Pattern("(?:\\s{0,64}(?:name|arg|⟨|=|[\\\"'“”]))*"),
-        Pattern("(?:\\s{0,64}(?:(?<!\\w)\\w{1,32}(?=[\\\"'])|text(?![\\\"'])|⟩|=|[\\\"'“”]))*"),
-        70,
+        Pattern("(?:\\s{0,64}(?:(?<!\\w)\\w{1,32}(?=[\\\"'])|text(?![\\\"'])|⟩|=|[\\\"'“”]))*"), 70,
     )
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
@@ -195,10 +194,7 @@ class StreamParser(RawPairs):
         frozenset("⟨"),
         Pattern(
             r'⟨/step⟩\s{0,16}(?:(?:⟨/steps⟩\s{0,16})?(?:⟪stop⟫|\Z)|⟨step\ name="\s{0,16}[^\s=:,(){}\[\]]{1,64}?\s{0,16}"⟩)'
-        ),
-        Pattern(r"(?s:⟨/step⟩.{0,160}\Z|⟨(?:/(?:s(?:t(?:e(?:p(?:⟩)?)?)?)?)?)?\Z)"),
-        Pattern("(?!)"),
-        Pattern("(?!)"),
+        ), Pattern(r"(?s:⟨/step⟩.{0,160}\Z|⟨(?:/(?:s(?:t(?:e(?:p(?:⟩)?)?)?)?)?)?\Z)"), Pattern("(?!)"), Pattern("(?!)"),
     )
     AFTER_CALL = Scanner(
         ("call", ', ⟨step name=" ⟨step name="', "", "", 0), ("call", ', ⟨step name="', "", "", 2),

@@ -81,9 +81,7 @@ class StreamParser(CanonicalOrderCalls):
             "(?:[<＜][\\s<＜/\\\\|｜!:]{0,7}(?:(?ai:plan)|(?ai:answer)|(?ai:acts))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?\\s"
             r'?[^\w\s\"\\]{0,4}|<\#\w(?:[\w ▁:.-]{0,46}\w)?\#>|<\#/\w(?:[\w ▁:.-]{0,46}\w)?\#>)(?=\w|\n|\Z)|(?:<#over#>)\s'
             r"*\Z|<#(?:o(?:v(?:e(?:r(?:#)?)?)?)?)?\Z"
-        ),
-        Pattern(r"\A[>](?![^\S\n])|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\S\n])[<]\Z"),
-        Pattern("(?!)"),
+        ), Pattern(r"\A[>](?![^\S\n])|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\S\n])[<]\Z"), Pattern("(?!)"),
     )
     PLACE_DECIDES = True
     HAS_LINE_MARKERS = True
@@ -185,8 +183,7 @@ class StreamParser(CanonicalOrderCalls):
     LEFT_OVER = Scanner(("call", "<#acts#>", "", "\n", 0), find="<(#acts#>)", near=r"<(?=[#]|\Z)", width=9)
     GARBLED = (
         Pattern("((?!))|[#()/<>\\[\\\\\\]{\\|}＜＞｜][#()/<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:acts))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[#)/>\\\\\\]\\|}＞｜]{0,4}"),
-        "#()/<>[\\]{|}＜＞｜",
-        ("acts",),
+        "#()/<>[\\]{|}＜＞｜", ("acts",),
     )
     USUAL_NEXT = ExpectedText('{"tool": "', '\n{"tool": "')
     REREADS_CALLS = True

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from .scanner import Scanner
     from .values import Reader, Style
 
-# Attributes of Stream that aren't in a dictionary: objects of a class share the keys of at most 30 attributes there.
-SLOTS = (
+# Those of Stream that are not in a dictionary: objects of a class share the keys of at most 30 attributes there.
+ATTRIBUTES = (
     "incomplete _after_failed_call _ambiguous_from _base _buf _calls_on _closed _diagnostics _echo _final "
     "_find_safe_end _is_still_ambiguous _kind_before_call _line_start _long_names _mark _only_space_so_far _open "
     "_open_kind _opener _out _parts _pos _reasoning_on _regular_fast_path _skip _space _state _state_before_call "
@@ -34,7 +34,7 @@ CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 
 
 class Machine(Slots):
-    __slots__ = SLOTS.split()
+    __slots__ = ATTRIBUTES.split()
     CALLS: ClassVar[bool] = True
     WAITS: ClassVar[bool] = True
     CORRECTS_TOOL_NAMES: ClassVar[bool] = False  # tools may be called with a namespace, or with other separators

@@ -177,13 +177,13 @@ class ValueOrCallEnd:
 
     `close` matches the latter, `prefix` its possible beginning at the end of the buffer.  A line end before it is no
     part of the value.  If the value's closer is missing, text like it may be in its place: `garbled` matches that, and
-    a key in it, which must be one of `keys`; `begun` its possible beginning.  All begin with one of `first_chars`.
+    a key in it, which `schema` must name; `begun` its possible beginning.  All begin with one of `first_chars`.
     """
 
     def __init__(
-        self, end: Closer | KnownPairs | Scanner, keys: Sequence[str], first_chars: frozenset[str], *patterns: Pattern
+        self, end: Closer | KnownPairs | Scanner, schema: object, first_chars: frozenset[str], *patterns: Pattern
     ) -> None:
-        self.end, self.keys, self.first_chars = end, keys, first_chars
+        self.end, self.schema, self.first_chars = end, schema, first_chars
         self.close, self.prefix, self.garbled, self.begun = patterns
 
     def find(self, buf: str, pos: int) -> Match | None:
@@ -194,7 +194,7 @@ class ValueOrCallEnd:
         if mark is None or mark.kind not in ("next", "lost"):
             return mark
         match = self.garbled.search(buf, max(pos, mark.start - LOOK_BACK), mark.start)
-        if match is None or match[1] not in (None, *self.keys):
+        if match is None or match[1] not in (None, *properties_of(self.schema)):
             return mark
         lead = "\n" * (buf[match.start() - 1 : match.start()] == "\n")
         return Match("respelled", match.start(), mark.start, lead, ambiguous=SPELLED_OTHERWISE)
@@ -209,10 +209,9 @@ class ValueOrCallEnd:
 
     def safe_prefix_end(self, text: str) -> int:
         end = self.end.safe_prefix_end(text)
-        if not self.first_chars.isdisjoint(text):
-            patterns = (self.begun, max(end, 0)), (self.prefix, len(text)), (self.close, len(text))
-            if any(pattern.search(text, 0, stop) for pattern, stop in patterns):
-                return -1
+        is_odd = end >= 0 and not self.first_chars.isdisjoint(text)
+        if is_odd and (self.begun.search(text, 0, end) or self.prefix.search(text) or self.close.search(text)):
+            return -1
         return end - (end > 0 and text[end - 1] == "\n")
 
 
@@ -320,12 +319,11 @@ class RawPairs(Pairs):
         end: End = Closer(key.join(self.VALUE_CLOSE)) if self.VALUE_CLOSE else self._end_of_value()
         if self.LAST_CLOSER:
             self._closer = end if self.VALUE_CLOSE else self.AFTER_VALUE
-        return self._begin_raw(types, self._or_call_end(end))
+        return self._begin_raw(types, self._or_call_end(end, schema))
 
-    def _or_call_end(self, end: End) -> End:
+    def _or_call_end(self, end: End, schema: object) -> End:
         """Return the end of a value, with what counts if it is missing."""
-        keys = tuple(properties_of(self._schema())) if self._tools else ()
-        return ValueOrCallEnd(end, keys, *self.CALL_CLOSES) if self.CALL_CLOSES else end
+        return ValueOrCallEnd(end, schema, *self.CALL_CLOSES) if self.CALL_CLOSES else end
 
     def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:
         self._types, self._end = types, end
@@ -386,7 +384,7 @@ class RawPairs(Pairs):
                 if mark.ambiguous and not self._final and self._end.partial_match(buf, pos) <= mark.start:
                     break
                 own, self._next_lines = self.AFTER_VALUE, ""
-                self._end = self._or_call_end(own)
+                self._end = self._or_call_end(own, self._schema())
                 mark = self._end.find(buf, pos)
                 continue
             if mark.kind == "respelled":

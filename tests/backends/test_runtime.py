@@ -66,6 +66,21 @@ def test_the_runtime_is_one_file_that_does_nothing_but_parse() -> None:
     assert RUNTIME_VERSION == VERSION
 
 
+@pytest.mark.parametrize(
+    "example", [example for example in EXAMPLES if example.tools], ids=lambda example: example.name
+)
+def test_attributes_that_are_not_in_slots_are_few(example: Example) -> None:
+    """Python shares the keys of at most 30 attributes between objects of a class."""
+    parser = standalone(example.name).StreamParser
+    for output in example.outputs:
+        stream = parser(tools=example.tools)
+        stream.feed(output.text)
+        stream.finish()
+        assert len(vars(stream)) <= 30
+        slots = [name for base in parser.__mro__ for name in base.__dict__.get("__slots__", ())]
+        assert slots and [name for name in slots if not hasattr(stream, name)] == []
+
+
 def test_they_are_short() -> None:
     lengths = {example.name: text_of(example, "shared").count("\n") for example in EXAMPLES}
     assert {name: count for name, count in lengths.items() if count > 395} == {}

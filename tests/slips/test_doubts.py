@@ -59,6 +59,9 @@ CASES = {
         '§call§ {"city": "Oslo"}',
         [NONE],
     ),
+    "empty parentheses before those of the arguments": Case(
+        "bare-keyword-calls", '[get_weather()(city="Oslo"), list_all()]~~\n', None, [OSLO, ("list_all", "{}")], False
+    ),
     "a value that is missing": Case(
         "bare-keyword-calls", "[get_weather(city=, days=3)]~~\n", None, [("get_weather", '{"city": null, "days": 3}')]
     ),

@@ -2425,8 +2425,8 @@ class Slots(TurnStates):
         return self._odd[slot, of]
 
 
-# Attributes of Stream that aren't in a dictionary: objects of a class share the keys of at most 30 attributes there.
-SLOTS = (
+# Those of Stream that are not in a dictionary: objects of a class share the keys of at most 30 attributes there.
+ATTRIBUTES = (
     "incomplete _after_failed_call _ambiguous_from _base _buf _calls_on _closed _diagnostics _echo _final "
     "_find_safe_end _is_still_ambiguous _kind_before_call _line_start _long_names _mark _only_space_so_far _open "
     "_open_kind _opener _out _parts _pos _reasoning_on _regular_fast_path _skip _space _state _state_before_call "
@@ -2436,7 +2436,7 @@ CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 
 
 class Machine(Slots):
-    __slots__ = SLOTS.split()
+    __slots__ = ATTRIBUTES.split()
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
     SHORT_OPENERS: ClassVar[Sequence[str]] = ()  # what opens only calls of tools that are known
     # Slots of a call: the kind, what ends it, and characters that do; a plain word up to the text's end or to an
@@ -2989,7 +2989,8 @@ class Pairs(Repairs):
             self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
         if respelled:
             self._note_spelling()
-        self._note_slot_diagnostics()
+        if self._slot_diagnostics:
+            self._note_slot_diagnostics()
         if odd:
             self.incomplete = True
             self._note("markup_in_key", "an argument has a name that holds markup")
@@ -3140,9 +3141,7 @@ class StreamParser(Pairs):
         Pattern(
             '(?:[<＜][\\s<＜/\\\\|｜!:]{0,7}(?:(?ai:mind)|(?ai:code))s?(?!\\w)(?:[=:]["\']?[\\w.:-]{1,64}["\']?)?\\s?[^\\w\\s\\"\\\\]{'
             r"0,4}|<\.\w(?:[\w ▁:.-]{0,46}\w)?\.>|<\./\w(?:[\w ▁:.-]{0,46}\w)?\.>)(?=\w|\n|\Z)"
-        ),
-        Pattern(r"\A[>](?![^\S\n])|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\S\n])[<]\Z"),
-        Pattern("(?!)"),
+        ), Pattern(r"\A[>](?![^\S\n])|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\S\n])[<]\Z"), Pattern("(?!)"),
     )
     IN_REASONING = Scanner(
         ("line", "<.code.> [ <.code.> [", "", "", 0), ("reasoning_end", "<./mind.>", "", "", 0),
@@ -3202,12 +3201,17 @@ class StreamParser(Pairs):
     # call = name "(" arguments
     HEADER = (
         (
-            "name", Scanner(("suffix", "(", "", "", 0), find=r"\(()", near=r"\(", width=2), "",
-            Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\(())"), ("",),
+            "name",
+            Scanner(
+                ("suffix", "() (", "", "", 0), ("suffix", "(", "", "", 2), find=r"\((?:(\)\s{0,64}\()|())", near=r"\(",
+                width=68,
+            ), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\((\)\s{0,64}\())"), ("",),
         ),
     )
-    HEADER_PARTS = ("(",)
-    HEADER_TEXTS = Pattern("(?:\\[\\w{1,32}\\]|\\(|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
+    HEADER_PARTS = ("()", "(", ")")
+    HEADER_TEXTS = Pattern(
+        "(?:\\[\\w{1,32}\\]|\\(\\)|\\(|\\)|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
+    )
     SHORT_OPENERS = ("<.code.>",)
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
@@ -3223,8 +3227,7 @@ class StreamParser(Pairs):
     )
     GARBLED = (
         Pattern("([()./<>\\[\\\\\\]{\\|}＜＞｜][()./<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:code))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[)./>\\\\\\]\\|}＞｜]{0,4})"),
-        "()./<>[\\]{|}＜＞｜",
-        ("code",),
+        "()./<>[\\]{|}＜＞｜", ("code",),
     )
     CALLS_HAVE_CLOSER = True
     # arguments = (key "=" value)*

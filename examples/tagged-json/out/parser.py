@@ -2300,8 +2300,8 @@ class TurnStates(Stream):
             self._note_truncation(*ENDS_IN_CALL)
 
 
-# Attributes of Stream that aren't in a dictionary: objects of a class share the keys of at most 30 attributes there.
-SLOTS = (
+# Those of Stream that are not in a dictionary: objects of a class share the keys of at most 30 attributes there.
+ATTRIBUTES = (
     "incomplete _after_failed_call _ambiguous_from _base _buf _calls_on _closed _diagnostics _echo _final "
     "_find_safe_end _is_still_ambiguous _kind_before_call _line_start _long_names _mark _only_space_so_far _open "
     "_open_kind _opener _out _parts _pos _reasoning_on _regular_fast_path _skip _space _state _state_before_call "
@@ -2315,7 +2315,7 @@ LEFT_OVER = Pattern(r"[\"']?[}\])]{0,4}[.,;]|" + LEFT_OVER_BRACKET.pattern)
 
 class Machine(TurnStates):
     BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that never occur in names, or in values outside of a string
-    __slots__ = SLOTS.split()
+    __slots__ = ATTRIBUTES.split()
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
     CALLS_HAVE_CLOSER: ClassVar[bool] = False  # calls have a closer
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
@@ -3019,9 +3019,7 @@ class StreamParser(CallObjects):
         Pattern(
             '(?:[<＜][\\s<＜/\\\\|｜!:]{0,7}(?:(?ai:musing))s?(?!\\w)(?:[=:]["\']?[\\w.:-]{1,64}["\']?)?\\s?[^\\w\\s\\"\\\\]{0,4}|<[\\s'
             r"|｜]{0,4}(?ai:fn)[\s|｜]{0,4}>|<[\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:fn)[\s|｜]{0,4}>)(?=\w|\n|\Z)"
-        ),
-        Pattern(r"\A[>](?![^\S\n])|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\S\n])[<]\Z"),
-        Pattern("(?!)"),
+        ), Pattern(r"\A[>](?![^\S\n])|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\S\n])[<]\Z"), Pattern("(?!)"),
     )
     IN_REASONING = Scanner(
         ("line", "<fn> <fn> {", "\n", "", 0), ("line", "<fn> ```\ufdd1 {", "\n", "", 0),

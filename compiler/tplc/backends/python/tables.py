@@ -138,6 +138,11 @@ def with_texts(rule: str, groups: Mapping[str, Sequence[str]]) -> str:
     )
 
 
+def _packed(items: Iterable[Expression]) -> Bracketed:
+    """Return a tuple with as many items in a line as fit."""
+    return Bracketed("", tuple(items), packed=True)
+
+
 def _flags(flags: Mapping[str, bool]) -> list[str]:
     return [f"    {name} = True" for name, on in flags.items() if on]
 
@@ -242,7 +247,7 @@ def _of_calls(calls: CallForm, facts: Acceptor) -> list[str]:
     if (garbled := garbled_closers(facts)) is not None:
         words = texts(garbled.words)
         lines += assignment(
-            "GARBLED", called("", [f"Pattern({literal(garbled.pattern)})", literal(garbled.first_chars), words]), INDENT
+            "GARBLED", _packed([f"Pattern({literal(garbled.pattern)})", literal(garbled.first_chars), words]), INDENT
         )
     lines += _expected("USUAL_NEXT", calls.usual_next)
     if calls.tail is not None:
@@ -386,7 +391,7 @@ def _marker_like(facts: Acceptor) -> list[str]:
     if found is None:
         return []
     patterns = [called("Pattern", [raw(one)]) for one in (found.text, found.edge, found.value)]
-    return assignment("MARKER_LIKE", called("", patterns), INDENT)
+    return assignment("MARKER_LIKE", _packed(patterns), INDENT)
 
 
 def _expected(name: str, usual: Iterable[str]) -> list[str]:
@@ -420,7 +425,7 @@ def _of_pairs(calls: CallForm, pairs: PairForm, respelled: Sequence[str], *, oth
     if around is not None and otherwise:
         patterns = [called("Pattern", [raw(pattern)]) for pattern in around]
         width = max([len(text) for found in pairs.key_texts or () for text in found], default=1) + MAX_INNER_SPACE
-        lines += assignment("AROUND_KEY", called("", [*patterns, str(width)]), INDENT)
+        lines += assignment("AROUND_KEY", _packed([*patterns, str(width)]), INDENT)
     lines += _replaced("KEY_ESCAPES", pairs.replaced) if pairs.replaced else []
     if pairs.quoted:
         patterns = [called("Pattern", [literal(pattern)]) for pattern in _follow(pairs.following)]
@@ -460,7 +465,7 @@ def _of_lost_ends(calls: CallForm, pairs: PairForm, facts: Acceptor) -> list[str
     patterns += [rf"{garbled.pattern}\s*\Z", garbled.begun] if garbled is not None else [NOTHING, NOTHING]
     first_chars += garbled.first_chars if garbled is not None else ""
     chars = called("frozenset", [literal("".join(dict.fromkeys(first_chars)))])
-    closes = called("", [chars, *(called("Pattern", [raw(pattern)]) for pattern in patterns)])
+    closes = _packed([chars, *(called("Pattern", [raw(pattern)]) for pattern in patterns)])
     return lines + assignment("CALL_CLOSES", closes, INDENT)
 
 
@@ -546,5 +551,5 @@ def _slots(name: str, slots: Sequence[SlotEnd], breaks: Sequence[str], respelled
         after = called("", ("None" if trail is None else literal(trail) for trail in trails))
         pattern: Expression = "NO_WORD" if word == NOTHING else called("Pattern", [raw(word)])
         row = (literal(slot.kind), scanner_call(found), literal(slot.stops), pattern, after)
-        rows.append(Bracketed("", row, packed=True))
+        rows.append(_packed(row))
     return assignment(name, called("", rows), INDENT)
