@@ -3093,7 +3093,8 @@ class Machine(Slots):
             return expected != "more" and self._no_call(expected)
         if self._is_opened_twice:
             self._note("calls_opened_twice", "the calls are opened twice")
-        self._note_slot_diagnostics()
+        if self._slot_diagnostics:
+            self._note_slot_diagnostics()
         if self.CORRECTS_TOOL_NAMES and values["name"] != written:
             self._note("tool_name_corrected", f"the tool {values['name']} is called as {written}")
         self._pos = end
@@ -4269,7 +4270,10 @@ class QuotedPairs(Pairs):
         self._pos, self._wanted = reader.read(self._buf, self._pos, self._final), reader.wanted
         if self._all and reader.want:
             return False
-        self._emit_value(reader.take())
+        if self._all:
+            self._emit_value(reader.take())
+        else:
+            self._out.emit("arguments", reader.take())
         if not self._value_has_ended(reader):
             return False
         self._state = type(self)._pairs

@@ -262,7 +262,10 @@ class QuotedPairs(Pairs):
         self._pos, self._wanted = reader.read(self._buf, self._pos, self._final), reader.wanted
         if self._all and reader.want:
             return False
-        self._emit_value(reader.take())
+        if self._all:
+            self._emit_value(reader.take())
+        else:
+            self._out.emit("arguments", reader.take())
         if not self._value_has_ended(reader):
             return False
         self._state = type(self)._pairs
