@@ -466,7 +466,10 @@ def misfit(arguments: Mapping[str, object], schema: object, *, types: bool = Tru
     """Return the first argument that a schema doesn't allow, and what it doesn't: "key" or "type" (if `types`); or an
     argument that is missing, but "inside" of the text of another."""
     keys = keys_allowed(schema)
+    texts = []
     for key, value in arguments.items():
+        if isinstance(value, str) and ("=" in value or ":" in value):
+            texts.append(value)
         if keys is not None and key not in keys:
             return "key", key
         allowed = types_of_member(schema, key) if types else None
@@ -474,9 +477,9 @@ def misfit(arguments: Mapping[str, object], schema: object, *, types: bool = Tru
         number = kind == "integer" and allowed is not None and "number" in allowed
         if allowed is not None and kind not in allowed and not number:
             return "type", key
-    for key in properties_of(schema):
-        texts = [text for text in arguments.values() if key not in arguments and isinstance(text, str)]
-        if any(key and key in text and re.search(BEGINS_WORD + re.escape(key) + ENDS_KEY, text) for text in texts):
+    for key in properties_of(schema) if texts else ():
+        pattern = BEGINS_WORD + re.escape(key) + ENDS_KEY
+        if key and key not in arguments and any(key in text and re.search(pattern, text) for text in texts):
             return "inside", key
     return None
 
@@ -2912,9 +2915,8 @@ class Machine(Slots):
     CORRECTS_TOOL_NAMES: ClassVar[bool] = False  # tools may be called with a namespace, or with other separators
     REREADS_CALLS: ClassVar[bool] = False  # failed calls are read again, by the tools' names
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
-    LONE_OPENERS: ClassVar[
-        Sequence[str]
-    ] = ()  # openers that count only at a line's start, because their section is missing
+    LONE_OPENERS: ClassVar[Sequence[str]] = ()  # openers whose section is missing: they count at a line's start only
+    UNWRAPPED: ClassVar[Sequence[str]] = ()  # an opener without its outer piece, and the closer of such a call
     SHORT_OPENERS: ClassVar[Sequence[str]] = ()  # what opens only calls of tools that are known
     # Slots of a call: the kind, what ends it, and characters that do; a plain word up to the text's end or to an
     # unambiguous marker, and the white space after each of these (None for markers that don't belong to the slot).
@@ -2930,9 +2932,11 @@ class Machine(Slots):
     _reader: Reader | None = None  # and the reader of one
     _written = ""  # the beginning of the arguments
     _lacks_section = False  # the section of the last call is missing
+    _is_unwrapped = False  # the outer piece of the call's opener is missing
     _is_opened_twice = False  # another opener follows the opener of this call
     _repaired = False  # the arguments of the last call were repaired
-    _is_retyped = False  # a value of another type than the schema's was reported
+    _types_are_checked = False  # the types of values are reported where these are read
+    _ends_in_bracket = False  # the last closer was one: another opening bracket may begin the arguments
     _second_reading_failed = False  # the second reading of this call found none
 
     def _feed_regular_text(self, chunk: str) -> list[Delta]:
@@ -2995,7 +2999,7 @@ class Machine(Slots):
         """Examine the arguments of the last call when somebody asks for diagnostics; those of a repaired call at once:
         repairs that invent a key, or a value of another type than the schema's, have failed."""
         if not self.incomplete:  # what was lost is reported
-            types = not self._is_retyped or self._repaired
+            types = not self._types_are_checked or self._repaired
             offset, before = self._here(), len(self._diagnostics)
             while before and self._diagnostics[before - 1].offset == offset:
                 before -= 1
@@ -3137,7 +3141,10 @@ class Machine(Slots):
         """Drop a closer or a separator after a call; `unclosed`: something is missing of the call, or of the next."""
         if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
             self._note_spelling()
+        if self.UNWRAPPED and self._is_unwrapped:
+            unclosed = unclosed and not self._buf.startswith(self.UNWRAPPED[1], self._mark.start)
         self._pos, self._space, self._unclosed = self._mark.end, self._mark.trail, unclosed
+        self._ends_in_bracket = self._buf[self._pos - 1 : self._pos] == ")"
         if self.USUAL_NEXT and self._pos == len(self._buf) and not self._final:  # all of the usual text is awaited
             self._is_usual(self.USUAL_NEXT, self._pos)
         return True
@@ -3148,7 +3155,7 @@ class Machine(Slots):
 
     def _leave_calls(self, kind: str) -> bool:
         """Go on with content: something else than more of the calls follows, or nothing."""
-        if kind == "" and self._unclosed:
+        if kind == "" and (self._unclosed or (self._ends_in_bracket and self._buf.startswith("(", self._pos))):
             self._note_following_text()
         self._unclosed = self._unclosed and next_char(self._buf, self._pos) == len(self._buf)
         self._state = type(self)._content
@@ -3184,6 +3191,8 @@ class Machine(Slots):
         self._kind_before_call = kind
         if self.WHOLE_CALL:
             self._lacks_section = self._mark.kind == "whole"
+        if self.UNWRAPPED:
+            self._is_unwrapped = self._buf[self._mark.start : self._mark.end] == self.UNWRAPPED[0]
         self._is_opened_twice = False
         self._state = type(self)._call
         return True
@@ -3234,7 +3243,7 @@ class Machine(Slots):
             self._out.emit("arguments", arguments)
         if self._tools:
             self._check_arguments()
-        self._repaired = self._is_retyped = False
+        self._repaired = False
         self._open, self._closed, self._only_space_so_far, self._line_start, self._space = False, False, True, True, ""
         if self.WHOLE_CALL:
             self._last_char = ""
@@ -4253,8 +4262,10 @@ class QuotedPairs(Pairs):
     _all = ""  # the text not yet emitted of a pair that may contain all arguments
 
     def _key_of(self, comma: str, key: str) -> str:
-        member = super()._key_of(comma, key)
-        known = keys_of(self._schema(), self._schema()) if comma == "{" and key in WHOLE_ARGUMENTS else None
+        member = comma + '"' + escaped(key) + '": '
+        if comma != "{" or key not in WHOLE_ARGUMENTS:
+            return member
+        known = keys_of(self._schema(), self._schema())
         self._all = member if known and key not in known and len(known) <= MOST_KEYS else ""
         return "" if self._all else member
 
@@ -4271,7 +4282,7 @@ class QuotedPairs(Pairs):
         if self._all and reader.want:
             return False
         if self._all:
-            self._emit_value(reader.take())
+            self._emit_whole(reader.take())
         else:
             self._out.emit("arguments", reader.take())
         if not self._value_has_ended(reader):
@@ -4279,17 +4290,17 @@ class QuotedPairs(Pairs):
         self._state = type(self)._pairs
         return True
 
-    def _emit_value(self, text: str) -> None:
+    def _emit_whole(self, text: str) -> None:
         member, self._all = self._all, ""
-        if member and text[:1] == "{":
-            self._count, member, text = int(text[1:-1].strip() != ""), "", text[1:-1].strip()
+        if text[:1] == "{" and member:
+            inside, member = text[1:-1].strip(), ""
+            self._count, text = int(inside != ""), "{" * (inside != "") + inside
             self._note("arguments_in_one", "one argument holds all of them")
-            text = "{" * self._count + text
         self._out.emit("arguments", member + text)
 
     def _finish(self) -> None:
         if self._open and self._reader is not None:
-            self._emit_value(self._reader.close())
+            self._emit_whole(self._reader.close())
         super()._finish()
 
 
@@ -4523,6 +4534,7 @@ NUMBER_TYPES = frozenset(["number", "integer"])
 
 class RawPairs(Pairs):
     CALL_CLOSES: ClassVar[Any] = None  # the end of a value without a closer of its own: see `ValueOrCallEnd`
+    _types_are_checked = True
     RETYPES_VALUES: ClassVar[bool] = False  # a value in another form is converted by the schema
     WORDS: ClassVar[ValueWords]
     AFTER_VALUE: ClassVar[End]
@@ -4549,6 +4561,8 @@ class RawPairs(Pairs):
 
     def _begin_arguments(self) -> None:
         super()._begin_arguments()
+        if self.TYPE_WORDS:
+            self._types_are_checked = True
         schema = self._schema()
         keys = keys_of(schema, schema) or set() if schema else set()
         self._keys = keys if len(keys) <= MOST_KEYS else set()  # keys of the schema that were not read yet
@@ -4580,7 +4594,8 @@ class RawPairs(Pairs):
         types = types_of_member(schema, key) if schema else None
         self._by_schema = types if self.RETYPES_VALUES else None  # by the schema alone
         if self.TYPE_WORDS and word in self.TYPE_WORDS:
-            types = typed_as(types, frozenset(self.TYPE_WORDS[word]))
+            by_schema, types = types, typed_as(types, frozenset(self.TYPE_WORDS[word]))
+            self._types_are_checked = self._types_are_checked and by_schema in (None, types)
             # 1 is no boolean, and 5.0 no integer, if it is a number.
             self._by_schema = self._by_schema if "boolean" in types or types == self._by_schema else None
         end: End = Closer(key.join(self.VALUE_CLOSE)) if self.VALUE_CLOSE else self._end_of_value()
@@ -4794,21 +4809,17 @@ class RawPairs(Pairs):
             literal = coerced(text, self._types)
             fits = literal is not None
             if fits or (self._types is not None and "string" not in self._types):
-                self._note_other_type()
+                self._note("argument_of_other_type", "an argument is not written as its type is")
                 # What has lines or punctuation may contain more of the call than this value.
                 self.incomplete = self.incomplete or (not fits and bool(MORE_THAN_VALUE.search(text.strip())))
         if fits and literal is not None and literal != (literal := in_type(literal, self._by_schema)):
-            self._note_other_type()
+            self._note("argument_of_other_type", "an argument is not written as its type is")
         if literal is None or not fits:
             self._as = "string"
             self._piece(text)
             literal = '"'
         self._out.emit("arguments", literal)
         return None
-
-    def _note_other_type(self) -> None:
-        self._note("argument_of_other_type", "an argument is not written as its type is")
-        self._is_retyped = True
 
     def _finish(self) -> None:
         if self._open and self._in_value:
@@ -4931,7 +4942,7 @@ class GuessedPairs(RawPairs):
         self._in_value = False
         typed = coerced(literal[1], self._by_schema) if self.RETYPES_VALUES else None
         if self.RETYPES_VALUES and self._by_schema is not None and "string" not in self._by_schema:
-            self._note_other_type()
+            self._note("argument_of_other_type", "an argument is not written as its type is")
         self._out.emit("arguments", string_in(literal[1]) if typed is None else typed)
         return None
 

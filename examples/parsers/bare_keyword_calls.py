@@ -85,18 +85,13 @@ class StreamParser(QuotedPairs):
     # call = name "(" arguments
     HEADER = (
         (
-            "name",
-            Scanner(
-                ("suffix", "() (", "", "", 0), ("suffix", "(", "", "", 2), find=r"\((?:(\)\s{0,64}\()|())", near=r"\(",
-                width=68,
-            ), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\((?:(\)\s{0,64}\()|((?![\s)]|\Z))))"), ("", ""),
+            "name", Scanner(("suffix", "(", "", "", 0), find=r"\(()", near=r"\(", width=2), "",
+            Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\(())"), ("",),
         ),
     )
     ONLY_TOOLS = True
-    HEADER_PARTS = ("()", "(", ")")
-    HEADER_TEXTS = Pattern(
-        "(?:\\[\\w{1,32}\\]|\\(\\)|\\(|\\)|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
-    )
+    HEADER_PARTS = ("(",)
+    HEADER_TEXTS = Pattern("(?:\\[\\w{1,32}\\]|\\(|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(("mark", "~bot~", "", "", 0), find="~(bot~)", near=r"~(?=[b]|\Z)", width=6, first="~")
     CALLS_HAVE_CLOSER = True

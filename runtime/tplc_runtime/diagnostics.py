@@ -37,7 +37,7 @@ CODES = {
     "tool_name_corrected": "The name of a tool is spelled differently. The name of the given tool was used.",
     "unknown_field": "A member of a call's object is unknown. It was left out.",
     # Arguments
-    "argument_not_closed": "An argument has no closer.",
+    "argument_not_closed": "An argument has no closer, or is in the value of another.",
     "argument_not_opened": "An argument has no opener.",
     "argument_of_other_type": "The value of an argument doesn't have the schema's type, or is written as another type.",
     "arguments_in_one": "One argument contains all of them.",

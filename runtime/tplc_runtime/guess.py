@@ -133,6 +133,6 @@ class GuessedPairs(RawPairs):
         self._in_value = False
         typed = coerced(literal[1], self._by_schema) if self.RETYPES_VALUES else None
         if self.RETYPES_VALUES and self._by_schema is not None and "string" not in self._by_schema:
-            self._note_other_type()
+            self._note("argument_of_other_type", "an argument is not written as its type is")
         self._out.emit("arguments", string_in(literal[1]) if typed is None else typed)
         return None

@@ -40,9 +40,8 @@ class Machine(Slots):
     CORRECTS_TOOL_NAMES: ClassVar[bool] = False  # tools may be called with a namespace, or with other separators
     REREADS_CALLS: ClassVar[bool] = False  # failed calls are read again, by the tools' names
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
-    LONE_OPENERS: ClassVar[
-        Sequence[str]
-    ] = ()  # openers that count only at a line's start, because their section is missing
+    LONE_OPENERS: ClassVar[Sequence[str]] = ()  # openers whose section is missing: they count at a line's start only
+    UNWRAPPED: ClassVar[Sequence[str]] = ()  # an opener without its outer piece, and the closer of such a call
     SHORT_OPENERS: ClassVar[Sequence[str]] = ()  # what opens only calls of tools that are known
     # Slots of a call: the kind, what ends it, and characters that do; a plain word up to the text's end or to an
     # unambiguous marker, and the white space after each of these (None for markers that don't belong to the slot).
@@ -58,9 +57,11 @@ class Machine(Slots):
     _reader: Reader | None = None  # and the reader of one
     _written = ""  # the beginning of the arguments
     _lacks_section = False  # the section of the last call is missing
+    _is_unwrapped = False  # the outer piece of the call's opener is missing
     _is_opened_twice = False  # another opener follows the opener of this call
     _repaired = False  # the arguments of the last call were repaired
-    _is_retyped = False  # a value of another type than the schema's was reported
+    _types_are_checked = False  # the types of values are reported where these are read
+    _ends_in_bracket = False  # the last closer was one: another opening bracket may begin the arguments
     _second_reading_failed = False  # the second reading of this call found none
 
     def _feed_regular_text(self, chunk: str) -> list[Delta]:
@@ -123,7 +124,7 @@ class Machine(Slots):
         """Examine the arguments of the last call when somebody asks for diagnostics; those of a repaired call at once:
         repairs that invent a key, or a value of another type than the schema's, have failed."""
         if not self.incomplete:  # what was lost is reported
-            types = not self._is_retyped or self._repaired
+            types = not self._types_are_checked or self._repaired
             offset, before = self._here(), len(self._diagnostics)
             while before and self._diagnostics[before - 1].offset == offset:
                 before -= 1
@@ -265,7 +266,10 @@ class Machine(Slots):
         """Drop a closer or a separator after a call; `unclosed`: something is missing of the call, or of the next."""
         if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
             self._note_spelling()
+        if self.UNWRAPPED and self._is_unwrapped:
+            unclosed = unclosed and not self._buf.startswith(self.UNWRAPPED[1], self._mark.start)
         self._pos, self._space, self._unclosed = self._mark.end, self._mark.trail, unclosed
+        self._ends_in_bracket = self._buf[self._pos - 1 : self._pos] == ")"
         if self.USUAL_NEXT and self._pos == len(self._buf) and not self._final:  # all of the usual text is awaited
             self._is_usual(self.USUAL_NEXT, self._pos)
         return True
@@ -276,7 +280,7 @@ class Machine(Slots):
 
     def _leave_calls(self, kind: str) -> bool:
         """Go on with content: something else than more of the calls follows, or nothing."""
-        if kind == "" and self._unclosed:
+        if kind == "" and (self._unclosed or (self._ends_in_bracket and self._buf.startswith("(", self._pos))):
             self._note_following_text()
         self._unclosed = self._unclosed and next_char(self._buf, self._pos) == len(self._buf)
         self._state = type(self)._content
@@ -312,6 +316,8 @@ class Machine(Slots):
         self._kind_before_call = kind
         if self.WHOLE_CALL:
             self._lacks_section = self._mark.kind == "whole"
+        if self.UNWRAPPED:
+            self._is_unwrapped = self._buf[self._mark.start : self._mark.end] == self.UNWRAPPED[0]
         self._is_opened_twice = False
         self._state = type(self)._call
         return True
@@ -362,7 +368,7 @@ class Machine(Slots):
             self._out.emit("arguments", arguments)
         if self._tools:
             self._check_arguments()
-        self._repaired = self._is_retyped = False
+        self._repaired = False
         self._open, self._closed, self._only_space_so_far, self._line_start, self._space = False, False, True, True, ""
         if self.WHOLE_CALL:
             self._last_char = ""

@@ -245,8 +245,10 @@ class QuotedPairs(Pairs):
     _all = ""  # the text not yet emitted of a pair that may contain all arguments
 
     def _key_of(self, comma: str, key: str) -> str:
-        member = super()._key_of(comma, key)
-        known = keys_of(self._schema(), self._schema()) if comma == "{" and key in WHOLE_ARGUMENTS else None
+        member = comma + '"' + escaped(key) + '": '
+        if comma != "{" or key not in WHOLE_ARGUMENTS:
+            return member
+        known = keys_of(self._schema(), self._schema())
         self._all = member if known and key not in known and len(known) <= MOST_KEYS else ""
         return "" if self._all else member
 
@@ -263,7 +265,7 @@ class QuotedPairs(Pairs):
         if self._all and reader.want:
             return False
         if self._all:
-            self._emit_value(reader.take())
+            self._emit_whole(reader.take())
         else:
             self._out.emit("arguments", reader.take())
         if not self._value_has_ended(reader):
@@ -271,15 +273,15 @@ class QuotedPairs(Pairs):
         self._state = type(self)._pairs
         return True
 
-    def _emit_value(self, text: str) -> None:
+    def _emit_whole(self, text: str) -> None:
         member, self._all = self._all, ""
-        if member and text[:1] == "{":
-            self._count, member, text = int(text[1:-1].strip() != ""), "", text[1:-1].strip()
+        if text[:1] == "{" and member:
+            inside, member = text[1:-1].strip(), ""
+            self._count, text = int(inside != ""), "{" * (inside != "") + inside
             self._note("arguments_in_one", "one argument holds all of them")
-            text = "{" * self._count + text
         self._out.emit("arguments", member + text)
 
     def _finish(self) -> None:
         if self._open and self._reader is not None:
-            self._emit_value(self._reader.close())
+            self._emit_whole(self._reader.close())
         super()._finish()

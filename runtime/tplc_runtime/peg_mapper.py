@@ -341,7 +341,7 @@ class _Mapper:
             self.add_call(place, called, identity, "")
         else:
             arguments = self.arguments(written, called)
-            self.incomplete = self.incomplete or self.readers.text_follows(arguments, self.text, end)
+            self.incomplete = self.incomplete or self.readers.text_follows(arguments, self.text, end, inner.end)
             self.add_call(place, called, identity, arguments)
 
     def read_calls(self, node: Node) -> Iterator[tuple[Place, str, Optional[str], str]]:

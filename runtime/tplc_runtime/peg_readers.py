@@ -253,8 +253,11 @@ class Readers:
         other = at < len(text) and (mark is None or mark.kind not in CLOSER_KINDS)
         return other and self.spelled.between is None
 
-    def text_follows(self, arguments: str, text: str, pos: int) -> bool:
-        """Return whether text is in the place of a call's closer that could be the arguments that it lacks."""
+    def text_follows(self, arguments: str, text: str, pos: int, end: int) -> bool:
+        """Return whether text that could be the arguments that a call lacks is in the place of its closer, or follows
+        the bracket at the call's end."""
+        if is_empty_object(arguments) and text.startswith(")(", end - 1):
+            return True
         at = next_char(text, pos)
         if at == len(text) or not self.spelled.is_closed or not is_empty_object(arguments):
             return False

@@ -256,6 +256,7 @@ NUMBER_TYPES = frozenset(["number", "integer"])
 
 class RawPairs(Pairs):
     CALL_CLOSES: ClassVar[Any] = None  # the end of a value without a closer of its own: see `ValueOrCallEnd`
+    _types_are_checked = True
     RETYPES_VALUES: ClassVar[bool] = False  # a value in another form is converted by the schema
     WORDS: ClassVar[ValueWords]
     AFTER_VALUE: ClassVar[End]
@@ -282,6 +283,8 @@ class RawPairs(Pairs):
 
     def _begin_arguments(self) -> None:
         super()._begin_arguments()
+        if self.TYPE_WORDS:
+            self._types_are_checked = True
         schema = self._schema()
         keys = keys_of(schema, schema) or set() if schema else set()
         self._keys = keys if len(keys) <= MOST_KEYS else set()  # keys of the schema that were not read yet
@@ -313,7 +316,8 @@ class RawPairs(Pairs):
         types = types_of_member(schema, key) if schema else None
         self._by_schema = types if self.RETYPES_VALUES else None  # by the schema alone
         if self.TYPE_WORDS and word in self.TYPE_WORDS:
-            types = typed_as(types, frozenset(self.TYPE_WORDS[word]))
+            by_schema, types = types, typed_as(types, frozenset(self.TYPE_WORDS[word]))
+            self._types_are_checked = self._types_are_checked and by_schema in (None, types)
             # 1 is no boolean, and 5.0 no integer, if it is a number.
             self._by_schema = self._by_schema if "boolean" in types or types == self._by_schema else None
         end: End = Closer(key.join(self.VALUE_CLOSE)) if self.VALUE_CLOSE else self._end_of_value()
@@ -527,21 +531,17 @@ class RawPairs(Pairs):
             literal = coerced(text, self._types)
             fits = literal is not None
             if fits or (self._types is not None and "string" not in self._types):
-                self._note_other_type()
+                self._note("argument_of_other_type", "an argument is not written as its type is")
                 # What has lines or punctuation may contain more of the call than this value.
                 self.incomplete = self.incomplete or (not fits and bool(MORE_THAN_VALUE.search(text.strip())))
         if fits and literal is not None and literal != (literal := in_type(literal, self._by_schema)):
-            self._note_other_type()
+            self._note("argument_of_other_type", "an argument is not written as its type is")
         if literal is None or not fits:
             self._as = "string"
             self._piece(text)
             literal = '"'
         self._out.emit("arguments", literal)
         return None
-
-    def _note_other_type(self) -> None:
-        self._note("argument_of_other_type", "an argument is not written as its type is")
-        self._is_retyped = True
 
     def _finish(self) -> None:
         if self._open and self._in_value:

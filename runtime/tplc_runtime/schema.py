@@ -202,7 +202,10 @@ def misfit(arguments: Mapping[str, object], schema: object, *, types: bool = Tru
     """Return the first argument that a schema doesn't allow, and what it doesn't: "key" or "type" (if `types`); or an
     argument that is missing, but "inside" of the text of another."""
     keys = keys_allowed(schema)
+    texts = []
     for key, value in arguments.items():
+        if isinstance(value, str) and ("=" in value or ":" in value):
+            texts.append(value)
         if keys is not None and key not in keys:
             return "key", key
         allowed = types_of_member(schema, key) if types else None
@@ -210,9 +213,9 @@ def misfit(arguments: Mapping[str, object], schema: object, *, types: bool = Tru
         number = kind == "integer" and allowed is not None and "number" in allowed
         if allowed is not None and kind not in allowed and not number:
             return "type", key
-    for key in properties_of(schema):
-        texts = [text for text in arguments.values() if key not in arguments and isinstance(text, str)]
-        if any(key and key in text and re.search(BEGINS_WORD + re.escape(key) + ENDS_KEY, text) for text in texts):
+    for key in properties_of(schema) if texts else ():
+        pattern = BEGINS_WORD + re.escape(key) + ENDS_KEY
+        if key and key not in arguments and any(key in text and re.search(pattern, text) for text in texts):
             return "inside", key
     return None
 

@@ -59,8 +59,11 @@ CASES = {
         '§call§ {"city": "Oslo"}',
         [NONE],
     ),
-    "empty parentheses before those of the arguments": Case(
-        "bare-keyword-calls", '[get_weather()(city="Oslo"), list_all()]~~\n', None, [OSLO, ("list_all", "{}")], False
+    "arguments after empty parentheses": Case(
+        "bare-keyword-calls", '[list_all()(city="Oslo")]~~\n', '(city="Oslo")]', [("list_all", "{}")]
+    ),
+    "the same after the end of the calls": Case(
+        "bare-keyword-calls", "[list_all()](hm)", "(hm)", [("list_all", "{}")], False
     ),
     "a value that is missing": Case(
         "bare-keyword-calls", "[get_weather(city=, days=3)]~~\n", None, [("get_weather", '{"city": null, "days": 3}')]

@@ -37,6 +37,7 @@ CDATA = '<act name="get_weather"><arg key="city">Oslo</arg><arg key="days">3</ar
 PAIRS = "\n\n<deed>\n<do=get_weather>\n<with=city>\nOslo\n</with>\n<with=days>\n3\n</with>\n"
 ARRAY = '«wishes»[{"name": "get_weather", "arguments": {"city": "Oslo", "days": 3}}'
 SPELLED = "a marker is not spelled as the template does"
+CALL_1 = '[[call 1]] {"args": {"city": "Oslo", "days": 3}, "fn": "get_weather"}'
 CUT = "the output ends inside a call"
 CASES = {
     "punctuation before the closer": Case("tagged-json", f"{TAGGED}.\n</fn>", None, [OSLO], ["." + LEFT_OVER]),
@@ -83,6 +84,9 @@ CASES = {
     "the same of a section": Case("parameter-tags", f"{PAIRS}</do>\n</deeds>", None, [OSLO], ["</deeds>" + LEFT_OVER]),
     "a closer in other case that isn't the last": Case(
         "parameter-tags", f"{PAIRS}</DO>", None, [OSLO], [CUT], incomplete=True
+    ),
+    "a closer in brackets of two characters that the output cuts": Case(
+        "forced-closed", CALL_1 + " [[/call]", None, [OSLO], [CUT], incomplete=True
     ),
     "a closer that the output cuts": Case("cdata-values", f"{CDATA}</act", None, [OSLO], [CUT], incomplete=True),
     "a comma before the end of all calls": Case("json-array", ARRAY + ",]«/wishes»", None, [OSLO], []),

@@ -56,7 +56,7 @@ def could_be_prose(marker: str) -> bool:
 
 
 def is_unmistakable(text: str) -> bool:
-    """Return whether a text is recognised as a marker's wherever it stands: it is distinctive, and nothing that people
+    """Return whether a text is recognised as a marker's in any place: it is distinctive, and nothing that people
     write."""
     return is_distinctive(text) and not could_be_prose(text)
 

@@ -26,7 +26,6 @@ from tplc.lower.slots import (
     closing_of_bare,
     header_of,
     id_layout,
-    parenthesized_twice,
 )
 from tplc.lower.tolerated import Tolerated
 from tplc.lower.whole_call import whole_call_of
@@ -128,7 +127,7 @@ def _header_calls(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
         last=() if after.slots else last_of(form.closers, own, tools.section_end, ir.turn.ends, tolerated),
         empty=_empty(form, tools, "".join(after.closing)) if not after.slots else (),
         section_ends=not_blank(text for end in _section_ends(tolerated) for text in tolerated.texts(end)),
-        header=parenthesized_twice(header_of(before, last, tolerated, after_empty(ir, form.closers)), tools, tolerated),
+        header=header_of(before, last, tolerated, after_empty(ir, form.closers)),
         tail=after.tail,
         call_id=id_layout(tools, before),
         replaced=tools.replacements("name"),

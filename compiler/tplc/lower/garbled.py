@@ -46,11 +46,18 @@ def garbled_closers(acceptor: Acceptor) -> Garbled | None:
         return None
     after = (*acceptor.ends, *acceptor.last_ends, *calls.separators)  # no first character of these is taken
     first_chars = set[str]().union(*(_first_chars([core]) if is_respelled(core) else core[0] for core in cores))
-    ends = {text.strip() for text in calls.last}
+    lasts = {text.strip() for text in calls.last}
+    pieces = {_letters(text) for text in calls.closers if text.strip() not in lasts}
+    # The letters of a piece of the last closer don't show whether all of it is there.
+    ends = {core for core in lasts if _letters(core) not in pieces}
     last, other = (_spellings([core for core in cores if (core in ends) is last], after) for last in (True, False))
-    words = unique("".join(WORDS.findall(core)).lower() for core in cores)
+    words = unique(map(_letters, cores))
     last = f"({last or NOTHING})"
     return Garbled("|".join([last] + [other] * bool(other)), last, "".join(sorted(first_chars)), words)
+
+
+def _letters(core: str) -> str:
+    return "".join(WORDS.findall(core)).lower()
 
 
 def _spellings(cores: Sequence[str], after: Iterable[str]) -> str:

@@ -20,9 +20,10 @@ from tplc.lower.layouts import unique
 from tplc.lower.lexemes import NOTHING, exact, in_class, is_respelled, respelling, truncated_pattern
 
 SPACE_IN_LINE = r"[^\S\n]"
+DOUBLED_QUOTES = r"""(?<=: )"(?:''|(?:\\"){2})"""
 # White space, quotes, a comma, and a bracket without its opening one.
 GUESSED_EDGES = (
-    r"""(?<=: )"(?:\s|\\n|''|(?:\\"){2})|(?:\s|,|\\n|(?<!\\)\\")"(?=[,}])"""
+    DOUBLED_QUOTES + r"""|(?<=: )"(?:\s|\\n)|(?:\s|,|\\n|(?<!\\)\\")"(?=[,}])"""
     r"""|(?<=: ")(?:[^"(]*\)|[^"\[]*\])"(?=[,}])"""
 )
 _CLOSING = frozenset(">]}»】⟩＞")
@@ -67,9 +68,12 @@ def marker_like_texts(acceptor: Acceptor) -> MarkerLikeTexts | None:
 def _value_edges(acceptor: Acceptor) -> str:
     """Return the pattern of what a raw value seldom begins or ends with: the first piece of its closer, or punctuation
     of the call where the end of a value is guessed."""
-    pairs = acceptor.calls.pairs if acceptor.calls is not None else None
-    if pairs is None or pairs.quoted:
+    calls = acceptor.calls
+    if calls is None or calls.pairs is None:
         return NOTHING
+    pairs, strings = calls.pairs, calls.styles[0].strings if calls.styles else ()
+    if pairs.quoted:
+        return DOUBLED_QUOTES if strings and strings[0][2] == "none" else NOTHING
     if pairs.value_close is not None:
         return re.escape(json.dumps(pairs.value_close[0].strip(), ensure_ascii=False)[1:])
     return GUESSED_EDGES if pairs.guessed else NOTHING

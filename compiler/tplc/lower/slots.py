@@ -6,7 +6,7 @@ name "\\n" arguments  →  the name ends at "\\n"
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from tplc.ir.nodes import Layout, PairArguments, Slot, TemplateIR, Text, Tools
 from tplc.ir.write import escaped
@@ -38,16 +38,6 @@ def header_of(
             nexts = unique([*last_nexts.nexts, *without.nexts])
             slots.append(SlotEnd(item.kind, last_nexts.suffixes, nexts, last_nexts.stops or without.stops))
     return tuple(slots)
-
-
-def parenthesized_twice(header: tuple[SlotEnd, ...], tools: Tools, tolerated: Tolerated) -> tuple[SlotEnd, ...]:
-    """Return the slots before the arguments; the last one may end with empty parentheses before those of the arguments,
-    in calls of a list."""
-    closing = text_at(tools.call, tools.call.index(Slot("arguments")) + 1).strip()
-    in_list = closing.startswith(")") and tools.section_end.strip() and "repeated_markers" in tolerated.kinds
-    if not header or not in_list or "(" not in header[-1].suffixes:
-        return header
-    return (*header[:-1], replace(header[-1], suffixes=(*header[-1].suffixes, "()(")))
 
 
 def stops_of(text: str) -> str:

@@ -443,7 +443,10 @@ def misfit(arguments: Mapping[str, object], schema: object, *, types: bool = Tru
     """Return the first argument that a schema doesn't allow, and what it doesn't: "key" or "type" (if `types`); or an
     argument that is missing, but "inside" of the text of another."""
     keys = keys_allowed(schema)
+    texts = []
     for key, value in arguments.items():
+        if isinstance(value, str) and ("=" in value or ":" in value):
+            texts.append(value)
         if keys is not None and key not in keys:
             return "key", key
         allowed = types_of_member(schema, key) if types else None
@@ -451,9 +454,9 @@ def misfit(arguments: Mapping[str, object], schema: object, *, types: bool = Tru
         number = kind == "integer" and allowed is not None and "number" in allowed
         if allowed is not None and kind not in allowed and not number:
             return "type", key
-    for key in properties_of(schema):
-        texts = [text for text in arguments.values() if key not in arguments and isinstance(text, str)]
-        if any(key and key in text and re.search(BEGINS_WORD + re.escape(key) + ENDS_KEY, text) for text in texts):
+    for key in properties_of(schema) if texts else ():
+        pattern = BEGINS_WORD + re.escape(key) + ENDS_KEY
+        if key and key not in arguments and any(key in text and re.search(pattern, text) for text in texts):
             return "inside", key
     return None
 
@@ -2447,7 +2450,8 @@ class Machine(Slots):
     _reader: Reader | None = None  # and the reader of one
     _is_opened_twice = False  # another opener follows the opener of this call
     _repaired = False  # the arguments of the last call were repaired
-    _is_retyped = False  # a value of another type than the schema's was reported
+    _types_are_checked = False  # the types of values are reported where these are read
+    _ends_in_bracket = False  # the last closer was one: another opening bracket may begin the arguments
     _second_reading_failed = False  # the second reading of this call found none
 
     def _feed_regular_text(self, chunk: str) -> list[Delta]:
@@ -2502,7 +2506,7 @@ class Machine(Slots):
         """Examine the arguments of the last call when somebody asks for diagnostics; those of a repaired call at once:
         repairs that invent a key, or a value of another type than the schema's, have failed."""
         if not self.incomplete:  # what was lost is reported
-            types = not self._is_retyped or self._repaired
+            types = not self._types_are_checked or self._repaired
             offset, before = self._here(), len(self._diagnostics)
             while before and self._diagnostics[before - 1].offset == offset:
                 before -= 1
@@ -2595,11 +2599,12 @@ class Machine(Slots):
         if self._mark.ambiguous >= SPELLED_OTHERWISE:
             self._note_spelling()
         self._pos, self._space, self._unclosed = self._mark.end, self._mark.trail, unclosed
+        self._ends_in_bracket = self._buf[self._pos - 1 : self._pos] == ")"
         return True
 
     def _leave_calls(self, kind: str) -> bool:
         """Go on with content: something else than more of the calls follows, or nothing."""
-        if kind == "" and self._unclosed:
+        if kind == "" and (self._unclosed or (self._ends_in_bracket and self._buf.startswith("(", self._pos))):
             self._note_following_text()
         self._unclosed = self._unclosed and next_char(self._buf, self._pos) == len(self._buf)
         self._state = type(self)._content
@@ -2659,7 +2664,7 @@ class Machine(Slots):
             self._out.emit("arguments", arguments)
         if self._tools:
             self._check_arguments()
-        self._repaired = self._is_retyped = False
+        self._repaired = False
         self._open, self._closed, self._only_space_so_far, self._line_start, self._space = False, False, True, True, ""
         self._unclosed = self.CALLS_HAVE_CLOSER
         self._state = type(self)._after_call
@@ -3052,7 +3057,7 @@ class Pairs(Repairs):
         return self._end_pairs("")
 
     def _key_of(self, comma: str, key: str) -> str:
-        return comma + '"' + escaped(key) + '": '
+        raise NotImplementedError
 
     def _note_following_text(self) -> None:
         if not self._ends_in_text:
@@ -3202,17 +3207,12 @@ class StreamParser(Pairs):
     # call = name "(" arguments
     HEADER = (
         (
-            "name",
-            Scanner(
-                ("suffix", "() (", "", "", 0), ("suffix", "(", "", "", 2), find=r"\((?:(\)\s{0,64}\()|())", near=r"\(",
-                width=68,
-            ), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\((?:(\)\s{0,64}\()|((?![\s)]|\Z))))"), ("", ""),
+            "name", Scanner(("suffix", "(", "", "", 0), find=r"\(()", near=r"\(", width=2), "",
+            Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\(())"), ("",),
         ),
     )
-    HEADER_PARTS = ("()", "(", ")")
-    HEADER_TEXTS = Pattern(
-        "(?:\\[\\w{1,32}\\]|\\(\\)|\\(|\\)|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
-    )
+    HEADER_PARTS = ("(",)
+    HEADER_TEXTS = Pattern("(?:\\[\\w{1,32}\\]|\\(|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
     SHORT_OPENERS = ("<.code.>",)
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
@@ -3370,8 +3370,10 @@ class StreamParser(Pairs):
     # From here on, the class is the same in parsers of other formats.
 
     def _key_of(self, comma: str, key: str) -> str:
-        member = super()._key_of(comma, key)
-        known = keys_of(self._schema(), self._schema()) if comma == "{" and key in WHOLE_ARGUMENTS else None
+        member = comma + '"' + escaped(key) + '": '
+        if comma != "{" or key not in WHOLE_ARGUMENTS:
+            return member
+        known = keys_of(self._schema(), self._schema())
         self._all = member if known and key not in known and len(known) <= MOST_KEYS else ""
         return "" if self._all else member
 
@@ -3388,7 +3390,7 @@ class StreamParser(Pairs):
         if self._all and reader.want:
             return False
         if self._all:
-            self._emit_value(reader.take())
+            self._emit_whole(reader.take())
         else:
             self._out.emit("arguments", reader.take())
         if not self._value_has_ended(reader):
@@ -3396,17 +3398,17 @@ class StreamParser(Pairs):
         self._state = type(self)._pairs
         return True
 
-    def _emit_value(self, text: str) -> None:
+    def _emit_whole(self, text: str) -> None:
         member, self._all = self._all, ""
-        if member and text[:1] == "{":
-            self._count, member, text = int(text[1:-1].strip() != ""), "", text[1:-1].strip()
+        if text[:1] == "{" and member:
+            inside, member = text[1:-1].strip(), ""
+            self._count, text = int(inside != ""), "{" * (inside != "") + inside
             self._note("arguments_in_one", "one argument holds all of them")
-            text = "{" * self._count + text
         self._out.emit("arguments", member + text)
 
     def _finish(self) -> None:
         if self._open and self._reader is not None:
-            self._emit_value(self._reader.close())
+            self._emit_whole(self._reader.close())
         super()._finish()
 
 

@@ -440,7 +440,10 @@ def misfit(arguments: Mapping[str, object], schema: object, *, types: bool = Tru
     """Return the first argument that a schema doesn't allow, and what it doesn't: "key" or "type" (if `types`); or an
     argument that is missing, but "inside" of the text of another."""
     keys = keys_allowed(schema)
+    texts = []
     for key, value in arguments.items():
+        if isinstance(value, str) and ("=" in value or ":" in value):
+            texts.append(value)
         if keys is not None and key not in keys:
             return "key", key
         allowed = types_of_member(schema, key) if types else None
@@ -448,9 +451,9 @@ def misfit(arguments: Mapping[str, object], schema: object, *, types: bool = Tru
         number = kind == "integer" and allowed is not None and "number" in allowed
         if allowed is not None and kind not in allowed and not number:
             return "type", key
-    for key in properties_of(schema):
-        texts = [text for text in arguments.values() if key not in arguments and isinstance(text, str)]
-        if any(key and key in text and re.search(BEGINS_WORD + re.escape(key) + ENDS_KEY, text) for text in texts):
+    for key in properties_of(schema) if texts else ():
+        pattern = BEGINS_WORD + re.escape(key) + ENDS_KEY
+        if key and key not in arguments and any(key in text and re.search(pattern, text) for text in texts):
             return "inside", key
     return None
 
@@ -2323,7 +2326,8 @@ class Machine(TurnStates):
     _written = ""  # the beginning of the arguments
     _is_opened_twice = False  # another opener follows the opener of this call
     _repaired = False  # the arguments of the last call were repaired
-    _is_retyped = False  # a value of another type than the schema's was reported
+    _types_are_checked = False  # the types of values are reported where these are read
+    _ends_in_bracket = False  # the last closer was one: another opening bracket may begin the arguments
     _second_reading_failed = False  # the second reading of this call found none
     # Closers with the right letters and other brackets: a pattern, whose first group has those after which nothing is
     # missing, the characters that they begin with, their letters.
@@ -2378,7 +2382,7 @@ class Machine(TurnStates):
         """Examine the arguments of the last call when somebody asks for diagnostics; those of a repaired call at once:
         repairs that invent a key, or a value of another type than the schema's, have failed."""
         if not self.incomplete:  # what was lost is reported
-            types = not self._is_retyped or self._repaired
+            types = not self._types_are_checked or self._repaired
             offset, before = self._here(), len(self._diagnostics)
             while before and self._diagnostics[before - 1].offset == offset:
                 before -= 1
@@ -2448,13 +2452,14 @@ class Machine(TurnStates):
         if self._mark.ambiguous >= SPELLED_OTHERWISE:
             self._note_spelling()
         self._pos, self._space, self._unclosed = self._mark.end, self._mark.trail, unclosed
+        self._ends_in_bracket = self._buf[self._pos - 1 : self._pos] == ")"
         if self.USUAL_NEXT and self._pos == len(self._buf) and not self._final:  # all of the usual text is awaited
             self._is_usual(self.USUAL_NEXT, self._pos)
         return True
 
     def _leave_calls(self, kind: str) -> bool:
         """Go on with content: something else than more of the calls follows, or nothing."""
-        if kind == "" and self._unclosed:
+        if kind == "" and (self._unclosed or (self._ends_in_bracket and self._buf.startswith("(", self._pos))):
             self._note_following_text()
         self._unclosed = self._unclosed and next_char(self._buf, self._pos) == len(self._buf)
         self._state = type(self)._content
@@ -2493,7 +2498,7 @@ class Machine(TurnStates):
             self._out.emit("arguments", arguments)
         if self._tools:
             self._check_arguments()
-        self._repaired = self._is_retyped = False
+        self._repaired = False
         self._open, self._closed, self._only_space_so_far, self._line_start, self._space = False, False, True, True, ""
         self._unclosed = self.CALLS_HAVE_CLOSER
         self._state = type(self)._after_call

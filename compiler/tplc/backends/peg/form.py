@@ -415,7 +415,9 @@ def _left_bracket(form: FormPatterns) -> str:
         return ""
     after, brackets = form.states["after_call"].find, LEFT_OVER.pattern
     if (garbled := garbled_closers(form.acceptor)) is not None:
-        brackets = rf"{brackets}|(?>{garbled.pattern})"
+        # A closer that the output cuts is no garbled one.
+        cut = truncated([text.strip() for text in form.calls.closers], any_spelling=form.any_spelling)
+        brackets = rf"{brackets}|(?!{cut})(?>{garbled.pattern})"
     return rf"\s*+(?!{after})(?:{brackets})(?=\s*+(?:{form.after_left_over()}|\Z))"
 
 
