@@ -2915,9 +2915,8 @@ class Machine(Slots):
     CORRECTS_TOOL_NAMES: ClassVar[bool] = False  # tools may be called with a namespace, or with other separators
     REREADS_CALLS: ClassVar[bool] = False  # failed calls are read again, by the tools' names
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
-    LONE_OPENERS: ClassVar[
-        Sequence[str]
-    ] = ()  # openers that count only at a line's start, because their section is missing
+    LONE_OPENERS: ClassVar[Sequence[str]] = ()  # openers whose section is missing: they count at a line's start only
+    UNWRAPPED: ClassVar[Sequence[str]] = ()  # an opener without its outer piece, and the closer of such a call
     SHORT_OPENERS: ClassVar[Sequence[str]] = ()  # what opens only calls of tools that are known
     # Slots of a call: the kind, what ends it, and characters that do; a plain word up to the text's end or to an
     # unambiguous marker, and the white space after each of these (None for markers that don't belong to the slot).
@@ -2933,6 +2932,7 @@ class Machine(Slots):
     _reader: Reader | None = None  # and the reader of one
     _written = ""  # the beginning of the arguments
     _lacks_section = False  # the section of the last call is missing
+    _is_unwrapped = False  # the outer piece of the call's opener is missing
     _is_opened_twice = False  # another opener follows the opener of this call
     _repaired = False  # the arguments of the last call were repaired
     _types_are_checked = False  # the types of values are reported where these are read
@@ -3140,6 +3140,8 @@ class Machine(Slots):
         """Drop a closer or a separator after a call; `unclosed`: something is missing of the call, or of the next."""
         if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
             self._note_spelling()
+        if self.UNWRAPPED and self._is_unwrapped:
+            unclosed = unclosed and not self._buf.startswith(self.UNWRAPPED[1], self._mark.start)
         self._pos, self._space, self._unclosed = self._mark.end, self._mark.trail, unclosed
         self._ends_in_bracket = self._buf[self._pos - 1 : self._pos] == ")"
         if self.USUAL_NEXT and self._pos == len(self._buf) and not self._final:  # all of the usual text is awaited
@@ -3188,6 +3190,8 @@ class Machine(Slots):
         self._kind_before_call = kind
         if self.WHOLE_CALL:
             self._lacks_section = self._mark.kind == "whole"
+        if self.UNWRAPPED:
+            self._is_unwrapped = self._buf[self._mark.start : self._mark.end] == self.UNWRAPPED[0]
         self._is_opened_twice = False
         self._state = type(self)._call
         return True

@@ -157,6 +157,7 @@ class StreamParser(RawPairs):
     HEADER_TEXTS = Pattern(
         "(?:\\[\\w{1,32}\\]|<deed>|<do=|do|<|=|>|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
     )
+    UNWRAPPED = ("<do=", "</do>")
     SHORT_OPENERS = ("<deed><do", "<deed><do", "<deed>", "<deed>")
     BREAKS = Scanner(
         ("mark", "<deed> <deed> <do=", "", "", 0), ("mark", "<:assistant:>", "", "", 0),

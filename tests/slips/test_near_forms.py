@@ -41,6 +41,10 @@ CALLS = {
     + EACH
     + "{{- '<arg:' + key + '>' + (value if value is string else value | tojson) + '</arg>\\n' }}"
     + "{%- endfor %}{{- '</run>' }}",
+    "wrapped elements": "{{- '<call>\\n<run:' + call.function.name + '>\\n' }}"
+    + EACH
+    + "{{- '<arg:' + key + '>' + (value if value is string else value | tojson) + '</arg>\\n' }}"
+    + "{%- endfor %}{{- '</run>\\n</call>' }}",
     "an object after the name": "{{- '[[call]]' + call.function.name + '[[with]]' + call.function.arguments | tojson"
     + " + '[[over]]' }}",
     "an object": '{{- \'[[call]]{"name": "\' + call.function.name + \'", "arguments": \''
@@ -139,3 +143,29 @@ def test_token_that_the_template_does_not_write_is_reported() -> None:
         stream, _ = read(parser, text, TOOLS)
         assert reading(stream) == (text.removesuffix("[end]"), "", [])
         assert [note.text for note in stream.diagnostics] == found
+
+
+@pytest.mark.parametrize(
+    ("text", "number", "is_cut"),
+    [
+        ("{inner}", 1, False),
+        ("It rains. {inner}", 1, False),
+        ("{inner}\n{inner}\n", 2, False),
+        ("{whole}\n{inner}", 2, False),
+        ("{inner}\n{whole}", 2, False),
+        ("<call>\n{inner}", 1, True),
+        ("{inner}\n<call>\n{inner}", 2, True),
+        ("<call>\n{inner}\n{inner}", 2, False),
+        ("{inner}\n</ca", 1, True),
+    ],
+)
+def test_call_that_opens_without_its_outer_piece_closes_without_it(text: str, number: int, is_cut: bool) -> None:
+    inner = "<run:get_weather>\n<arg:city>Oslo</arg>\n<arg:days>3</arg>\n</run>"
+    text = text.format(inner=inner, whole=f"<call>\n{inner}\n</call>")
+    for size in (len(text), 1, 2, 3, 7):
+        chunks = [text[at : at + size] for at in range(0, len(text), size)]
+        stream, _ = read(parser_of("wrapped elements"), text, TOOLS, chunks)
+        assert [(name, json.loads(given)) for name, given in reading(stream)[2]] == [OSLO] * number, size
+        assert stream.incomplete == is_cut, size
+    parsed = PegEngine(ir_of("wrapped elements")).read(text, tools=TOOLS)
+    assert (parsed.message, parsed.incomplete) == (stream.message, is_cut)

@@ -326,6 +326,15 @@ class CallForm:
         return tuple(text for text, whole in spelled.items() if any(_is_longer(whole, piece) for piece in pieces))
 
     @property
+    def unwrapped(self) -> tuple[str, str, str] | None:
+        """Return the two pieces of an opener, and what closes a call that lacks the first: `<~call>`, `<~do=` and
+        `</~do>` of `<~call><~do=` and `</~do></~call>`.  None if opener and closer don't have two pieces each."""
+        starts, ends = (pieces_of("".join(texts[:1])) for texts in (self.openers, self.call_closers))
+        if not len(starts) == len(ends) == 2 or not is_distinctive(starts[1]):
+            return None
+        return (starts[0], starts[1], ends[0]) if any(text.strip() == starts[1] for text in self.openers) else None
+
+    @property
     def section_start(self) -> str:
         return self.section_starts[0]
 

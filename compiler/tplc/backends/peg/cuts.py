@@ -116,8 +116,17 @@ def _closer_cuts(form: FormPatterns) -> list[Rule]:
             )
         )
     if (last or separator) and not calls.ends_turn:
+        last += _not_unwrapped(calls) if last else ""
         rules.append(rule("missing_closer", leaf(rf"{last}\Z" if last else rf"(?<={separator}\s*)\Z")))
     return rules
+
+
+def _not_unwrapped(calls: CallForm) -> str:
+    """Return a pattern before which no call is closed whose opener lacks its outer piece."""
+    if calls.unwrapped is None:
+        return ""
+    outer, opener, closer = map(marker_core, calls.unwrapped)
+    return rf"(?<!(?<!{outer}\s*){opener}(?:(?!{opener}).)*{closer}\s*)"
 
 
 def _markers_after(calls: CallForm) -> list[str]:

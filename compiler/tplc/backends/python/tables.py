@@ -235,6 +235,8 @@ def _of_calls(calls: CallForm, facts: Acceptor) -> list[str]:
     if calls.whole:
         lines += assignment("WHOLE_CALL", _whole(calls), INDENT)
         lines += [f"    LONE_OPENERS = {texts(text.strip() for text in calls.ordinary)}"] * bool(calls.ordinary)
+    if calls.unwrapped is not None and calls.last:
+        lines.append(f"    UNWRAPPED = {texts(calls.unwrapped[1:])}")
     if calls.short and calls.header:
         lines.append(f"    SHORT_OPENERS = {texts(''.join(text.split()) for text in calls.short)}")
     named = _named_styles(calls)
