@@ -3097,7 +3097,8 @@ class Machine(Slots):
             return expected != "more" and self._no_call(expected)
         if self._is_opened_twice:
             self._note("calls_opened_twice", "the calls are opened twice")
-        self._note_slot_diagnostics()
+        if self._slot_diagnostics:
+            self._note_slot_diagnostics()
         if self.CORRECTS_TOOL_NAMES and values["name"] != written:
             self._note("tool_name_corrected", f"the tool {values['name']} is called as {written}")
         self._pos = end

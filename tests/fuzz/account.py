@@ -333,7 +333,7 @@ def _watch_slots(method: Method) -> Method:
         trace = self._trace
         found = method(self, pos, wanted, name)
         if not found[2]:
-            trace.slots, trace.order = found[0], tuple(slot for slot, _, _ in wanted)
+            trace.slots, trace.order = found[0], tuple(slot for slot, *_ in wanted)
             trace.again = [
                 text.partition(" comes again as ")[2]
                 for code, text in self._slot_diagnostics

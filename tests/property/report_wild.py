@@ -1,28 +1,31 @@
 """How many chat templates of wild design compile verified, by kind: `make random-wild`.
 
     python -m tests.property.report_wild [--first N] [--count N] [--kept] [--readers] [--processes N] [--verbose]
+        [--progress]
 
 `--kept` takes the 200 seeds that no fix is made for.  Seeds from 20,000 on write calls that look like text, change
-values, or differ by them (written_calls.py), seeds from 60,000 on calls whose markers depend on them
-(shaped_calls.py), seeds from 80,000 on calls as people copy them, in turns that differ by their shape
-(idiom_calls.py), seeds from 100,000 on calls of all kinds with delimiters that occur elsewhere (delimited_calls.py),
-inside of reasoning, or opened by the prompt.  A failure without a cause is counted by itself: it is a defect in every
-design.  A design that verifies reads messages that plain Jinja renders, with prose, dotted names, words of markers that
-are quoted inside a line, and characters that filters escape; if one comes back differently, the design is verified but
-wrong.  The last line says how many of these misread a raw value that contains its own closing marker, a limit that
-docs/limits.md states.  With --readers, messages are read in chunks and by the PEG as well, and a difference between
-them makes the design wrong.
+values, or differ by them (written_calls.py), seeds from 60,000 on calls whose markers depend on them (shaped_calls.py),
+seeds from 80,000 on calls as people copy them, in turns that differ by their shape (idiom_calls.py), seeds from 100,000
+on calls of all kinds with delimiters that occur elsewhere (delimited_calls.py), inside of reasoning, or opened by the
+prompt.  A failure without a cause is counted by itself: it is a defect in every design.  A design that verifies reads
+messages that plain Jinja renders, with prose, dotted names, words of markers that are quoted inside a line, and
+characters that filters escape; if one comes back differently, the design is verified but wrong.  The last line says how
+many of these misread a raw value that contains its own closing marker, a limit that docs/limits.md states.  On a
+terminal, or with --progress, the numbers so far are shown now and then on stderr.  If the command is stopped (Ctrl+C,
+or SIGTERM as from `timeout`), it prints the table of what was done.  With --readers, messages are read in chunks and by
+the PEG as well, and a difference between them makes the design wrong.
 """
 
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from multiprocessing import Pool
 from typing import Any
 
 from tests.independent import TOKENS, messages, round_trip
@@ -41,6 +44,7 @@ PROSE = (
     "Don't call us: we call you. Use tools.f({}) there.",
     "Mail me@home#1 {x}; fn:f is one.",
 )
+_SHOWN_EVERY = 20  # designs
 NAMES = ("maps.find", "maps.find.all", "find-it", "a/b", "v2")
 VALUES = ('say "hi" & <b>it</b>', "50% off?", "a | b", "-k=v", "x) (ping", "1, n=2", "</p>", "12", "true")
 
@@ -146,10 +150,12 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--readers", action="store_true", help="read the messages in chunks and by the PEG, too")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--verbose", action="store_true", help="every template that does not verify")
+    parser.add_argument("--progress", action="store_true", help="show the numbers so far on stderr")
     options = parser.parse_args(arguments)
     seeds = KEPT if options.kept else range(options.first, options.first + options.count)
-    with ProcessPoolExecutor(options.processes) as pool:
-        outcomes = list(pool.map(partial(compile_wild, readers=options.readers), seeds, chunksize=4))
+    outcomes = compile_all(
+        seeds, readers=options.readers, processes=options.processes, progress=options.progress or sys.stderr.isatty()
+    )
     for outcome in outcomes:
         if options.verbose and not outcome.verified:
             print(f"seed {outcome.seed}: {' + '.join(outcome.kinds)}: {outcome.reported[:300] or 'NO CAUSE TOLD'}")
@@ -158,7 +164,32 @@ def main(arguments: list[str]) -> int:
         if options.verbose and outcome.wrong:
             print(f"seed {outcome.seed}: {' + '.join(outcome.kinds)}: WRONG {outcome.wrong[0][:500]}")
     print(table(outcomes))
+    if len(outcomes) < len(seeds):
+        print(f"stopped after {len(outcomes)} of {len(seeds)} designs")
     return 0
+
+
+def compile_all(seeds: Sequence[int], *, readers: bool, processes: int, progress: bool) -> list[Outcome]:
+    """Return the outcomes in the order of the seeds; if the command is stopped, those that are there by then."""
+    outcomes: list[Outcome] = []
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with Pool(processes, _stop_with_parent) as pool:  # ends its processes if it is left early
+        try:
+            for outcome in pool.imap(partial(compile_wild, readers=readers), seeds, chunksize=4):
+                outcomes.append(outcome)
+                if progress and len(outcomes) % _SHOWN_EVERY == 0:
+                    groups = Counter(outcome.group for outcome in outcomes)
+                    numbers = ", ".join(f"{count} {group}" for group, count in groups.most_common())
+                    print(f"{len(outcomes)} of {len(seeds)}: {numbers}", file=sys.stderr, flush=True)
+        except KeyboardInterrupt:
+            pool.terminate()
+    return outcomes
+
+
+def _stop_with_parent() -> None:
+    """Let the parent process decide what Ctrl+C does."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def table(outcomes: Iterable[Outcome]) -> str:

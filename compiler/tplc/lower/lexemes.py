@@ -313,20 +313,34 @@ def _any_case(token: str) -> str:
 
 
 def plain_word(found: Lexemes) -> tuple[str, tuple[str | None, ...]]:
-    """Return the pattern of a slot's plain word up to the text's end, or to a marker that no other begins with.
+    """Return the pattern of a slot's plain word up to the text's end, or to a marker that is no beginning of another.
 
     For each of those markers the white space after it follows; None if the marker is not part of the slot.
     """
     clear = [
-        lexeme
+        (lexeme, unless)
         for lexeme, ambiguous in zip(found.all, found.ambiguous, strict=True)
-        if ambiguous < BEGINS_LONGER and lexeme.kind != "bare" and not lexeme.respelled
+        if lexeme.kind != "bare" and (unless := _unless_longer(lexeme, ambiguous, found.all)) is not None
     ]
     if not found.is_wordless:
         return NOTHING, ()
-    ends = _factored([(lexeme.core[0], f"({lexeme.find})") for lexeme in clear])
-    trails = tuple(None if lexeme.kind == "next" else lexeme.trail for lexeme in clear)
+    ends = _factored([(lexeme.core[0], f"({lexeme.find}{unless})") for lexeme, unless in clear])
+    trails = tuple(None if lexeme.kind == "next" else lexeme.trail for lexeme, _ in clear)
     return rf"{PLAIN_WORD.pattern}\Z|({SLOT_PATTERN})(?:{ends})", trails
+
+
+def _unless_longer(lexeme: Lexeme, ambiguous: int, others: Sequence[Lexeme]) -> str | None:
+    """Return the pattern of what must follow a marker that is then no beginning of a longer one: "" if none begins with
+    it, None if one character can't show that."""
+    if ambiguous < BEGINS_LONGER:
+        return ""
+    if lexeme.is_whole_word or lexeme.ends_line or any(other.respelled for other in others):
+        return None
+    own = lexeme.squeezed
+    longer = [other.squeezed for other in others if other is not lexeme and _begins(own, other.squeezed)]
+    if not all(other.startswith(own) and other[len(own) :] and other[len(own)].isprintable() for other in longer):
+        return None  # after a fence, any language
+    return rf"(?![\s{in_class(sorted({other[len(own)] for other in longer}))}]|{END})"
 
 
 def first_characters(core: str, count: int) -> str:
