@@ -170,7 +170,7 @@ def main(arguments: list[str]) -> int:
 
 
 def compile_all(seeds: Sequence[int], *, readers: bool, processes: int, progress: bool) -> list[Outcome]:
-    """Return the outcomes in the order of the seeds; if the command is stopped, those that are there by then."""
+    """Return the outcomes in the order of the seeds; if the command is stopped, the ones that have come by then."""
     outcomes: list[Outcome] = []
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with Pool(processes, _stop_with_parent) as pool:  # ends its processes if it is left early
