@@ -257,7 +257,7 @@ class Readers:
         """Return whether text that could be the arguments that a call lacks is in the place of its closer, or follows
         the bracket at the call's end."""
         if is_empty_object(arguments) and text.startswith(")(", end - 1):
-            return True
+            return self.spelled.after_call.match_at(text, end) is None
         at = next_char(text, pos)
         if at == len(text) or not self.spelled.is_closed or not is_empty_object(arguments):
             return False

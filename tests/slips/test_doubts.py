@@ -62,6 +62,13 @@ CASES = {
     "arguments after empty parentheses": Case(
         "bare-keyword-calls", '[list_all()(city="Oslo")]~~\n', '(city="Oslo")]', [("list_all", "{}")]
     ),
+    "a call after one without arguments": Case(
+        "string-delimiters",
+        '(!ask:list_all{}!)(!ask:get_weather{city:‹"Oslo"›}!)|)\n',
+        None,
+        [("list_all", "{}"), ("get_weather", '{"city":"Oslo"}')],
+        False,
+    ),
     "the same after the end of the calls": Case(
         "bare-keyword-calls", "[list_all()](hm)", "(hm)", [("list_all", "{}")], False
     ),
