@@ -40,9 +40,7 @@ def pairs_of(
     opens = not_blank(tolerated.texts(opened))
     next_pair = _next_pair(context, slots) if raw and not repeats and "missing_closers" in tolerated.kinds else None
     following = [text for text in next_call if not _is_pair(text, opens, context.key_end)]
-    # Values that end by themselves may have a comma between them, also where the template writes none.
-    comma = "," * ("other_forms" in tolerated.kinds and bool(dialect.top.strings) and not pairs.separator.strip())
-    between = _between(context, comma, opens, [*following, *ir.turn.ends], repeats=repeats)
+    between = _between(context, _comma(context, tolerated), opens, [*following, *ir.turn.ends], repeats=repeats)
     return PairForm(
         start=pairs.start,
         separator=pairs.separator,
@@ -212,6 +210,13 @@ def _between(
         ("broken", [close] if repeats else []),
     ]
     return tuple((kind, texts) for kind, found in kinds if (texts := not_blank(found)))
+
+
+def _comma(context: ValueContext, tolerated: Tolerated) -> str:
+    """Return the comma that models write between values that end by themselves, where the template writes none."""
+    dialect = context.tools.dialect
+    end_themselves = dialect is not None and bool(dialect.top.strings)
+    return "," * ("other_forms" in tolerated.kinds and end_themselves and not context.pairs.separator.strip())
 
 
 def _is_pair(text: str, opens: Sequence[str], key_end: str) -> bool:
