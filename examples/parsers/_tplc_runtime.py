@@ -294,7 +294,7 @@ PLAIN = frozenset(("type", "description", "title", "default"))  # of these membe
 ONLY = {name: frozenset([name]) for name in ("array", "boolean", "integer", "null", "number", "object", "string")}
 NULL = {"type": "null"}
 NAMESPACE = Pattern(r"\A\S*[.:/](?=[^.:/]+\Z)")
-BEGINS_WORD, ENDS_KEY = r"(?<!\w)", r"""["']?\s?[=:]"""
+KEY_IN_TEXT = Pattern(r"""(?<!\w)([\w-]{1,64})["']?\s?[=:]""")
 SEPARATORS = Pattern(r"[\s_.-]+")
 
 
@@ -477,11 +477,9 @@ def misfit(arguments: Mapping[str, object], schema: object, *, types: bool = Tru
         number = kind == "integer" and allowed is not None and "number" in allowed
         if allowed is not None and kind not in allowed and not number:
             return "type", key
-    for key in properties_of(schema) if texts else ():
-        pattern = BEGINS_WORD + re.escape(key) + ENDS_KEY
-        if key and key not in arguments and any(key in text and re.search(pattern, text) for text in texts):
-            return "inside", key
-    return None
+    words = {word for text in texts for word in KEY_IN_TEXT.findall(text)}
+    inside = [key for key in properties_of(schema) if key in words and key not in arguments] if words else []
+    return ("inside", inside[0]) if inside else None
 
 
 def is_odd_key(key: str, schema: object) -> bool:
@@ -613,7 +611,8 @@ class Style:
     next_member = Pattern(rf"(?:,{JSON_SPACE}*)?(?:{KEY.pattern}|\Z)")
     next_item = Pattern(rf',{JSON_SPACE}*(?:()()(?=["\[{{\w-])|\Z)')
     scalar = Pattern(rf"(true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])|(?:[\w.+-]+|\")\Z")
-    opening, closing = Pattern(r'"(?!"|\Z)'), Pattern('"')
+    opening = Pattern(r'"(?!"|\Z)')
+    closing = Pattern('"')
     around_key = (0, 0)  # so many characters of quotes
     part_in_string = PART_OF_ESCAPE
 
@@ -1544,7 +1543,7 @@ def arguments_within(name: str, value: Any, tools: Doubts) -> dict[str, Any] | N
             break
         if keys is None or keys.issuperset(value):
             # Of an object that is cut, a key is lost only if it is one that is known, with something inside.
-            known = key in (name, *KNOWN_KEYS)
+            known = key == name or key in KNOWN_KEYS
             if key == "" or (value if tools.is_guessed and known else not tools.is_guessed and (value or known)):
                 return value
             break

@@ -9,7 +9,6 @@ Malformed schemas are ignored.
 from __future__ import annotations
 
 import json
-import re
 
 from .pattern import Pattern
 
@@ -30,7 +29,7 @@ PLAIN = frozenset(("type", "description", "title", "default"))  # of these membe
 ONLY = {name: frozenset([name]) for name in ("array", "boolean", "integer", "null", "number", "object", "string")}
 NULL = {"type": "null"}
 NAMESPACE = Pattern(r"\A\S*[.:/](?=[^.:/]+\Z)")
-BEGINS_WORD, ENDS_KEY = r"(?<!\w)", r"""["']?\s?[=:]"""
+KEY_IN_TEXT = Pattern(r"""(?<!\w)([\w-]{1,64})["']?\s?[=:]""")
 SEPARATORS = Pattern(r"[\s_.-]+")
 
 
@@ -213,11 +212,9 @@ def misfit(arguments: Mapping[str, object], schema: object, *, types: bool = Tru
         number = kind == "integer" and allowed is not None and "number" in allowed
         if allowed is not None and kind not in allowed and not number:
             return "type", key
-    for key in properties_of(schema) if texts else ():
-        pattern = BEGINS_WORD + re.escape(key) + ENDS_KEY
-        if key and key not in arguments and any(key in text and re.search(pattern, text) for text in texts):
-            return "inside", key
-    return None
+    words = {word for text in texts for word in KEY_IN_TEXT.findall(text)}
+    inside = [key for key in properties_of(schema) if key in words and key not in arguments] if words else []
+    return ("inside", inside[0]) if inside else None
 
 
 def is_odd_key(key: str, schema: object) -> bool:

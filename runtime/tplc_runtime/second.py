@@ -398,7 +398,7 @@ def arguments_within(name: str, value: Any, tools: Doubts) -> dict[str, Any] | N
             break
         if keys is None or keys.issuperset(value):
             # Of an object that is cut, a key is lost only if it is one that is known, with something inside.
-            known = key in (name, *KNOWN_KEYS)
+            known = key == name or key in KNOWN_KEYS
             if key == "" or (value if tools.is_guessed and known else not tools.is_guessed and (value or known)):
                 return value
             break

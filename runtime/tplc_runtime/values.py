@@ -124,7 +124,8 @@ class Style:
     next_member = Pattern(rf"(?:,{JSON_SPACE}*)?(?:{KEY.pattern}|\Z)")
     next_item = Pattern(rf',{JSON_SPACE}*(?:()()(?=["\[{{\w-])|\Z)')
     scalar = Pattern(rf"(true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])|(?:[\w.+-]+|\")\Z")
-    opening, closing = Pattern(r'"(?!"|\Z)'), Pattern('"')
+    opening = Pattern(r'"(?!"|\Z)')
+    closing = Pattern('"')
     around_key = (0, 0)  # so many characters of quotes
     part_in_string = PART_OF_ESCAPE
 
