@@ -1659,7 +1659,8 @@ class Transcript(Copyable):
     REASONING: ClassVar[bool] = True
     guarded = False  # special tokens are known: no other text is a marker
     ESCAPES: Mapping[str, Escapes] | None = None  # the texts that stand for characters, by kind of text
-    _cut_escape, _cut_kind = "", ""  # what may be the beginning of such a text, at the end of a text of this kind
+    _cut_escape = ""  # what may be the beginning of such a text,
+    _cut_kind = ""  # at the end of a text of this kind
 
     def __init__(self, json_content: bool = False) -> None:
         self.texts: dict[str, list[str]] = {"content": [], "trailing": []}
