@@ -603,7 +603,7 @@ class RegularReader(Reader):
                 self.needs_more = match.lastindex != 2
                 if self.needs_more or (self.stack[-1] == "[" and buf[match.end()] in first):
                     break
-                if style.HAS_WORDS and match[1]:
+                if style.HAS_WORDS and self.stack[-1] == "{":
                     key = f'{buf[done : match.start(1) - style.around_key[0]]}"{match[1]}"'
                     done = self._put(key, match.end(1) + style.around_key[1])
                 pos, want = match.end(), "value"

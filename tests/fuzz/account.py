@@ -248,7 +248,10 @@ def _lexemes(ir: TemplateIR) -> Iterator[str]:
     acceptor = lower(ir)
     for state in states(acceptor):
         yield from (lexeme.core for lexeme in state.lexemes.all)
-    for texts in (*marker_groups(acceptor).values(), acceptor.calls.breaks if acceptor.calls is not None else ()):
+    calls = acceptor.calls
+    between = calls.pairs.between if calls is not None and calls.pairs is not None else ()
+    groups = (*marker_groups(acceptor).values(), *(texts for _, texts in between))
+    for texts in (*groups, calls.breaks if calls is not None else ()):
         yield from map(str.strip, texts)
 
 

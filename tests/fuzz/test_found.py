@@ -44,6 +44,14 @@ FOUND = [
         ("f", "{}"),
         ["repeated field with", "the output ends inside a call"],
     ),
+    # A key without characters was not translated into JSON.
+    (
+        "python-literals",
+        "[run]{'callable': 'f', 'kwargs': {'': 1, 'b': {'': 2}}}[ran]",
+        None,
+        ("f", '{"": 1, "b": {"": 2}}'),
+        [],
+    ),
     # And a second id.
     (
         "array-with-ids",
