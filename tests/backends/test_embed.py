@@ -59,9 +59,9 @@ def test_a_flag_brings_its_branches() -> None:
     assert "def _at_end" in embedded(statement, attributes="PLACE_DECIDES = HAS_FINAL_MARKERS = True")
 
 
-def test_an_assignment_stays_for_each_of_its_names() -> None:
-    assert "opening, closing = " in embedded("return Style.closing is None")
-    assert "opening, closing = " not in embedded("return Style.next_item is None")
+def test_an_attribute_stays_where_it_is_used() -> None:
+    assert "    closing = " in embedded("return Style.closing is None")
+    assert "    closing = " not in embedded("return Style.next_item is None")
 
 
 def test_methods_that_a_nearer_class_overrides() -> None:

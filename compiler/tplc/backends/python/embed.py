@@ -306,8 +306,8 @@ def _reachable(
             for part in definition.parts:
                 if part in followed:
                     continue
-                usable = part.member.startswith("__") or not members.isdisjoint((part.member, *part.others))
-                if (part.member and not usable) or (name, part.member) in replaced:
+                usable = not part.member or part.member in members or part.member.startswith("__")
+                if not usable or (name, part.member) in replaced:
                     continue
                 parts.add(part)
                 if (name, part.member) in stubs and part.signature:
