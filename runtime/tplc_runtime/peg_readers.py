@@ -153,13 +153,15 @@ class Readers:
             return []
         if self.spelled.fields and self.object_at(text, pos).expected in ("", "end"):
             return []
-        end, self.doubts = self._up_to_marker(text, pos)
+        end, self.doubts = self.up_to_marker(text, pos)
         return calls_in(text[pos:end], self.doubts)
 
     def end_of_others(self, text: str, pos: int) -> int:
-        return self._up_to_marker(text, pos)[0]
+        return self.up_to_marker(text, pos)[0]
 
-    def _up_to_marker(self, text: str, pos: int) -> tuple[int, Doubts]:
+    def up_to_marker(self, text: str, pos: int) -> tuple[int, Doubts]:
+        """Return where the next marker that is in no call begins, or the text ends, and the tools of a reading up to
+        there."""
         mark = self.spelled.breaks.find(text, pos)
         return len(text) if mark is None else mark.start, Doubts(self.tools, mark is None)
 
@@ -242,7 +244,7 @@ class Readers:
         regular = text[pos : pos + 1] in ("{", '"', "") and NO_BRACE.match(text[pos : pos + 128]) is None
         if regular or not self.spelled.reads_again or self.spelled.after_call.match_at(text, pos) is not None:
             return None
-        end, self.doubts = self._up_to_marker(text, pos)
+        end, self.doubts = self.up_to_marker(text, pos)
         found = arguments_in(name, text[pos:end], self.doubts)
         return None if found is None else (found, end)
 
@@ -364,7 +366,7 @@ class _ObjectCall:
         found = IRREGULAR_ARGUMENTS.match(self.text, self.pos)
         if found is None or found[1] is None:
             return
-        end, doubts = readers._up_to_marker(self.text, found.start(1))
+        end, doubts = readers.up_to_marker(self.text, found.start(1))
         arguments = arguments_at(self.name or "", self.text[found.start(1) : end], 0, doubts)
         if arguments is not None:
             self.doubts = doubts

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     Ranges = list[tuple[int, int]]
 
-REPLACEMENT = "\ufffd"  # decoders write it for an incomplete last character
 MOST_WAITING = 16  # tokens; those of a character are four at most
 MOST_OF_A_CHARACTER = 4
 BYTE_PIECES = {f"<0x{number:02X}>": bytes([number]) for number in range(256)}

@@ -384,7 +384,7 @@ GENERAL_TOLERANCES = (
     "repeated_markers",  # openers and closers of calls twice, a bracket too many after a call, fences around calls
     "cut_markers",  # the beginning of a marker where the output ends
     "other_forms",  # with tools: headers with parts left out, calls and arguments in other usual forms
-    "json_repairs",  # in JSON: quotes of other kinds, a quote left out at a key, comments, doubled braces, `=` for `:`
+    "json_repairs",  # in JSON: quotes of other kinds
     "end_tokens",  # any special token of the tokenizer where the output ends
     "header_parts",  # parts of a header in any order, or left out, where all headers of a turn are made of such parts
 )

@@ -18,6 +18,7 @@ from tplc.lower.pairs import closes_lost_value
 from tplc.lower.values import LONGEST_KEY
 
 FULL_WIDTH = {"<": "＜", "[": "［"}
+CLOSING_BRACKETS = in_class(">＞|｜]/\\")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +41,12 @@ def garbled_end_of_value(acceptor: Acceptor, key: str = KEY) -> GarbledEnd | Non
     if not cores or others or closes_lost_value(pairs, acceptor.tolerances) is None:
         return None
     first = "".join(unique(char for core in cores for char in core[0] + FULL_WIDTH.get(core[0], "")))
-    start, inner, end = rf"[{in_class(first)}]", in_class(sorted(BRACKETS)), in_class(">＞|｜]/\\")
+    start, inner = rf"[{in_class(first)}]", in_class(sorted(BRACKETS))
     tag = rf"\s?[/\\]({key})[>＞]"
     letters = "|".join(unique(map(any_case_words, cores)))
     begun = "|".join(unique(map(_begun_words, cores)))
     return GarbledEnd(
-        rf"{start}(?:[{inner}\s]{{0,7}}(?:{letters})s?(?!\w)[{end}]{{0,4}}|{tag})",
+        rf"{start}(?:[{inner}\s]{{0,7}}(?:{letters})s?(?!\w)[{CLOSING_BRACKETS}]{{0,4}}|{tag})",
         rf"{start}(?:[{inner}\s]{{0,7}}(?:{begun})|\s?[/\\][\w.:-]{{0,{LONGEST_KEY}}}[>＞]?)\s*\Z",
         first,
     )
@@ -53,7 +54,7 @@ def garbled_end_of_value(acceptor: Acceptor, key: str = KEY) -> GarbledEnd | Non
 
 def _begun_words(core: str) -> str:
     """Return the pattern of the beginning of a marker's words, and of the brackets after them."""
-    pattern = rf"s?[{in_class('>＞|｜]/' + chr(92))}]{{0,4}}"
+    pattern = rf"s?[{CLOSING_BRACKETS}]{{0,4}}"
     words = WORDS.findall(core)
     for word in reversed(words):
         for char in reversed(word):

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tplc.ir.markers import could_be_prose, is_distinctive, pieces_of
+from tplc.ir.markers import is_unmistakable, pieces_of
 from tplc.lower.acceptor import Acceptor
 from tplc.lower.garbled import SHORT, WORDS, in_other_brackets
 from tplc.lower.layouts import unique
@@ -85,7 +85,7 @@ def _at_edges(acceptor: Acceptor) -> Iterator[str]:
     for header in acceptor.prose_headers:
         yield rf"\A\s*{exact(header.strip())}"
     texts = unique(text.strip() for text in (*acceptor.ends, *acceptor.last_ends))
-    ends = [text for text in texts if is_distinctive(text) and not could_be_prose(text)]
+    ends = [text for text in texts if is_unmistakable(text)]
     if ends:
         yield rf"(?:{'|'.join(map(exact, ends))})\s*\Z"
         yield truncated_pattern(ends, least=2)

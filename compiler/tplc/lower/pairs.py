@@ -220,8 +220,8 @@ def _comma(context: ValueContext, tolerated: Tolerated) -> str:
 
 
 def _is_pair(text: str, opens: Sequence[str], key_end: str) -> bool:
-    """Return whether a text is the beginning of a pair with a word as its key: `<name>`, before which the opener of a
-    call may be left out, and `<call ` are also arguments of those names."""
+    """Return whether an opener of a call is also the beginning of a pair whose key is a word: `<call `, or `<name>` of
+    `<call><name>`, because its first piece may be missing."""
     core = text.strip()
     rests = [core.removeprefix(opener.strip()) for opener in opens if core.startswith(opener.strip())]
     words = (word for rest in rests for word in (rest, rest.removesuffix(key_end.strip())))

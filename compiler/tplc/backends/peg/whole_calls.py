@@ -54,10 +54,6 @@ def _inline_openers(form: FormPatterns) -> dict[str, str]:
     return found
 
 
-def names_of_lines(form: FormPatterns) -> list[str]:
-    return ["call_line_for_ordinary"] * bool(form.calls.ordinary) + ["call_line_for_inline"] * form.inline
-
-
 def line_rules(form: FormPatterns) -> Iterator[Rule]:
     if form.calls.ordinary:
         indent = "content_for_indent" if may_be_indented(form) else ""

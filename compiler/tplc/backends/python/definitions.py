@@ -31,7 +31,6 @@ class Fragment:
     inherited: frozenset[tuple[str, str]] = frozenset()
     signature: tuple[str, ...] = ()  # of a method, without what it does
     names_of_signature: frozenset[str] = frozenset()
-    others: tuple[str, ...] = ()  # further members that the same assignment defines
 
     @property
     def stub(self) -> tuple[str, ...]:
@@ -212,7 +211,6 @@ def _part(member: str, lines: list[str], nodes: list[ast.AST], indent: int) -> F
         frozenset((base, name) for base, name in inherited if base is not None),
         signature,
         of_signature,
-        defined_names(nodes[0])[1:] if member and isinstance(nodes[0], ast.stmt) else (),
     )
 
 
