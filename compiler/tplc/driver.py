@@ -44,6 +44,8 @@ Target = Literal["python", "peg", "gbnf", "json", "response_template", "structur
 TARGETS: tuple[Target, ...] = get_args(Target)
 # Made for the tools and the choice of one request.
 FOR_A_REQUEST: tuple[Target, ...] = ("gbnf", "structural_tag", "lark")
+# Targets that are grammars, or from which grammars can be made.
+WITH_GRAMMARS: tuple[Target, ...] = (*FOR_A_REQUEST, "json", "vllm", "sglang")
 # An error names the first ones; the IR contains more of them.
 MOST_FAILURES = 3
 # Formats that failed messages speak for, and that are verified too.
@@ -346,7 +348,30 @@ def verify_ir(
                 break
         else:
             break
+    if ir.verification.verified:
+        ir, tried = _as_written(ir, tried, trial)
+    if ir.verification.verified and target in WITH_GRAMMARS:
+        from tplc.verify.constrained import refused_by_grammars
+
+        ir = replace(ir, verification=replace(ir.verification, refused_by_grammars=refused_by_grammars(ir, tried)))
     return ir
+
+
+def _as_written(
+    ir: TemplateIR, tried: tuple[Tried, ...], trial: Callable[[TemplateIR], tuple[TemplateIR, tuple[Tried, ...]]]
+) -> tuple[TemplateIR, tuple[Tried, ...]]:
+    """Return the format with repairs for turns that come back by tolerances only: grammars write what it says."""
+    from tplc.repair import repairs, with_unwritten
+
+    def missed(found: tuple[Tried, ...]) -> int:
+        return sum(not one.passed for one in found)
+
+    written = with_unwritten(ir, tried)
+    for repair in repairs(ir, written) if missed(written) else ():
+        other, shown = (ir, tried) if check(repair.ir) else trial(repair.ir)
+        if other.verification.verified and missed(with_unwritten(other, shown)) < missed(written):
+            return _as_written(other, shown, trial)
+    return ir, tried
 
 
 def _verified(

@@ -61,6 +61,35 @@ def repairs(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[Repair]:
     yield from _without_quotes_of_strings(ir, tried)
 
 
+def with_unwritten(ir: TemplateIR, tried: Sequence[Tried]) -> tuple[Tried, ...]:
+    """Return what was tried; of each shape of turn with calls, one turn has a problem if the format would write it
+    differently, white space between parts apart.  A parser may tolerate the difference, a grammar does not."""
+    problems = {}
+    for one in _one_of_each_shape(tried):
+        written = _written(ir, one.case)
+        if one.passed and one.case.calls and not _is_alike(in_form(ir, _parts_of(one.case)), one, written):
+            problems[one.case.title] = f"the format writes {quoted(written)}"
+    return tuple(replace(one, problem=one.problem or problems.get(one.case.title, "")) for one in tried)
+
+
+def _is_alike(ir: TemplateIR, one: Tried, written: str) -> bool:
+    cut, other = _cut(ir, one.case, one.turn), _cut(ir, one.case, written)
+    if cut is None or other is None or cut.parts != other.parts:
+        return _visible(one.turn) == _visible(written)
+    (first, *gaps, last), (usual, *usual_gaps, closing) = map(_visible, cut.gaps), map(_visible, other.gaps)
+    start, end = _visible(ir.reasoning.start), _visible(ir.reasoning.end)
+    ends = [_visible(text) for text in ir.turn.ends]
+    bare = closing.removesuffix(ends[0]) if ends else closing
+    # A conversation may end without the text that ends a turn.
+    is_closed = last in (closing, *(bare + text for text in ends)) or (last == bare and not last.endswith(tuple(ends)))
+    firsts = {usual, start + end + usual, end + usual, *(_visible(head) + usual for head in ir.turn.heads)}
+    return first in firsts and gaps == usual_gaps and is_closed
+
+
+def _visible(text: str) -> str:
+    return "".join(text.split())
+
+
 # -- tolerances --------------------------------------------------------------------------------------------------------
 
 

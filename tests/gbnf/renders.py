@@ -28,6 +28,7 @@ from tests.gbnf.walk import Walker
 from tplc.backends.gbnf import fires_at, grammar
 from tplc.backends.python import generate
 from tplc.driver import learn_format, open_renderer, tolerate
+from tplc.errors import TplcError, UnsupportedTemplate
 from tplc.ir.nodes import GenerationPrompt, TemplateIR
 from tplc.verify import verify
 from tplc.verify.artifact import Artifact, load_artifact
@@ -45,6 +46,7 @@ class Outcome:
     verified: bool
     counts: Counter[str] = field(default_factory=Counter)
     problems: list[str] = field(default_factory=list)
+    refusal: str = ""
 
 
 Accepts = Callable[[str, str], bool]
@@ -65,10 +67,13 @@ def shown_by(path: Path) -> Shown | None:
     """Return what verification of a template shows of its calls; None for a template without calls."""
     source = path.read_text(encoding="utf-8")
     with open_renderer(source, name=path.name) as renderer:
-        ir = tolerate(learn_format(renderer, name=path.name, source_text=source))
+        try:
+            ir = tolerate(learn_format(renderer, name=path.name, source_text=source))
+            parser = load_artifact(generate(ir))
+        except TplcError:
+            return None
         if ir.tools.format == "none":
             return None
-        parser = load_artifact(generate(ir))
         feeds: dict[str, Feed] = {}
 
         def parse(text: str, *, tools: Any = None, prompt: str | None = None) -> Mapping[str, Any]:
@@ -87,7 +92,11 @@ def check_template(path: Path, *, every: int, walks: int, accepts: Accepts = eng
     if shown is None:
         return None
     found = Outcome(shown.verified)
-    if found.verified:
+    try:
+        grammar(shown.ir, tools=ALL)
+    except UnsupportedTemplate as error:
+        found.refusal = str(error)
+    if found.verified and not found.refusal:
         for feed in shown.feeds[::every]:
             _check_render(shown.ir, feed, found, accepts)
         _check_variants(shown, found, accepts)
@@ -192,6 +201,8 @@ def main() -> int:
             continue
         total["templates with calls"] += 1
         total["of them verified"] += outcome.verified
+        total["without a grammar"] += bool(outcome.refusal)
+        total["with problems"] += bool(outcome.problems)
         total += outcome.counts
         total["problems"] += len(outcome.problems)
         for problem in outcome.problems[:3]:

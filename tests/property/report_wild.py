@@ -177,6 +177,9 @@ def compile_all(seeds: Sequence[int], *, readers: bool, processes: int, progress
         try:
             for outcome in pool.imap(partial(compile_wild, readers=readers), seeds, chunksize=4):
                 outcomes.append(outcome)
+                if progress and outcome.is_wrong:
+                    shown = (outcome.wrong + outcome.limited)[0]
+                    print(f"seed {outcome.seed}: {' + '.join(outcome.kinds)}: WRONG {shown[:500]}", file=sys.stderr)
                 if progress and len(outcomes) % _SHOWN_EVERY == 0:
                     groups = Counter(outcome.group for outcome in outcomes)
                     numbers = ", ".join(f"{count} {group}" for group, count in groups.most_common())

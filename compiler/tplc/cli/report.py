@@ -218,6 +218,8 @@ def verification_rows(result: Verification) -> Iterator[tuple[str, str]]:
     for excused in shown:
         yield "excused", _excused(excused)
     yield from _more(len(result.excused), "excused") if result.failures else ()
+    if result.refused_by_grammars:
+        yield "no grammars", result.refused_by_grammars
     for failure in result.failures[:MOST_LINES]:
         yield "failed", failure
     yield from _more(len(result.failures), "failed")

@@ -454,7 +454,8 @@ class Verification:
     """What was rendered and what came back.  `not_shown` lists what the template cannot show.
 
     `excused` lists every message that did not come back without failing the verification; it is counted in neither
-    `messages` nor `passed`.
+    `messages` nor `passed`.  `refused_by_grammars` is a turn with calls that grammars of the format don't accept, and
+    where; "" if there is none, or nobody asked.
     """
 
     verified: bool = False
@@ -466,6 +467,7 @@ class Verification:
     ambiguities: tuple[Ambiguity, ...] = ()
     failures: tuple[str, ...] = ()
     excused: tuple[Excused, ...] = ()
+    refused_by_grammars: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -229,6 +229,8 @@ def _verification(result: Verification) -> Iterator[str]:
     for excused in result.excused:
         message, other = (json.dumps(one, ensure_ascii=False) for one in (excused.message, excused.other))
         yield f"excused ({excused.kind}) {excused.title}: {message} | {other} | {quoted(excused.render)}"
+    if result.refused_by_grammars:
+        yield f"no grammars = {result.refused_by_grammars}"
     for failure in result.failures:
         yield f"failure = {failure}"
 

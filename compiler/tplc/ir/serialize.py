@@ -34,6 +34,8 @@ def dumps(ir: TemplateIR) -> str:
     and may be longer than all of the format."""
     data = to_dict(ir)
     data["verification"].pop("excused")
+    if not ir.verification.refused_by_grammars:
+        data["verification"].pop("refused_by_grammars")
     return visible(json.dumps(data, ensure_ascii=False, indent=2)) + "\n"
 
 

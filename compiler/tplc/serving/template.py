@@ -445,7 +445,7 @@ def _learned(
     ):
         ir = driver.learn_format(renderer, name=name, source_text=source, special_tokens=tokens, added_tokens=added)
         ir = driver.tolerate(ir, tolerances, catalogue)
-        ir = driver.verify_ir(ir, renderer)
+        ir = driver.verify_ir(ir, renderer, target="json")
     driver.require_verified(ir)
     return ir
 

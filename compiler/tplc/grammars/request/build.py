@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
+from tplc.errors import UnsupportedTemplate
 from tplc.grammars.dialect.context import SchemaReading
 from tplc.grammars.regular.derivative import after
 from tplc.grammars.regular.expressions import alt
@@ -27,7 +28,7 @@ from tplc.grammars.request.variants import variants_of
 from tplc.grammars.schema.report import Report
 from tplc.ir.escaped import refuse_escaped_values
 from tplc.ir.forms import forms_with
-from tplc.ir.nodes import GenerationPrompt, Json, TemplateIR
+from tplc.ir.nodes import Json, TemplateIR
 from tplc.ir.word_slots import with_slots
 from tplc.lower import lower
 
@@ -65,6 +66,7 @@ class RequestRules:
         whole: Whole | None = None,
     ) -> None:
         refuse_escaped_values(ir, "a grammar")
+        _refuse_unlike(ir)
         self.ir, self.request, self.general, self.whole = with_slots(ir), request, general, whole
         self.prompt = prompt_of(ir, request.context)
         chosen = chosen_tools(ir, request)
@@ -113,7 +115,7 @@ class RequestRules:
         value = limited(self.rules, "", most, partial(response, self.rules, self.report, wanted, reading, self.whole))
         self.parts[""] = value
         turn = TurnRules(self.rules, self.ir, variants_of(replace(self.ir, forms=())), self.prompt.head)
-        return _continued(self.rules, self.ir, turn.with_value(value), self.prompt)
+        return _continued(self.rules, self.ir, turn.with_value(value), self.prompt.head)
 
     def calls(self) -> list[ToolRule]:
         request = self.request
@@ -125,24 +127,31 @@ class RequestRules:
         return calls
 
     def ways_to_call(self, form: TemplateIR, calls: list[ToolRule]) -> list[Expr]:
-        """Return the calls where the grammar takes over; for an eager grammar, with the turn before them."""
-        wanted, head, acceptor = self.request.parallel_tool_calls, self.prompt.head, lower(form)
+        """Return the calls where the grammar takes over; for an eager grammar, with the turn before them.  A prompt may
+        have another head if tools are given."""
+        ways = [
+            way for head in (self.prompt.head, *form.turn.other_heads) for way in self._after_head(form, calls, head)
+        ]
+        return list(dict.fromkeys(ways))
+
+    def _after_head(self, form: TemplateIR, calls: list[ToolRule], head: str) -> list[Expr]:
+        wanted, acceptor = self.request.parallel_tool_calls, lower(form)
         parallel = self.ir.tools.parallel if wanted is None else wanted
         variants = variants_of(form)
         markers = variants.calls[0]
         if self.lazy:
             before = (*variants.opens, *variants.reasoning_ends, *variants.content_ends)
             variants = variants.that_begin_calls()
-            names = [call.name for call in calls]
+            names, index = [call.name for call in calls], form.tools.index_base
             for one in variants.calls:
-                self.fired += takeovers(acceptor, one, names, head, before)
+                self.fired += takeovers(acceptor, one, names, head, before, index=index)
         rules = TurnRules(self.rules, form, variants, head)
         if self.lazy:
             section = rules.section(calls, parallel=parallel)
             begun = opener_begun(markers, head)
             return [section, after(self.rules, section, begun)] if begun else [section]
         turn = rules.with_calls(calls, parallel=parallel)
-        ways = [_continued(self.rules, form, turn, self.prompt)]
+        ways = [_continued(self.rules, form, turn, head)]
         return [*ways, rules.at_once(calls, parallel=parallel)] if _leaves_reasoning_open(form, head) else ways
 
     def report_left_out(self, finished: Mapping[str, Expr]) -> None:
@@ -165,15 +174,23 @@ class RequestRules:
             raise RequestTooLarge(largest(finished, sizes, len(text), parts, most))
 
 
-def _continued(rules: Rules, ir: TemplateIR, turn: Expr, prompt: GenerationPrompt) -> Expr:
+def _refuse_unlike(ir: TemplateIR) -> None:
+    """Raise UnsupportedTemplate if verification found a turn that the grammars of the format don't accept."""
+    refused = ir.verification.refused_by_grammars
+    if refused:
+        reason = f"a grammar would not accept what the template writes, {refused}: use the generated parser"
+        raise UnsupportedTemplate(ir.provenance.name, reason)
+
+
+def _continued(rules: Rules, ir: TemplateIR, turn: Expr, head: str) -> Expr:
     """Return the turn after the part that is in the prompt."""
-    rest = after(rules, turn, prompt.head)
+    rest = after(rules, turn, head)
     # A head that is no beginning of such a turn (it opens plain content) leaves the turn to begin afresh; so may one
     # that closes reasoning.
     if rest == NEVER:
         return turn
     end = next(iter(lower(ir).reasoning_ends), "").strip()
-    return alt(rest, turn) if end and end in prompt.head else rest
+    return alt(rest, turn) if end and end in head else rest
 
 
 def _leaves_reasoning_open(ir: TemplateIR, head: str) -> bool:

@@ -17,6 +17,7 @@ from tplc.grammars.regular.rules import Rules
 from tplc.grammars.regular.until import Stop, stop_at
 from tplc.grammars.request.openers import CallMarkers, first_of_turn, mark
 from tplc.grammars.request.slotted import lit
+from tplc.grammars.request.triggers import is_directly_after_content
 from tplc.grammars.request.variants import MarkerVariants
 from tplc.grammars.schema.strings import Free, raw_ending_in
 from tplc.ir.markers import could_be_prose, is_word_at_line
@@ -41,7 +42,7 @@ class ToolRule:
 class TurnRules:
     def __init__(self, rules: Rules, ir: TemplateIR, variants: MarkerVariants, head: str) -> None:
         """Keep the format.  `head`: the part of the turn that is in the prompt."""
-        acceptor = lower(ir)
+        acceptor = self._acceptor = lower(ir)
         self._rules = rules
         self._ir = ir
         self._reasoning = next(iter(acceptor.reasoning_starts), Marker(""))
@@ -76,7 +77,7 @@ class TurnRules:
     def _calls(self, calls: list[ToolRule], *, parallel: bool) -> Expr:
         """Return the calls after the text that opens the first one."""
         markers = self._markers
-        first = self._call(calls, lit(str(self._ir.tools.index_base)))
+        first = self._call(calls)
         end = alt(*(lit(one.end.rstrip()) for one in self._variants.calls))
         closer = markers.call[-1] if markers.call else None
         if isinstance(closer, Text) and all(any(map(str.isalpha, text)) for text in (closer.text, markers.end)):
@@ -86,25 +87,27 @@ class TurnRules:
         # A declared end of content may also come after calls.
         if self._variants.closes:
             end = seq(end, opt(seq(self._gap(), alt(*map(lit, self._variants.closes)))))
-        another = alt(*(lit(one.next) for one in self._variants.calls))
-        following = rep(seq(another, self._call(calls, _COUNT)), 0, None) if parallel else EMPTY
+        another = alt(
+            *map(lit, dict.fromkeys(text for one in self._variants.calls for text in (one.next, one.next_apart)))
+        )
+        following = rep(seq(another, self._call(calls)), 0, None) if parallel else EMPTY
         return self._rules.add("calls", seq(first, following, end, self._gap(), self._content_after()))
 
-    def _call(self, calls: list[ToolRule], index: Expr) -> Expr:
-        ways = [self._rules.add(call.name, self._ways(call, index)) for call in calls]
+    def _call(self, calls: list[ToolRule]) -> Expr:
+        ways = [self._rules.add(call.name, self._ways(call)) for call in calls]
         return self._rules.add("call", alt(*ways)) if len(ways) > 1 else alt(*ways)
 
-    def _ways(self, call: ToolRule, index: Expr) -> Expr:
+    def _ways(self, call: ToolRule) -> Expr:
         """Return a call after its opener.  Without arguments it may have another form."""
-        way, bare = self._filled(self._markers.call, call, index), self._markers.bare_call
-        return alt(way, self._filled(bare, call, index)) if bare and call.may_be_empty else way
+        way, bare = self._filled(self._markers.call, call), self._markers.bare_call
+        return alt(way, self._filled(bare, call)) if bare and call.may_be_empty else way
 
-    def _filled(self, layout: Layout, call: ToolRule, index: Expr) -> Expr:
+    def _filled(self, layout: Layout, call: ToolRule) -> Expr:
         slots = {
             "name": self._name(call.name),
             "arguments": call.arguments,
             "id": self._id(),
-            "index": index,
+            "index": _COUNT,
             "count": _COUNT,
         }
         found = []
@@ -196,7 +199,8 @@ class TurnRules:
         """Return whether the prompt has begun the content, in which an opener of reasoning is text."""
         if self._reasoning.where != "before content":
             return False
-        rest = self._head.rpartition(self._reasoning_end)[2].strip()
+        end = self._reasoning_end
+        rest = (self._head.rpartition(end)[2] if end else self._head).strip()
         start = self._reasoning.text.strip()
         return not rest.startswith(start) and not start.startswith(rest)
 
@@ -221,8 +225,9 @@ class TurnRules:
         """Return the part of a section's opener that ends the content before it, and the rest of the opener."""
         later, bare = markers.later.lstrip(), markers.bare
         found = later if bare else before_slot(mark(later) or later)
-        stop = stop_at(markers.later.rstrip()) if bare else Stop("", found.rstrip())
-        if not stop.core or (bare and not wrapped and "\n" not in stop.lead):
+        within_lines = bare and not is_directly_after_content(self._acceptor, markers)
+        stop = stop_at(markers.later.rstrip()) if within_lines else Stop("", found.rstrip())
+        if not stop.core or (within_lines and not wrapped and "\n" not in stop.lead):
             return []
         return [(stop, later[len(stop.core) :])]
 
@@ -255,7 +260,9 @@ class TurnRules:
         for end in dict.fromkeys(ends):
             others = tuple(before_slot(other) for other in ends if other != end and not end.endswith(other))
             stop = Stop("", before_slot(end))
-            text = raw_ending_in(self._rules, hint, Free(0, None), stop, (*forbidden, *others))
+            # What is part of the end can't be forbidden before it.
+            barred = [text for text in (*forbidden, *others) if text not in stop.core]
+            text = raw_ending_in(self._rules, hint, Free(0, None), stop, tuple(barred))
             ways.append(seq(text, lit(end[len(stop.core) :])))
         return alt(*ways)
 

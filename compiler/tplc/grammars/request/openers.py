@@ -24,13 +24,15 @@ class CallMarkers:
     """The texts around calls, with the white space that neighbours share written once.
 
     `first` comes before the first call at the beginning of a turn, `later` before the first call after something
-    else, `next` before each further call, `end` after the last; `call` is the layout of a call without the literal
+    else, `next` before each further call (`next_apart`: with the white space that its neighbours have too), `end` after
+    the last; `call` is the layout of a call without the literal
     text that opens it, `bare_call` of one without arguments, if that has another form.
     """
 
     first: str
     later: str
     next: str
+    next_apart: str
     end: str
     call: Layout
     bare_call: Layout
@@ -55,7 +57,7 @@ def shared(before: str, marker: str) -> str:
 def call_markers(ir: TemplateIR, acceptor: Acceptor) -> CallMarkers:
     calls = acceptor.calls
     if calls is None:
-        return CallMarkers("", "", "", "", (), (), None, True)
+        return CallMarkers("", "", "", "", "", (), (), None, True)
     written = written_calls(ir.tools)
     section, opening = written.section_start, written.opener
     inner = written.call[1:] if opening else written.call
@@ -68,7 +70,8 @@ def call_markers(ir: TemplateIR, acceptor: Acceptor) -> CallMarkers:
     end = shared(closing, written.section_end) if closing else written.section_end
     bare = calls.where == "line start"
     empty = ir.tools.bare_call[1:] if opening else ir.tools.bare_call
-    return CallMarkers(first, later, following, end, inner, empty, None if bare else mark(first.lstrip()), bare)
+    apart = written.separator + opening
+    return CallMarkers(first, later, following, apart, end, inner, empty, None if bare else mark(first.lstrip()), bare)
 
 
 def first_of_turn(ir: TemplateIR, marker: str) -> str:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tplc.grammars.request.openers import CallMarkers, opener_begun
-from tplc.ir.nodes import Json
+from tplc.ir.nodes import Json, Layout, Slot, Text
 from tplc.lower import Acceptor
 from tplc.lower.layouts import text_at
 
@@ -53,28 +53,50 @@ class Takeover:
 
 
 def takeovers(
-    acceptor: Acceptor, markers: CallMarkers, names: Iterable[str], head: str, before: Iterable[str]
+    acceptor: Acceptor, markers: CallMarkers, names: Iterable[str], head: str, before: Iterable[str], *, index: int = 0
 ) -> tuple[Takeover, ...]:
     """Return the places where a lazy grammar takes over.  `head`: the part of the turn that is in the prompt; if it
     begins an opener, the rest of the opener triggers.  `before`: texts that may come directly before calls, together
-    with the format's own."""
-    begun = opener_begun(markers, head)
+    with the format's own; `index`: the number of the first call."""
+    begun, mark = opener_begun(markers, head), markers.mark
     opener = markers.first.lstrip()
-    if markers.mark is not None and len(begun) < len(markers.mark) and not begun:
-        return (Takeover("word", markers.mark),)
-    after = text_at(markers.call, 1)[:1]
-    called = tuple(name + after for name in names)
+    starts = [start.text.strip() for start in (*acceptor.reasoning_starts, *acceptor.content_starts)]
+    if mark is not None and any(start.startswith(mark) for start in starts):
+        mark = opener  # the mark alone opens another part
+    if mark is not None and len(begun) < len(mark) and not begun:
+        return (Takeover("word", mark),)
+    before_name, is_named = _before_name(markers.call, index)
+    after = text_at(markers.call, markers.call.index(Slot("name")) + 1)[:1] if is_named else ""
+    called = tuple(before_name + name * is_named + after for name in names)
     found: list[Takeover] = []
     if begun:
         found.append(Takeover("start", opener[len(begun) :], called))
-    if markers.mark is not None:
-        found.append(Takeover("word", markers.mark))
+    if mark is not None:
+        found.append(Takeover("word", mark))
     elif markers.bare:
         ends = (text.strip() for text in (*acceptor.reasoning_ends[:1], *acceptor.content_ends[:1], *before))
         found.append(Takeover("line", opener, called, tuple(dict.fromkeys(ends))))
+        if is_directly_after_content(acceptor, markers):
+            found += [Takeover("word", opener + name) for name in called]
     else:
         found += [Takeover("word", opener + name) for name in called]
     return tuple(found)
+
+
+def is_directly_after_content(acceptor: Acceptor, markers: CallMarkers) -> bool:
+    """Return whether a call may follow content in the middle of a line, where a known tool's name makes it one."""
+    later = markers.later.lstrip()
+    return acceptor.calls is not None and bool(acceptor.calls.whole and later) and "\n" not in markers.later
+
+
+def _before_name(call: Layout, index: int) -> tuple[str, bool]:
+    """Return the text between the opener and the name of the first call, and whether it is known up to the name."""
+    text = ""
+    for item in call:
+        if isinstance(item, Slot) and item.kind != "index":
+            return text, item.kind == "name"
+        text += item.text if isinstance(item, Text) else str(index)
+    return text, False
 
 
 def triggers(found: Iterable[Takeover]) -> tuple[Trigger, ...]:

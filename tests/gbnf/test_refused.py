@@ -1,0 +1,67 @@
+"""Verification asks whether grammars accept what the template writes, and reports a format whose grammars don't."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.independent import TOKENS
+from tplc.backends.gbnf import grammar
+from tplc.driver import compile_template, learn_format, open_renderer, tolerate, verify_ir
+from tplc.errors import UnsupportedTemplate
+from tplc.grammars.regular.nodes import Alt, Chars, Lit, Ref, Rep, Seq
+from tplc.grammars.regular.reading import Reading, Unspelled
+from tplc.grammars.regular.rules import Rules
+from tplc.messages import function_tool
+
+CASES = ROOT / "tests" / "cases"
+TOOLS = [function_tool("f", "A function.", {"type": "object", "properties": {"a": {"type": "string"}}})]
+# Each of these had a grammar that refused its own template's turns, or could not be made.
+FORMATS = (
+    "authored/channel-per-part",  # a header between parts
+    "authored/commentary",  # the end of a call is that of every part
+    "authored/heading-md",  # reasoning that nothing closes
+    "authored/index-tags",  # the number of the call in its opener
+    "authored/ini",  # an empty line between calls
+    "authored/join-list",  # calls right after content
+    "authored/raw-blocks",  # long raw values
+    "invertible/content-as-json-string",  # empty content is written
+    "invertible/opener-by-prompt",  # the prompt opens the call if tools are given
+    "invertible/turn-as-json-of-messages",  # an id before the name
+)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_grammars_accept_what_the_template_writes(name: str) -> None:
+    source = (CASES / f"{name}.jinja").read_text(encoding="utf-8")
+    ir = compile_template(source, name=name, special_tokens=TOKENS, target="json")
+    assert ir.verification.verified
+    assert ir.verification.refused_by_grammars == ""
+    assert grammar(ir, tools=TOOLS, tool_choice="required").text
+
+
+def test_no_grammar_is_made_of_a_format_whose_turns_it_refuses() -> None:
+    path = ROOT / "examples" / "tagged-json" / "template.jinja"
+    source = path.read_text(encoding="utf-8")
+    with open_renderer(source, name="tagged.jinja", special_tokens=TOKENS) as renderer:
+        ir = tolerate(learn_format(renderer, name="tagged.jinja", source_text=source, special_tokens=TOKENS))
+        wrong = replace(ir, tools=replace(ir.tools, separator=" and "))
+        found = verify_ir(wrong, renderer, target="gbnf")
+    refused = found.verification.refused_by_grammars
+    assert refused.startswith("two calls: ")
+    assert "is not accepted from its trigger on" in refused
+    with pytest.raises(UnsupportedTemplate, match="a grammar would not accept what the template writes, two calls: "):
+        grammar(found, tools=TOOLS)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_accepted"),
+    [("ab", True), ("abb", True), ("abbb", False), ("a", False), ("xb", True), ("xx", False), ("", False)],
+)
+def test_reading(text: str, is_accepted: bool) -> None:
+    rules = Rules(Unspelled())
+    rules.define("bs", Rep(Lit("b"), 1, 2))
+    first = Alt((Lit("a"), Chars(((ord("x"), ord("z")),))))
+    assert Reading(rules, text).accepts(Seq((first, Ref("bs")))) is is_accepted
