@@ -351,7 +351,7 @@ def verify_ir(
     if ir.verification.verified:
         ir, tried = _as_written(ir, tried, trial)
     if ir.verification.verified and target in WITH_GRAMMARS:
-        from tplc.verify.constrained import refused_by_grammars
+        from tplc.constrained import refused_by_grammars
 
         ir = replace(ir, verification=replace(ir.verification, refused_by_grammars=refused_by_grammars(ir, tried)))
     return ir
@@ -361,13 +361,14 @@ def _as_written(
     ir: TemplateIR, tried: tuple[Tried, ...], trial: Callable[[TemplateIR], tuple[TemplateIR, tuple[Tried, ...]]]
 ) -> tuple[TemplateIR, tuple[Tried, ...]]:
     """Return the format with repairs for turns that come back by tolerances only: grammars write what it says."""
+    from tplc.constrained import refused_by_grammars
     from tplc.repair import repairs, with_unwritten
 
     def missed(found: tuple[Tried, ...]) -> int:
         return sum(not one.passed for one in found)
 
     written = with_unwritten(ir, tried)
-    for repair in repairs(ir, written) if missed(written) else ():
+    for repair in repairs(ir, written) if missed(written) and refused_by_grammars(ir, tried) else ():
         other, shown = (ir, tried) if check(repair.ir) else trial(repair.ir)
         if other.verification.verified and missed(with_unwritten(other, shown)) < missed(written):
             return _as_written(other, shown, trial)
