@@ -106,7 +106,7 @@ class Quoting:
         self.is_guessed = escape == "none" and len(close) < 3
         self.plain_run, self.until_quote = plain_run(close[0], escape), until_quote(close, escape)
 
-    def safe_prefix_end(self, text: str) -> int:
+    def plain_end(self, text: str) -> int:
         """Return the end of the text in the string that is passed on unchanged; -1 if more than a partial escape
         follows."""
         end: int = self.plain_run.match(text).end()

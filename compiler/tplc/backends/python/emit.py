@@ -97,7 +97,7 @@ def _bases(facts: Acceptor) -> list[str]:
     if calls is None:
         return ["TurnStates"]
     if calls.fields:
-        return ["CanonicalOrderCalls" if calls.object_head else "CallObjects"]
+        return ["CallObjects"]
     if calls.pairs is None:
         return ["Objects"]
     if calls.pairs.quoted:
