@@ -184,7 +184,8 @@ RULES: dict[str, tuple[str, str, Any, bool, list[str]]] = {
     ),
     "three quotes in a Python call": (
         "keyword-calls",
-        '<.code.>[get_weather(city="""Os\n"l"o""", days=3), get_time(zone=\'\'\'CET\'\'\', exact=True)]<./code.><./.>\n',
+        '<.code.>[get_weather(city="""Os\n"l"o""", days=3), get_time(zone='
+        "'''CET''', exact=True)]<./code.><./.>\n",
         (None, None, [("get_weather", {"city": 'Os\n"l"o', "days": 3}), ("get_time", {"zone": "CET", "exact": True})]),
         False,
         ["arguments: tripled quotes", "arguments: tripled quotes"],
