@@ -177,8 +177,8 @@ RULES: dict[str, tuple[str, str, Any, bool, list[str]]] = {
     ),
     "three quotes around lines with quotes": (
         "sectioned-ids",
-        '<!calls!><!call!>tools.get_weather:0<!args!>{"city": """\n"Os\\nlo" ""\n""", "days": 3}<!/call!><!/calls!><!.!>',
-        (None, None, [("get_weather", {"city": '\n"Os\nlo" ""\n', "days": 3})]),
+        '<!calls!><!call!>tools.get_weather:0<!args!>{"city": """\n"Os\\nlo"\n""", "days": 3}<!/call!><!/calls!><!.!>',
+        (None, None, [("get_weather", {"city": '\n"Os\nlo"\n', "days": 3})]),
         False,
         ["arguments: tripled quotes"],
     ),
