@@ -298,6 +298,8 @@ PLAIN = frozenset(("type", "description", "title", "default"))  # of these membe
 ONLY = {name: frozenset([name]) for name in ("array", "boolean", "integer", "null", "number", "object", "string")}
 NULL = {"type": "null"}
 NAMESPACE = Pattern(r"\A\S*[.:/](?=[^.:/]+\Z)")
+# What Python code writes before the name of a function that it calls.
+BEFORE_A_CALL = Pattern(r"\A(?:\w{1,64} ?= ?|(?:return|yield) )?(?:await )?")
 KEY_IN_TEXT = Pattern(r"""(?<!\w)([\w-]{1,64})["']?\s?[=:]""")
 SEPARATORS = Pattern(r"[\s_.-]+")
 
@@ -310,14 +312,15 @@ NESTED = frozenset(["array", "object", "null"])
 
 
 def tool_named(name: str, tools: Parameters) -> str:
-    """Return the tool that a name means: the name itself, or it without quotes, without a namespace, or with other
-    separators.
+    """Return the tool that a name means: the name itself, or it without quotes, without a namespace, without the code
+    before a call, or with other separators.
 
     A name that means no tool, or several, is returned unchanged.
     """
     if name in tools or not tools:
         return name
     bare = name.replace("\\", "").strip().removesuffix("()").strip("\"'`“”‘’«»/:= ").strip()
+    bare = str(BEFORE_A_CALL.sub("", bare))
     shorts: tuple[str, str] = (bare, str(NAMESPACE.sub("", bare)))
     for short in filter(bare_name, shorts):
         if short in tools:
@@ -533,9 +536,9 @@ KEY = Pattern(r'"([^"\\\x00-\x1f]{0,64})(?:"[ \t\n\r]{0,16}(?:(:[ \t\n\r]*)|\Z)|
 # Shorter than KEY, and without control characters: as long as this may match, so may KEY, which waits for more input.
 OPEN_KEY = Pattern(r'"(\w{1,32}) {0,4}:(?= {0,16}(?:["\[{0-9-]|(?:true|false|null)\b))')
 # A key whose quotes are doubled (groups: the key, and its second quotes), or the beginning of one.  Doubled quotes of a
-# value (the group: all but the first), or quotes that may be the beginning of such.
+# value (the group: the second), or quotes that may be the beginning of such.
 DOUBLED_KEY = Pattern(r'"{2,3}(?:(\w{1,32})(?:("{1,3}) {0,4}(?=:)|"{0,3} {0,4}\Z)|\Z)')
-DOUBLED_OPENING = Pattern(r'"(?:("{1,2})(?=[^\s,:"\]}][^"\n]{0,200}"\1)|"{0,2}(?:[^\s,:"\]}][^"\n]{0,200}"{0,2})?\Z)')
+DOUBLED_OPENING = Pattern(r'"(?:(")(?=[^\s,:"\]}][^"\n]{0,200}"")|"?(?:[^\s,:"\]}][^"\n]{0,200}"?)?\Z)')
 ODD_IN_WORDS = frozenset('"[]{}')  # a word with these may contain more than one value
 LONGEST_SEPARATOR = 256  # longer than any separator
 
@@ -672,7 +675,8 @@ class Style:
             key = rf"{re.escape(self.opened)}({inside})(?:{after})|(?:{part_of_quote})?\Z"
         self.around_key = (0, 0) if self.bare_keys else (len(self.opened), len(self.usual))
         if not self.is_json:
-            self.opening = Pattern(re.escape(self.opened))
+            tripled = rf"(?!{close}|\Z)" * (len(self.opened) == 1)
+            self.opening = Pattern(re.escape(self.opened) + tripled)
         self.next_member = Pattern(rf"(?:,{JSON_SPACE}*)?(?:{key})")
         self.next_item = Pattern(
             rf",{JSON_SPACE}*(?:()()(?=[\[{{\w-]|{re.escape(self.opened)})|(?:{part_of_quote})?\Z)"
@@ -779,7 +783,7 @@ class Reader(Copyable):
         if text in self.style.prefixes and rest < LONGEST_SEPARATOR and buf[pos:] in self.style.prefixes and not final:
             return -1
         token = self.style.tokens[text]
-        if text == '"' and self.stack and (odd := self._irregular_quotes(buf, pos, final)) != pos:
+        if token == '"' and (odd := self._irregular_quotes(buf, pos, text, final)) != pos:
             return odd
         if self.follow and not self.stack and token not in '"[{':
             return self._no_value(pos)
@@ -788,10 +792,20 @@ class Reader(Copyable):
             self._punctuation(token, text)
         return whole or end
 
-    def _irregular_quotes(self, buf: str, pos: int, final: bool) -> int:
-        """Return the end of a key without its second quote, of one in doubled quotes, or of the doubled quotes that
-        a value begins with; `pos` if there is none of these, -1 if more input is needed."""
-        found = None
+    def _irregular_quotes(self, buf: str, pos: int, quote: str, final: bool) -> int:
+        """Return the end of a key without its second quote, of one in doubled quotes, or of the two or three quotes
+        that a value begins with; `pos` if there is none of these, -1 if more input is needed."""
+        found, escape, tripled = None, self.style.strings[quote].escape, quote * 3
+        if self.want in ("value", "item") and quote in "\"'" and escape != "none":
+            if buf.startswith(tripled, pos):  # as in Python
+                self._repaired("tripled quotes")
+                self._punctuation('"', quote)
+                self.string = Quoting(tripled, escape)
+                return pos + 3
+            if not final and tripled.startswith(buf[pos : pos + 3]):
+                return -1
+        if quote != '"' or not self.stack:
+            return pos
         if self.stack[-1] == "{" and self.want in ("key", "member", "comma"):
             key = KEY.match(buf, pos)
             if key is not None and key.lastindex != 2 and not final:
@@ -809,7 +823,7 @@ class Reader(Copyable):
             if found is not None and found[1]:
                 self._repaired("doubled quotes")
                 self._punctuation('"', '"')
-                self.string = Quoting('"' + found[1], "json")
+                self.string = Quoting('""', "json")
                 return int(found.end())
         return pos if found is None or final else -1
 
@@ -2577,22 +2591,18 @@ class TurnStates(Stream):
             if start == len(buf):
                 return None
             core = marks.prefix_of(buf, start)
-            if core:
-                self._leave_open(start, core)
+            if core:  # nothing is decided before all of it has arrived
+                if " " in core or not core.isprintable():  # white space may differ, or words, or the spelling
+                    self._is_still_ambiguous = lambda text: truncated_core((core,), text)
+                else:
+                    self._is_still_ambiguous = core[:-1].startswith
+                self._ambiguous_from = start
                 return None
         if mark is None:
             return ""
         self._mark = mark
         self._skip = mark.end - self._pos
         return str(mark.kind)
-
-    def _leave_open(self, start: int, core: str) -> None:
-        """Note that the text from `start` on is the beginning of this marker, so nothing is decided before all of it
-        has arrived."""
-        if " " in core or not core.isprintable():  # white space may differ, or words, or the spelling
-            self._is_still_ambiguous, self._ambiguous_from = lambda text: truncated_core((core,), text), start
-        else:
-            self._is_still_ambiguous, self._ambiguous_from = core[:-1].startswith, start
 
     def _skip_space(self) -> None:
         while self._space and self._pos < len(self._buf):
@@ -3786,7 +3796,9 @@ class CallObjects(Repairs):
             self._wrapped = self._is_wrapper(key)
         self._state = type(self)._object
         usual = buf.startswith(text, self._pos) and not self._wrapped
-        if isinstance(reader, CallReader) and usual and not self._may_break(end - 1):
+        # No marker that ends the call begins at the arguments, or could.
+        usual = usual and not self.BREAKS.prefix_of(buf, end - 1) and self.BREAKS.match_at(buf, end - 1) is None
+        if isinstance(reader, CallReader) and usual:
             stop = json_end(buf, end - 1) if reader.style.is_json and buf.find("}", end) >= 0 else 0
             closing = OBJECT_END.match(buf, stop) if stop else None
             if closing is not None:  # the standard library's scanner has read all of it
@@ -3797,10 +3809,6 @@ class CallObjects(Repairs):
             self._out.emit("arguments", "{")
             reader.go_to(self.USUAL_KEYS[1], "{")
         return True
-
-    def _may_break(self, pos: int) -> bool:
-        """Return whether a marker that ends the call begins here, or could begin here."""
-        return self.BREAKS.prefix_of(self._buf, pos) != "" or self.BREAKS.match_at(self._buf, pos) is not None
 
     def _object(self) -> bool:
         # call = "{" (key ":" value ",")* "}"
