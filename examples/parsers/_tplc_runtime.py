@@ -114,6 +114,8 @@ PART_OF_LONGER, BEGINS_LONGER, SPELLED_OTHERWISE = 1, 2, 4  # what is known abou
 LONGEST_WORD = 64
 PLAIN_WORD = Pattern(rf"[\w.-]{{0,{LONGEST_WORD}}}")
 NOTHING = "(?!)"
+# What stands in a scanner's pattern for white space inside of a marker, and, in another spelling, around its words.
+SHORTENED = ((" ", r"\s{0,64}"), ("{}", r"[\s|｜]{0,4}"), ("{-}", r"[\s_▁|｜-]{0,64}"))
 
 
 class Match:
@@ -151,6 +153,8 @@ class Scanner:
         if self.CALLS:
             self.first, self.wordless = first, not any(char.isalnum() or char in "_.+-" for char in first)
         self._cores = tuple([marker[1] for marker in markers])
+        for short, pattern in SHORTENED:
+            find = find.replace(short, pattern)
         self._find, self._near = Pattern(find), Pattern(near)
 
     def find(self, buf: str, pos: int, stop: int = sys.maxsize) -> Match | None:
@@ -294,6 +298,8 @@ PLAIN = frozenset(("type", "description", "title", "default"))  # of these membe
 ONLY = {name: frozenset([name]) for name in ("array", "boolean", "integer", "null", "number", "object", "string")}
 NULL = {"type": "null"}
 NAMESPACE = Pattern(r"\A\S*[.:/](?=[^.:/]+\Z)")
+# What Python code writes before the name of a function that it calls.
+BEFORE_A_CALL = Pattern(r"\A(?:\w{1,64} ?= ?|(?:return|yield) )?(?:await )?")
 KEY_IN_TEXT = Pattern(r"""(?<!\w)([\w-]{1,64})["']?\s?[=:]""")
 SEPARATORS = Pattern(r"[\s_.-]+")
 
@@ -306,14 +312,15 @@ NESTED = frozenset(["array", "object", "null"])
 
 
 def tool_named(name: str, tools: Parameters) -> str:
-    """Return the tool that a name means: the name itself, or it without quotes, without a namespace, or with other
-    separators.
+    """Return the tool that a name means: the name itself, or it without quotes, without a namespace, without the code
+    before a call, or with other separators.
 
     A name that means no tool, or several, is returned unchanged.
     """
     if name in tools or not tools:
         return name
     bare = name.replace("\\", "").strip().removesuffix("()").strip("\"'`“”‘’«»/:= ").strip()
+    bare = str(BEFORE_A_CALL.sub("", bare))
     shorts: tuple[str, str] = (bare, str(NAMESPACE.sub("", bare)))
     for short in filter(bare_name, shorts):
         if short in tools:
@@ -529,9 +536,9 @@ KEY = Pattern(r'"([^"\\\x00-\x1f]{0,64})(?:"[ \t\n\r]{0,16}(?:(:[ \t\n\r]*)|\Z)|
 # Shorter than KEY, and without control characters: as long as this may match, so may KEY, which waits for more input.
 OPEN_KEY = Pattern(r'"(\w{1,32}) {0,4}:(?= {0,16}(?:["\[{0-9-]|(?:true|false|null)\b))')
 # A key whose quotes are doubled (groups: the key, and its second quotes), or the beginning of one.  Doubled quotes of a
-# value (the group: all but the first), or quotes that may be the beginning of such.
+# value (the group: the second), or quotes that may be the beginning of such.
 DOUBLED_KEY = Pattern(r'"{2,3}(?:(\w{1,32})(?:("{1,3}) {0,4}(?=:)|"{0,3} {0,4}\Z)|\Z)')
-DOUBLED_OPENING = Pattern(r'"(?:("{1,2})(?=[^\s,:"\]}][^"\n]{0,200}"\1)|"{0,2}(?:[^\s,:"\]}][^"\n]{0,200}"{0,2})?\Z)')
+DOUBLED_OPENING = Pattern(r'"(?:(")(?=[^\s,:"\]}][^"\n]{0,200}"")|"?(?:[^\s,:"\]}][^"\n]{0,200}"?)?\Z)')
 ODD_IN_WORDS = frozenset('"[]{}')  # a word with these may contain more than one value
 LONGEST_SEPARATOR = 256  # longer than any separator
 
@@ -593,7 +600,7 @@ class Quoting:
         self.is_guessed = escape == "none" and len(close) < 3
         self.plain_run, self.until_quote = plain_run(close[0], escape), until_quote(close, escape)
 
-    def safe_prefix_end(self, text: str) -> int:
+    def plain_end(self, text: str) -> int:
         """Return the end of the text in the string that is passed on unchanged; -1 if more than a partial escape
         follows."""
         end: int = self.plain_run.match(text).end()
@@ -668,7 +675,8 @@ class Style:
             key = rf"{re.escape(self.opened)}({inside})(?:{after})|(?:{part_of_quote})?\Z"
         self.around_key = (0, 0) if self.bare_keys else (len(self.opened), len(self.usual))
         if not self.is_json:
-            self.opening = Pattern(re.escape(self.opened))
+            tripled = rf"(?!{close}|\Z)" * (len(self.opened) == 1)
+            self.opening = Pattern(re.escape(self.opened) + tripled)
         self.next_member = Pattern(rf"(?:,{JSON_SPACE}*)?(?:{key})")
         self.next_item = Pattern(
             rf",{JSON_SPACE}*(?:()()(?=[\[{{\w-]|{re.escape(self.opened)})|(?:{part_of_quote})?\Z)"
@@ -775,7 +783,7 @@ class Reader(Copyable):
         if text in self.style.prefixes and rest < LONGEST_SEPARATOR and buf[pos:] in self.style.prefixes and not final:
             return -1
         token = self.style.tokens[text]
-        if text == '"' and self.stack and (odd := self._irregular_quotes(buf, pos, final)) != pos:
+        if token == '"' and (odd := self._irregular_quotes(buf, pos, text, final)) != pos:
             return odd
         if self.follow and not self.stack and token not in '"[{':
             return self._no_value(pos)
@@ -784,10 +792,20 @@ class Reader(Copyable):
             self._punctuation(token, text)
         return whole or end
 
-    def _irregular_quotes(self, buf: str, pos: int, final: bool) -> int:
-        """Return the end of a key without its second quote, of one in doubled quotes, or of the doubled quotes that
-        a value begins with; `pos` if there is none of these, -1 if more input is needed."""
-        found = None
+    def _irregular_quotes(self, buf: str, pos: int, quote: str, final: bool) -> int:
+        """Return the end of a key without its second quote, of one in doubled quotes, or of the two or three quotes
+        that a value begins with; `pos` if there is none of these, -1 if more input is needed."""
+        found, escape, tripled = None, self.style.strings[quote].escape, quote * 3
+        if self.want in ("value", "item") and quote in "\"'" and escape != "none":
+            if buf.startswith(tripled, pos):  # as in Python
+                self._repaired("tripled quotes")
+                self._punctuation('"', quote)
+                self.string = Quoting(tripled, escape)
+                return pos + 3
+            if not final and tripled.startswith(buf[pos : pos + 3]):
+                return -1
+        if quote != '"' or not self.stack:
+            return pos
         if self.stack[-1] == "{" and self.want in ("key", "member", "comma"):
             key = KEY.match(buf, pos)
             if key is not None and key.lastindex != 2 and not final:
@@ -805,7 +823,7 @@ class Reader(Copyable):
             if found is not None and found[1]:
                 self._repaired("doubled quotes")
                 self._punctuation('"', '"')
-                self.string = Quoting('"' + found[1], "json")
+                self.string = Quoting('""', "json")
                 return int(found.end())
         return pos if found is None or final else -1
 
@@ -1208,14 +1226,13 @@ KEY_LEFT_OPEN = Pattern(r'(?<=[{,\s])"(\w+):(?=\s*["\[{\w-])')
 NAME_LEFT_OPEN = Pattern(r':\s*"(\w+)\s*,(?=\s*"\w+"\s*:)')
 
 
-def may_be_calls(text: str, tools: Parameters, keys: tuple[str, ...]) -> bool:
+def may_be_calls(text: str, tools: Parameters) -> bool:
     """Return whether the text begins like a call: with an object, or with brackets, quotes and a tool's name."""
     at = BEFORE_FIRST_KEY.match(text).end()
     rest = text[at : at + 64]
     if ANY_KEY.match(text) is not None:
         return True
-    known = [*keys, *KNOWN_KEYS, *tools]
-    return not rest or any(rest.startswith(word) or word.startswith(rest) for word in known)
+    return not rest or any(rest.startswith(word) or word.startswith(rest) for word in [*KNOWN_KEYS, *tools])
 
 
 class Doubts(Parameters):
@@ -1248,7 +1265,7 @@ def calls_in(text: str, tools: Doubts) -> list[tuple[str, str]]:
 
 def arguments_in(name: str, text: str, tools: Doubts) -> str | None:
     """Return the arguments of a tool in a text that has another form; None if it contains anything else."""
-    at = arguments_at(name, text, 0, tools)
+    at = arguments_at(name, text, tools)
     if at is not None and at[1] == len(text):
         return at[0]
     for candidate in _candidates(text):
@@ -1260,19 +1277,19 @@ def arguments_in(name: str, text: str, tools: Doubts) -> str | None:
     return None
 
 
-def arguments_at(name: str, text: str, pos: int, tools: Doubts) -> tuple[str, int] | None:
+def arguments_at(name: str, text: str, tools: Doubts) -> tuple[str, int] | None:
     """Return the arguments of a tool that begin here in another form, and where they end: an object with punctuation
     or a fence around it, keywords in parentheses, or elements.  None if there are none."""
-    before = BEFORE_OBJECT.match(text, pos)
+    before = BEFORE_OBJECT.match(text)
     if before is not None:
         value, end = json_value(text, before.end(), tools)
         found = arguments_of(name, value, tools)
-    elif text.startswith("(", pos):
-        value, end = _called(name + text[pos:], 0, tools)
+    elif text.startswith("("):
+        value, end = _called(name + text, 0, tools)
         named = value is not None and value["name"] == name
-        found, end = arguments_of(name, value["arguments"], tools) if named else None, end + pos - len(name)
+        found, end = arguments_of(name, value["arguments"], tools) if named else None, end - len(name)
     else:
-        pairs, end = _tagged(text, pos, name, tools)
+        pairs, end = _tagged(text, name, tools)
         found = json.dumps(pairs, ensure_ascii=False) if pairs else None
     return None if found is None else (found, int(AFTER_ARGUMENTS.match(text, end).end()))
 
@@ -1400,7 +1417,7 @@ def _tagged_call(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
     name = tool_named(match[3] or match[1], tools) if match is not None else ""
     if match is None or name not in tools:
         return None, pos
-    arguments, end = _tagged(match[4], 0, name, tools)
+    arguments, end = _tagged(match[4], name, tools)
     whole = end == len(match[4]) or not match[4].strip()
     return {"name": name, "arguments": arguments} if whole else None, int(match.end())
 
@@ -1447,11 +1464,12 @@ def _called(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
     return None, pos
 
 
-def _tagged(text: str, pos: int, name: str, tools: Doubts) -> tuple[dict[str, Any], int]:
+def _tagged(text: str, name: str, tools: Doubts) -> tuple[dict[str, Any], int]:
     """Return the arguments of a tool in elements such as `<a>1</a>` or `<x name="a">1</x>`, and where these end."""
     schema = tools.get(name)
     keys = keys_of(schema, schema) or set()
     found: dict[str, Any] = {}
+    pos = 0
     while pos < len(text):
         element = ELEMENT.match(text, pos)
         key = (element[2] or element[1]) if element is not None else ""
@@ -1778,17 +1796,15 @@ class Transcript(Copyable):
         self.calls[-1] = (name, call_id, arguments)
         self.waiting.append({"tool_calls": [{"index": self.index, "id": call_id}]})
 
-    def forget(self) -> None:
-        """Treat all text as prefilled."""
+    def forget(self, kept: int) -> None:
+        """Treat all text and all calls as prefilled, except so many of the last calls, which continue."""
         self.waiting, self.texts["content"] = [], []
         if self.REASONING:
             self.texts["reasoning_content"] = []
-
-    def forget_calls(self, kept: int) -> None:
-        """Treat all calls as prefilled, except so many of the last, which continue."""
-        self.texts["arguments"] = []
-        self.calls = self.calls[len(self.calls) - kept :]
-        self.index = len(self.calls) - 1
+        if self.CALLS:
+            self.texts["arguments"] = []
+            self.calls = self.calls[len(self.calls) - kept :]
+            self.index = len(self.calls) - 1
 
     def is_empty(self) -> bool:
         if self.ESCAPES and self._cut_escape:
@@ -2013,7 +2029,11 @@ class Stream(Copyable):
     SPACE: ClassVar[str] = ""  # alternatives of the white space before the content, with SPACE_SEPARATOR between
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     _last_char = ""  # of the text before
-    _usual: ExpectedText | None = None  # the usual texts, one of which is awaited
+    # The usual texts in some places, which are awaited as a whole: after a call, after an argument, where a value ends.
+    USUAL_NEXT: ClassVar[Any] = None
+    USUAL_PAIR: ClassVar[Any] = None
+    USUAL_ENDS: ClassVar[Any] = None
+    _usual: Any = None  # those of which one is awaited
     _is_searched = False  # for a text like a marker
 
     def __init__(
@@ -2170,11 +2190,10 @@ class Stream(Copyable):
         self._base = -len(head)
         self._out.waiting = self._advance(head)
         if not self._echo:
-            self._out.forget()
+            self._out.forget(self._open if self.CALLS else 0)
             self._diagnostics.clear()
             if self.CALLS:
                 self._unchecked.clear()
-                self._out.forget_calls(self._open)
             if self.CALLS and self._open:
                 self._out.announce()
             if self.HAS_REASONING and not self._reasoning_on:
@@ -2205,12 +2224,20 @@ class Stream(Copyable):
     def _feed_slowly(self, chunk: str) -> list[Delta]:
         """Handle a chunk that may contain more than plain text; if it only continues the text, no state is needed."""
         if self._final:
-            return self._feed_after_finish(chunk)
+            # Nothing of a text that is fed after `finish` is lost.
+            if chunk and (not self.diagnostics or self._diagnostics[-1].code != TEXT_AFTER_FINISH):
+                self._note(TEXT_AFTER_FINISH, "text after the output was finished")
+            self._out.texts["trailing"].append(chunk)
+            return []
         if self.WAITS and self._is_still_ambiguous is not None:
             self._buf += chunk
             if self._is_still_ambiguous(self._buf[self._ambiguous_from :]):
                 return []
-            if self.CALLS and self._usual is not None and self._is_usual(self._usual, self._ambiguous_from):
+            if (
+                (self.USUAL_NEXT or self.USUAL_PAIR or self.USUAL_ENDS)
+                and self._usual is not None
+                and self._is_usual(self._usual, self._ambiguous_from)
+            ):
                 return []
             return self._advance("")
         if self._wanted > len(chunk):
@@ -2237,7 +2264,7 @@ class Stream(Copyable):
             return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(text)}}]}]
         return [{kind: text}]
 
-    def _is_usual(self, usual: ExpectedText | None, start: int) -> bool:
+    def _is_usual(self, usual: Any, start: int) -> bool:
         """Return whether the text from `start` on is the usual text, or its beginning; then all of it is awaited."""
         if usual is None or len(self._buf) - start > usual.width:
             return False
@@ -2246,13 +2273,6 @@ class Stream(Copyable):
             return False
         self._usual, self._is_still_ambiguous, self._ambiguous_from = usual, incomplete, start
         return True
-
-    def _feed_after_finish(self, chunk: str) -> list[Delta]:
-        """Add text that is fed after `finish` to the trailing text; nothing of it is lost."""
-        if chunk and (not self.diagnostics or self._diagnostics[-1].code != TEXT_AFTER_FINISH):
-            self._note(TEXT_AFTER_FINISH, "text after the output was finished")
-        self._out.texts["trailing"].append(chunk)
-        return []
 
     def _json(self, text: str) -> str:
         """Return the plain text of a value, escaped for the string that it becomes."""
@@ -2273,8 +2293,10 @@ class Stream(Copyable):
         self._open_kind, self._text_fast_path = "", False
         if self.WAITS:
             self._is_still_ambiguous = None
+        if self.USUAL_NEXT or self.USUAL_PAIR or self.USUAL_ENDS:
+            self._usual = None
         if self.CALLS:
-            self._usual, self._regular_fast_path, self._value_fast_path = None, None, False
+            self._regular_fast_path, self._value_fast_path = None, False
         if self._parts:
             chunk = "".join(self._parts) + chunk
             self._parts.clear()
@@ -2399,8 +2421,6 @@ class TurnStates(Stream):
     # What the states look for, each in its text.
     BEFORE_CONTENT: ClassVar[Scanner] = NO_MARKERS
     AFTER_TURN: ClassVar[Scanner] = NO_MARKERS  # a call directly after the end of the turn is one of its calls
-    USUAL_NEXT: ClassVar[ExpectedText | None] = None  # the usual text after a call,
-    USUAL_PAIR: ClassVar[ExpectedText | None] = None  # and after an argument
     REASONING_AGAIN: ClassVar[Scanner] = NO_MARKERS  # what opens it, where it has just been opened
     IN_REASONING: ClassVar[Scanner] = NO_MARKERS
     _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
@@ -2593,7 +2613,7 @@ class TurnStates(Stream):
     def _counted(self, mark: Match) -> str:
         return {"final_end": "end", "weak_content_end": "content_end"}.get(mark.kind, "reasoning_end")
 
-    def _next(self, marks: Scanner, usual: ExpectedText | None = None) -> str | None:
+    def _next(self, marks: Scanner, usual: Any = None) -> str | None:
         """Return the kind of the next marker after white space, "" for other text; None if more input is needed.
         `usual`: the usual text, which may contain several of the markers."""
         if self._space:
@@ -2940,6 +2960,11 @@ ATTRIBUTES = (
     "_open_kind _opener _out _parts _pos _reasoning_on _regular_fast_path _skip _space _state _state_before_call "
     "_text_fast_path _tools _unaccounted _unchecked _unclosed _value_fast_path _wanted"
 )
+MISFITS = {
+    "inside": ("argument_not_closed", "the argument {key} is in the value of another"),
+    "type": ("argument_of_other_type", "the argument {key} is not of the type in the schema"),
+    "key": ("unknown_argument", "the tool {tool} has no argument {key}"),
+}
 CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 
 
@@ -3001,7 +3026,7 @@ class Machine(Slots):
         """Prepare to pass on the next chunks of a value that is written as the template does."""
         string = reader.string
         if string is not None and string.close == reader.style.usual and not reader.out:
-            self._enter_fast_path("arguments", string.safe_prefix_end)
+            self._enter_fast_path("arguments", string.plain_end)
         elif self._open_kind:
             self._enter_fast_path("")
         if not reader.out and reader.is_regular():
@@ -3056,17 +3081,9 @@ class Machine(Slots):
             if found is not None:
                 # Where it would be if it had been added at once, whenever somebody asks.
                 at = next((at for at, note in enumerate(notes) if note.offset >= offset), len(notes))
-                notes.insert(at + earlier, self._misfit(offset, name, *found))
+                code, text = MISFITS[found[0]]
+                notes.insert(at + earlier, Diagnostic(offset, text.format(tool=name, key=found[1]), code))
                 del notes[MOST_DIAGNOSTICS:]
-
-    def _misfit(self, offset: int, name: str, what: str, key: str) -> Any:
-        if what == "inside":
-            text = f"the argument {key} is in the value of another"
-            return Diagnostic(offset, text, "argument_not_closed")
-        if what == "type":
-            text = f"the argument {key} is not of the type in the schema"
-            return Diagnostic(offset, text, "argument_of_other_type")
-        return Diagnostic(offset, f"the tool {name} has no argument {key}", "unknown_argument")
 
     def _emit_arguments(self, text: str) -> None:
         """Emit arguments that are a string with an object in it; any other string is content."""
@@ -3289,7 +3306,7 @@ class Machine(Slots):
         """Return the kind of the next marker after a call, as `_next` does; a truncated marker of the calls at the
         output's end is dropped."""
         marks, buf = self.AFTER_CALL, self._buf
-        kind = self._next(marks, self.USUAL_NEXT)
+        kind = self._next(marks, self.USUAL_NEXT) if self.USUAL_NEXT else self._next(marks)
         # The text after a piece of a closer may be all that the output has of the rest.
         part = kind == "" or (kind in ("close", "closed") and next_char(buf, self._mark.end) < len(buf))
         if part and self._final:
@@ -3400,7 +3417,7 @@ class Repairs(Machine):
     def _second_reading(self) -> bool:
         """Read a text that opens like a call up to the end of that call, as a whole."""
         buf, start = self._buf, self._pos + self._skip
-        if not may_be_calls(buf[start : start + NAME_LIMIT], self._tools, ()):
+        if not may_be_calls(buf[start : start + NAME_LIMIT], self._tools):
             return self._restore_first_reading()
         mark = self.BREAKS.find(buf, start)
         if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
@@ -3730,6 +3747,12 @@ class CallObjects(Repairs):
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]]  # ("*",) is a name that is the key
     OBJECT_OPENER: ClassVar[str] = ""  # the text that the object opens with
     CLOSERS: ClassVar[Sequence[str]] = ()
+    OBJECTS_HAVE_ID: ClassVar[bool] = False  # a field of theirs is the call's id
+    # If the name comes before the arguments, the usual beginning of the object is read at once: up to the name, and
+    # from there to the inside of the arguments.
+    HEAD: ClassVar[Any] = None
+    TO_ARGUMENTS: ClassVar[str] = ""
+    USUAL_KEYS: ClassVar[tuple[str, str]]  # the keys of both
 
     def _call(self) -> bool:
         # call = (slot SLOT_END)* object
@@ -3778,13 +3801,63 @@ class CallObjects(Repairs):
         # Whether another object is around the arguments, so that they are read as a whole; None: their first key shows.
         self._wrapped = None if self.REREADS_CALLS and self._tools else False
         self._arguments_before_name: str | None = None
-        self._call_id: str | None = None
+        if self.OBJECTS_HAVE_ID:
+            self._call_id: str | None = None
         self._reader = reader = CallReader(self.STYLES, self.BREAKS)
         reader.fields = self.FIELDS
+        if self.HEAD:
+            self._read_head(reader)
+
+    def _read_head(self, reader: CallReader) -> None:
+        head = self.HEAD.match(self._buf, self._pos)
+        if head is not None and head["name"]:
+            self._pos = head.end()
+            if self.OBJECTS_HAVE_ID:
+                self._call_id = head.groupdict().get("id")
+            self._raw.append(head[0])
+            reader.go_to(self.USUAL_KEYS[0])
+            if self._accept_name(head["name"]):
+                self._state = type(self)._to_arguments
+
+    def _to_arguments(self) -> bool:
+        # to_arguments = "," key ":" "{"
+        buf, text, end, reader = self._buf, self.TO_ARGUMENTS, self._pos + len(self.TO_ARGUMENTS), self._reader
+        if not buf.startswith(text, self._pos) and text.startswith(buf[self._pos :]) and not self._final:
+            # Nothing can be decided before all of it has arrived.
+            self._is_still_ambiguous, self._ambiguous_from = text[:-1].startswith, self._pos
+            return False
+        if self._wrapped is None and buf.startswith(text, self._pos):
+            key = FIRST_KEY.match(buf, end - 1)
+            if key is None and not self._final and PART_OF_FIRST_KEY.fullmatch(buf, end - 1):
+                self._is_still_ambiguous, self._ambiguous_from = PART_OF_FIRST_KEY.fullmatch, end - 1
+                return False
+            self._wrapped = self._is_wrapper(key)
+        self._state = type(self)._object
+        usual = buf.startswith(text, self._pos) and not self._wrapped
+        if isinstance(reader, CallReader) and usual and not self._may_break(end - 1):
+            stop = json_end(buf, end - 1) if reader.style.is_json and buf.find("}", end) >= 0 else 0
+            closing = OBJECT_END.match(buf, stop) if stop else None
+            if closing is not None:  # the standard library's scanner has read all of it
+                self._pos = closing.end()
+                self._reader = None
+                return self._close_call(buf[end - 1 : stop])
+            self._pos, self._written = end, "{"
+            self._out.emit("arguments", "{")
+            reader.go_to(self.USUAL_KEYS[1], "{")
+        return True
+
+    def _may_break(self, pos: int) -> bool:
+        """Return whether a marker that ends the call begins here, or could begin here."""
+        return self.BREAKS.prefix_of(self._buf, pos) != "" or self.BREAKS.match_at(self._buf, pos) is not None
 
     def _object(self) -> bool:
         # call = "{" (key ":" value ",")* "}"
         reader, more = self._reader, True
+        both = self.HEAD and self._has_name and not self._wrapped and self._buf.startswith("}}", self._pos)
+        if both and isinstance(reader, CallReader) and reader.may_close(self._arguments_before_name):
+            self._pos += 2
+            self._reader = None
+            return self._close_call(reader.take() + "}")
         while more and isinstance(reader, CallReader) and self._reader is reader:
             if self.REREADS_CALLS and reader.want == "colon" and self._tools and not self._irregular_arguments(reader):
                 return False
@@ -3819,7 +3892,7 @@ class CallObjects(Repairs):
             return False
         text = buf[start : len(buf) if mark is None else mark.start]
         doubts = Doubts(self._tools, mark is None)
-        found = arguments_at(self._out.calls[-1][0], text, 0, doubts)
+        found = arguments_at(self._out.calls[-1][0], text, doubts)
         if found is not None:
             self.incomplete |= doubts.is_guessed
             self._note("arguments_repaired", "arguments: in another form")
@@ -3852,7 +3925,7 @@ class CallObjects(Repairs):
         usual = len(reader.path) == len(next(iter(self.FIELDS)))  # elsewhere, a value that is no name means nothing
         if event == "name" and not self._has_name and (is_text or usual):
             return self._accept_name(text_of(text) if is_text else "")
-        if event == "id" and self._call_id is None:
+        if self.OBJECTS_HAVE_ID and event == "id" and self._call_id is None:
             self._call_id = text_of(text) if is_text else text
             if self._has_name:
                 self._out.set_id(self._call_id or "")
@@ -3900,7 +3973,7 @@ class CallObjects(Repairs):
         self._raw = []
         if self.CORRECTS_TOOL_NAMES and name != written:
             self._note("tool_name_corrected", f"the tool {name} is called as {written}")
-        self._open_call(name, self._call_id)
+        self._open_call(name, self._call_id if self.OBJECTS_HAVE_ID else None)
         if self._arguments_before_name:
             self._written = self._arguments_before_name[0]
             self._emit_arguments(self._without_call(name, self._arguments_before_name))
@@ -4012,64 +4085,6 @@ class CallObjects(Repairs):
         super()._finish()
 
 
-class CanonicalOrderCalls(CallObjects):
-    """Reads call objects in JSON whose name comes before the arguments; the usual beginning is read at once."""
-
-    HEAD: ClassVar[Pattern]  # the usual beginning of the object, up to the name
-    TO_ARGUMENTS: ClassVar[str]  # the usual text from there to the inside of the arguments
-    USUAL_KEYS: ClassVar[tuple[str, str]]  # the keys of both
-
-    def _begin_object(self) -> None:
-        super()._begin_object()
-        head = self.HEAD.match(self._buf, self._pos)
-        if head is not None and head["name"] and isinstance(self._reader, CallReader):
-            self._pos, self._call_id = head.end(), head.groupdict().get("id")
-            self._raw.append(head[0])
-            self._reader.go_to(self.USUAL_KEYS[0])
-            if self._accept_name(head["name"]):
-                self._state = type(self)._to_arguments
-
-    def _to_arguments(self) -> bool:
-        # to_arguments = "," key ":" "{"
-        buf, text, end, reader = self._buf, self.TO_ARGUMENTS, self._pos + len(self.TO_ARGUMENTS), self._reader
-        if not buf.startswith(text, self._pos) and text.startswith(buf[self._pos :]) and not self._final:
-            # Nothing can be decided before all of it has arrived.
-            self._is_still_ambiguous, self._ambiguous_from = text[:-1].startswith, self._pos
-            return False
-        if self._wrapped is None and buf.startswith(text, self._pos):
-            key = FIRST_KEY.match(buf, end - 1)
-            if key is None and not self._final and PART_OF_FIRST_KEY.fullmatch(buf, end - 1):
-                self._is_still_ambiguous, self._ambiguous_from = PART_OF_FIRST_KEY.fullmatch, end - 1
-                return False
-            self._wrapped = self._is_wrapper(key)
-        self._state = type(self)._object
-        usual = buf.startswith(text, self._pos) and not self._wrapped
-        if isinstance(reader, CallReader) and usual and not self._may_break(end - 1):
-            stop = json_end(buf, end - 1) if reader.style.is_json and buf.find("}", end) >= 0 else 0
-            closing = OBJECT_END.match(buf, stop) if stop else None
-            if closing is not None:  # the standard library's scanner has read all of it
-                self._pos = closing.end()
-                self._reader = None
-                return self._close_call(buf[end - 1 : stop])
-            self._pos, self._written = end, "{"
-            self._out.emit("arguments", "{")
-            reader.go_to(self.USUAL_KEYS[1], "{")
-        return True
-
-    def _may_break(self, pos: int) -> bool:
-        """Return whether a marker that ends the call begins here, or could begin here."""
-        return self.BREAKS.prefix_of(self._buf, pos) != "" or self.BREAKS.match_at(self._buf, pos) is not None
-
-    def _object(self) -> bool:
-        reader = self._reader
-        both = self._has_name and not self._wrapped and self._buf.startswith("}}", self._pos)
-        if both and isinstance(reader, CallReader) and reader.may_close(self._arguments_before_name):
-            self._pos += 2
-            self._reader = None
-            return self._close_call(reader.take() + "}")
-        return super()._object()
-
-
 # A pair with this key contains all arguments, if the schema has no such key.
 WHOLE_ARGUMENTS = ("arguments", "parameters")
 MOST_KEYS = 64  # keys of schemas with more than these aren't searched for
@@ -4114,7 +4129,7 @@ class Pairs(Repairs):
 
     def _pairs(self) -> bool:
         # arguments = (pair | separator)* end
-        kind = self._next(self.BETWEEN, self.USUAL_PAIR)
+        kind = self._next(self.BETWEEN, self.USUAL_PAIR) if self.USUAL_PAIR else self._next(self.BETWEEN)
         if kind is None:
             return False
         if kind == "skip":
@@ -4382,6 +4397,19 @@ class Closer:
         return -1 if self.core in text else self.partial_match(text, 0)
 
 
+def begins_with_key(buf: str, pos: int, keys: Iterable[str], end: Scanner) -> bool:
+    """Return whether the text from `pos` on begins with one of the keys and what ends a key."""
+    return any(buf.startswith(key, pos) and end.match_at(buf, pos + len(key)) is not None for key in keys)
+
+
+def may_begin_with_key(buf: str, pos: int, keys: Iterable[str], end: Scanner) -> bool:
+    """Return whether the text from `pos` to the end is the beginning of one of the keys and what ends a key."""
+    rest = buf[pos:]
+    return any(
+        key.startswith(rest) or (rest.startswith(key) and end.prefix_of(buf, pos + len(key)) != "") for key in keys
+    )
+
+
 class KnownPairs:
     """The end of a value: its own closer, or the next pair with one of these keys; or a marker ("break") after which
     no pair ends it, because the value quotes a call.
@@ -4397,7 +4425,9 @@ class KnownPairs:
 
     def find(self, buf: str, pos: int) -> Match | None:
         match = self.ends.find(buf, pos)
-        while match is not None and match.kind == "next" and not self._is_pair(buf, match.end):
+        while match is not None and match.kind == "next":
+            if begins_with_key(buf, match.end, self.keys, self.key_end):
+                break
             match = self.ends.find(buf, match.start + 1)
         stop = len(buf) if match is None else match.start
         for line in self.lines if buf.find("\n", pos, stop) >= 0 else ():
@@ -4424,23 +4454,11 @@ class KnownPairs:
             at = buf.find("\n", at + 1)
         return end
 
-    def _is_pair(self, buf: str, pos: int) -> bool:
-        return any(
-            buf.startswith(key, pos) and self.key_end.match_at(buf, pos + len(key)) is not None for key in self.keys
-        )
-
-    def _is_prefix(self, buf: str, pos: int) -> bool:
-        rest = buf[pos:]
-        return any(
-            key.startswith(rest) or (rest.startswith(key) and self.key_end.prefix_of(buf, pos + len(key)) != "")
-            for key in self.keys
-        )
-
     def partial_match(self, buf: str, pos: int) -> int:
         end = self.ends.partial_match(buf, pos)
         match = self.ends.find(buf, max(pos, len(buf) - self.width))
         while match is not None and match.start < end:
-            if match.kind == "next" and self._is_prefix(buf, match.end):
+            if match.kind == "next" and may_begin_with_key(buf, match.end, self.keys, self.key_end):
                 end = self.ends.with_lead(buf, pos, match.start)
                 break
             match = self.ends.find(buf, match.start + 1)
@@ -4492,14 +4510,12 @@ class ValueOrCallEnd:
     a key in it, which `schema` must name; `begun` its possible beginning.  All begin with one of `first_chars`.
     """
 
-    def __init__(
-        self, end: Closer | KnownPairs | Scanner, schema: object, first_chars: frozenset[str], *patterns: Pattern
-    ) -> None:
+    def __init__(self, end: End, schema: object, first_chars: frozenset[str], *patterns: Pattern) -> None:
         self.end, self.schema, self.first_chars = end, schema, first_chars
         self.close, self.prefix, self.garbled, self.begun = patterns
 
     def find(self, buf: str, pos: int) -> Match | None:
-        mark = self.end.find(buf, pos)
+        mark: Match | None = self.end.find(buf, pos)
         match = self.close.search(buf, pos, len(buf) if mark is None or mark.kind == "break" else mark.start)
         if match is not None and (mark is None or mark.start >= match.start()):
             mark = Match("lost", match.start(), match.start(), "\n" * (buf[match.start() - 1 : match.start()] == "\n"))
@@ -4513,14 +4529,14 @@ class ValueOrCallEnd:
 
     def partial_match(self, buf: str, pos: int) -> int:
         match = self.prefix.search(buf, max(pos, len(buf) - LOOK_BACK))
-        start = self.end.partial_match(buf, pos)
+        start: int = self.end.partial_match(buf, pos)
         start = start if match is None else min(start, match.start())
         match = self.begun.search(buf, max(pos, start - 2 * LOOK_BACK), start)
         start = start if match is None else match.start()
         return start - (start > pos and buf[start - 1] == "\n")
 
     def safe_prefix_end(self, text: str) -> int:
-        end = self.end.safe_prefix_end(text)
+        end: int = self.end.safe_prefix_end(text)
         is_odd = end >= 0 and not self.first_chars.isdisjoint(text)
         if is_odd and (self.begun.search(text, 0, end) or self.prefix.search(text) or self.close.search(text)):
             return -1
@@ -4572,7 +4588,6 @@ class RawPairs(Pairs):
     RETYPES_VALUES: ClassVar[bool] = False  # a value in another form is converted by the schema
     WORDS: ClassVar[ValueWords]
     AFTER_VALUE: ClassVar[End]
-    USUAL_ENDS: ClassVar[ExpectedText | None] = None  # the usual texts from a value's closer on
     VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # before and after the key, if the closing marker repeats it
     # The closers of a value, and the markers that may come after it: the first closer that one of these, or a known
     # key, follows directly ends the value.  None: the first closer does.
@@ -4764,16 +4779,10 @@ class RawPairs(Pairs):
             return True
         may_continue = at == len(self._buf) or self.BETWEEN.prefix_of(self._buf, at) != ""
         if self.NEXT_PAIR and self.AROUND_KEY:  # a pair may lack its opener
-            keys, rest = self._keys if self._tools else (), self._buf[at:]
-            end = self.NEXT_PAIR[1]
-            for key in keys:
-                if rest.startswith(key) and end.match_at(rest, len(key)) is not None:
-                    return True
-                may_continue = (
-                    may_continue
-                    or key.startswith(rest)
-                    or (rest.startswith(key) and end.prefix_of(rest, len(key)) != "")
-                )
+            keys, end = self._keys if self._tools else (), self.NEXT_PAIR[1]
+            if begins_with_key(self._buf, at, keys, end):
+                return True
+            may_continue = may_continue or may_begin_with_key(self._buf, at, keys, end)
         return None if may_continue and not self._final else False
 
     def _unescape(self, text: str, *, over: bool = False) -> str:

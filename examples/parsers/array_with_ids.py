@@ -13,7 +13,7 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
-        CanonicalOrderCalls,
+        CallObjects,
         Delta,
         ExpectedText,
         Message,
@@ -28,7 +28,7 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
-        CanonicalOrderCalls,
+        CallObjects,
         Delta,
         ExpectedText,
         Message,
@@ -70,7 +70,7 @@ STYLE = Style(
 )
 
 
-class StreamParser(CanonicalOrderCalls):
+class StreamParser(CallObjects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
     FEED_HOLDS_PENDING = True
@@ -91,10 +91,9 @@ class StreamParser(CanonicalOrderCalls):
         ("empty", "{{DO}} ]", "", "", 0), ("end", "{{END}}", "", "", 0), ("final_end", "{{TOP}}", "", "", 0),
         ("call", "{{DO}}", " ", "\n", 2),
         find=(
-            r"`(``[\w-]{0,16}\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{)|\{(?:(\{DO\}\}\s{0,64}\[\s{0,64}\{\{DO\}\}\s{0,64"
-            r"}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(\{DO\}\}\s{0,64}\[\s{0,64}\])|(\{DO\}\}\s{0,6"
-            r"4}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}\{)|(\{DO\}\}\s{0,64}\])|(\{END\}\})|(\{"
-            r"TOP\}\})|(\{DO\}\}))"
+            r"`(``[\w-]{0,16} \{\{DO\}\} \[ \{)|\{(?:(\{DO\}\} \[ \{\{DO\}\} \[ \{)|(\{DO\}\} ```[\w-]{0,16} \{)|(\{DO"
+            r"\}\} \[ \])|(\{DO\}\} \[ \{)|(\{DO\}\} \[ \{)|(\{DO\}\} \{)|(\{DO\}\} \])|(\{END\}\})|(\{TOP\}\})|(\{DO"
+            r"\}\}))"
         ), near=r"`(?=[`]|\Z)|\{(?=[{]|\Z)", width=275, leads=" ",
     )
     BEFORE_CONTENT = Scanner(
@@ -104,32 +103,22 @@ class StreamParser(CanonicalOrderCalls):
         ("call", "{{DO}} {", " ", "", 0), ("empty", "{{DO}} ]", "", "", 0), ("end", "{{END}}", "", "", 0),
         ("final_end", "{{TOP}}", "", "", 0), ("call", "{{DO}}", " ", "\n", 2), ("bare", "{", "", "", 2),
         find=(
-            r"\[(\s{0,64}\{)|`(``[\w-]{0,16}\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{)|\{(?:(\{DO\}\}\s{0,64}\[\s{0,64}\{"
-            r"\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(\{DO\}\}\s{0,64}\[\s{0,64}\])|"
-            r"(\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}\{)|(\{DO\}\}\s{0,64}\])|"
-            r"(\{END\}\})|(\{TOP\}\})|(\{DO\}\})|())"
+            r"\[( \{)|`(``[\w-]{0,16} \{\{DO\}\} \[ \{)|\{(?:(\{DO\}\} \[ \{\{DO\}\} \[ \{)|(\{DO\}\} ```[\w-]{0,16} "
+            r"\{)|(\{DO\}\} \[ \])|(\{DO\}\} \[ \{)|(\{DO\}\} \[ \{)|(\{DO\}\} \{)|(\{DO\}\} \])|(\{END\}\})|(\{TOP\}"
+            r"\})|(\{DO\}\})|())"
         ), near=r"\[|`(?=[`]|\Z)|\{", width=275, leads=" ",
     )
     OPENERS = ("{{DO}} [ {{DO}} [ {", "{{DO}} ```\ufdd1 {", "{{DO}} [ {", "{{DO}} [ {", "{{DO}} {", "{{DO}}")
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
-        ("name",): "name",
-        ("arguments",): "arguments",
-        ("id",): "id",
-        ("parameters",): "arguments",
-        ("args",): "arguments",
-        ("input",): "arguments",
-        ("params",): "arguments",
-        ("kwargs",): "arguments",
-        ("function", "name"): "name",
-        ("function", "arguments"): "arguments",
-        ("function", "parameters"): "arguments",
-        ("function", "args"): "arguments",
-        ("function", "input"): "arguments",
-        ("function", "params"): "arguments",
+        ("name",): "name", ("arguments",): "arguments", ("id",): "id", ("parameters",): "arguments",
+        ("args",): "arguments", ("input",): "arguments", ("params",): "arguments", ("kwargs",): "arguments",
+        ("function", "name"): "name", ("function", "arguments"): "arguments", ("function", "parameters"): "arguments",
+        ("function", "args"): "arguments", ("function", "input"): "arguments", ("function", "params"): "arguments",
         ("function", "kwargs"): "arguments",
     }
     OBJECT_OPENER = "{"
+    OBJECTS_HAVE_ID = True
     HEAD = Pattern(
         '\\{\\s*"id"\\s*:\\s*"(?P<id>[^"\\\\\\x00-\\x1f]*)"\\s*,\\s*"name"\\s*:\\s*"(?P<name>[^"\\\\\\x00-\\x1f]*)"'
     )
@@ -161,11 +150,11 @@ class StreamParser(CanonicalOrderCalls):
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "```\ufdd1 {{DO}} [ {", "", "", 0), ("mark", "{{END}}", "", "", 0), ("mark", "{{DO}}", "", "", 1),
-        find=r"`(``[\w-]{0,16}\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{)|\{(?:(\{END\}\})|(\{DO\}\}))",
-        near=r"`(?=[`]|\Z)|\{(?=[{]|\Z)", width=223, first="`{",
+        find=r"`(``[\w-]{0,16} \{\{DO\}\} \[ \{)|\{(?:(\{END\}\})|(\{DO\}\}))", near=r"`(?=[`]|\Z)|\{(?=[{]|\Z)",
+        width=223, first="`{",
     )
     LEFT_OVER = Scanner(
-        ("call", "{{DO}} [", " ", "", 0), find=r"\{(\{DO\}\}\s{0,64}\[)", near=r"\{(?=[{]|\Z)", width=73, leads=" "
+        ("call", "{{DO}} [", " ", "", 0), find=r"\{(\{DO\}\} \[)", near=r"\{(?=[{]|\Z)", width=73, leads=" "
     )
     USUAL_NEXT = ExpectedText(', {"id": "')
     REREADS_CALLS = True
@@ -178,10 +167,9 @@ class StreamParser(CanonicalOrderCalls):
         ("empty", "{{DO}} ]", "", "", 0), ("end", "{{END}}", "", "", 0), ("final_end", "{{TOP}}", "", "", 0),
         ("call", "{{DO}}", " ", "\n", 2), ("call", "{", "", "", 2),
         find=(
-            r",()|;(\s{0,64}\{)|\]()|`(``[\w-]{0,16}\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{)|\{(?:(\{DO\}\}\s{0,64}\[\s"
-            r"{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(\{DO\}\}\s{0,64}\[\s{0"
-            r",64}\])|(\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}\{)|(\{DO\}\}\s{0"
-            r",64}\])|(\{END\}\})|(\{TOP\}\})|(\{DO\}\})|())"
+            r",()|;( \{)|\]()|`(``[\w-]{0,16} \{\{DO\}\} \[ \{)|\{(?:(\{DO\}\} \[ \{\{DO\}\} \[ \{)|(\{DO\}\} ```[\w-]"
+            r"{0,16} \{)|(\{DO\}\} \[ \])|(\{DO\}\} \[ \{)|(\{DO\}\} \[ \{)|(\{DO\}\} \{)|(\{DO\}\} \])|(\{END\}\})|("
+            r"\{TOP\}\})|(\{DO\}\})|())"
         ), near=r",|;|\]|`(?=[`]|\Z)|\{", width=275, leads=" ",
     )
     AFTER_TURN = Scanner(
@@ -189,9 +177,8 @@ class StreamParser(CanonicalOrderCalls):
         ("call", "{{DO}} ```\ufdd1 {", " ", "", 0), ("call", "{{DO}} [ {", " ", "", 2),
         ("call", "{{DO}} [ {", " ", "", 2), ("call", "{{DO}} {", " ", "", 0), ("call", "{{DO}}", " ", "\n", 2),
         find=(
-            r"`(``[\w-]{0,16}\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{)|\{(?:(\{DO\}\}\s{0,64}\[\s{0,64}\{\{DO\}\}\s{0,64"
-            r"}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,6"
-            r"4}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}\{)|(\{DO\}\}))"
+            r"`(``[\w-]{0,16} \{\{DO\}\} \[ \{)|\{(?:(\{DO\}\} \[ \{\{DO\}\} \[ \{)|(\{DO\}\} ```[\w-]{0,16} \{)|(\{DO"
+            r"\}\} \[ \{)|(\{DO\}\} \[ \{)|(\{DO\}\} \{)|(\{DO\}\}))"
         ), near=r"`(?=[`]|\Z)|\{(?=[{]|\Z)", width=275, leads=" ",
     )
 

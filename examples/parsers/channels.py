@@ -91,10 +91,10 @@ class StreamParser(Objects):
         ("line", "{to}fn. {to}fn.", "", "", 0), ("line", "{to}fn.", "", "", 2), ("reasoning_end", "{stop}", "", "", 0),
         ("end", "{done}", "", "", 0), ("line", "{to}", "", "", 2),
         find=(
-            r"`(``[\w-]{0,16}\s{0,64}\{to\}fn\.)|\{(?:(start\}assistant\{channel\}reply\{body\})|(start\}assistant\{ch"
-            r"annel\}work\{body\})|(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(ch"
-            r"annel\}reply\{body\})|(channel\}work\{body\})|(channel\}reply\{to\})|(channel\}notes\{to\})|(start\}user"
-            r"\{body\})|(channel\}work\{to\})|(to\}fn\.\s{0,64}\{to\}fn\.)|(to\}fn\.)|(stop\})|(done\})|(to\}))"
+            r"`(``[\w-]{0,16} \{to\}fn\.)|\{(?:(start\}assistant\{channel\}reply\{body\})|(start\}assistant\{channel\}"
+            r"work\{body\})|(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(channel\}"
+            r"reply\{body\})|(channel\}work\{body\})|(channel\}reply\{to\})|(channel\}notes\{to\})|(start\}user\{body"
+            r"\})|(channel\}work\{to\})|(to\}fn\. \{to\}fn\.)|(to\}fn\.)|(stop\})|(done\})|(to\}))"
         ), near=r"`(?=[`]|\Z)|\{(?=[cdst]|\Z)", width=93,
     )
     IN_CONTENT = Scanner(
@@ -108,11 +108,10 @@ class StreamParser(Objects):
         ("empty", "{to} {invoke}", "", "", 0), ("call", "{to}fn.", "", "", 2), ("end", "{done}", "", "", 0),
         ("stray", "{stop}", "", "", 0), ("call", "{to}", "", "", 2),
         find=(
-            r"`(``[\w-]{0,16}\s{0,64}\{to\}fn\.)|\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}"
-            r"notes\{body\})|(channel\}reply\{body\})|(channel\}work\{to\}fn\.)|(channel\}work\{body\})|(channel\}repl"
-            r"y\{to\})|(channel\}notes\{to\})|(channel\}work\{to\})|(start\}user\{body\})|(start\}assistant)|(to\}fn\."
-            r"\s{0,64}\{invoke\})|(to\}fn\.\s{0,64}\{to\}fn\.)|(to\}\s{0,64}\{invoke\})|(to\}fn\.)|(done\})|(stop\})|("
-            r"to\}))"
+            r"`(``[\w-]{0,16} \{to\}fn\.)|\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}notes\{"
+            r"body\})|(channel\}reply\{body\})|(channel\}work\{to\}fn\.)|(channel\}work\{body\})|(channel\}reply\{to\}"
+            r")|(channel\}notes\{to\})|(channel\}work\{to\})|(start\}user\{body\})|(start\}assistant)|(to\}fn\. \{invo"
+            r"ke\})|(to\}fn\. \{to\}fn\.)|(to\} \{invoke\})|(to\}fn\.)|(done\})|(stop\})|(to\}))"
         ), near=r"`(?=[`]|\Z)|\{(?=[cdst]|\Z)", width=93,
     )
     REASONING_AGAIN = Scanner(
@@ -154,8 +153,8 @@ class StreamParser(Objects):
         ("mark", "{start}user{body}", "", "", 0), ("mark", "{start}assistant", "", "", 0),
         ("mark", "{invoke}", "", "", 0), ("mark", "{to}fn.", "", "", 1), ("mark", "{done}", "", "", 0),
         find=(
-            r"`(``[\w-]{0,16}\s{0,64}\{to\}fn\.)|\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}"
-            r"work\{to\}fn\.)|(start\}user\{body\})|(start\}assistant)|(invoke\})|(to\}fn\.)|(done\}))"
+            r"`(``[\w-]{0,16} \{to\}fn\.)|\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}work\{t"
+            r"o\}fn\.)|(start\}user\{body\})|(start\}assistant)|(invoke\})|(to\}fn\.)|(done\}))"
         ), near=r"`(?=[`]|\Z)|\{(?=[cdist]|\Z)", width=93, first="`{",
     )
     LEFT_OVER = Scanner(("call", "{to}fn.", "", "", 0), find=r"\{(to\}fn\.)", near=r"\{(?=[t]|\Z)", width=8)
@@ -179,14 +178,13 @@ class StreamParser(Objects):
         ("empty", "{to} {invoke}", "", "", 0), ("closed", "{invoke}", "", "", 1), ("call", "{to}fn.", "", "", 2),
         ("end", "{done}", "", "", 0), ("stray", "{stop}", "", "", 0), ("call", "{to}", "", "", 2),
         find=(
-            r",(?:(\s{0,64}\{channel\}reply\{to\}fn\.)|(\s{0,64}\{channel\}notes\{to\}fn\.)|(\s{0,64}\{channel\}work\{"
-            r"to\}fn\.)|(\s{0,64}\{to\}fn\.\s{0,64}\{to\}fn\.)|(\s{0,64}\{to\}fn\.))|;(?:(\s{0,64}\{channel\}reply\{to"
-            r"\}fn\.)|(\s{0,64}\{channel\}notes\{to\}fn\.)|(\s{0,64}\{channel\}work\{to\}fn\.)|(\s{0,64}\{to\}fn\.\s{0"
-            r",64}\{to\}fn\.)|(\s{0,64}\{to\}fn\.))|`(``[\w-]{0,16}\s{0,64}\{to\}fn\.)|\{(?:(channel\}reply\{to\}fn\.)"
-            r"|(channel\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(channel\}notes\{body\})|(channel\}reply\{body\})|"
-            r"(channel\}work\{body\})|(channel\}reply\{to\})|(channel\}notes\{to\})|(channel\}work\{to\})|(start\}user"
-            r"\{body\})|(start\}assistant)|(to\}fn\.\s{0,64}\{invoke\})|(to\}fn\.\s{0,64}\{to\}fn\.)|(to\}\s{0,64}\{in"
-            r"voke\})|(invoke\})|(to\}fn\.)|(done\})|(stop\})|(to\}))"
+            r",(?:( \{channel\}reply\{to\}fn\.)|( \{channel\}notes\{to\}fn\.)|( \{channel\}work\{to\}fn\.)|( \{to\}fn"
+            r"\. \{to\}fn\.)|( \{to\}fn\.))|;(?:( \{channel\}reply\{to\}fn\.)|( \{channel\}notes\{to\}fn\.)|( \{channe"
+            r"l\}work\{to\}fn\.)|( \{to\}fn\. \{to\}fn\.)|( \{to\}fn\.))|`(``[\w-]{0,16} \{to\}fn\.)|\{(?:(channel\}re"
+            r"ply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(channel\}notes\{body\})|(channel\}r"
+            r"eply\{body\})|(channel\}work\{body\})|(channel\}reply\{to\})|(channel\}notes\{to\})|(channel\}work\{to\}"
+            r")|(start\}user\{body\})|(start\}assistant)|(to\}fn\. \{invoke\})|(to\}fn\. \{to\}fn\.)|(to\} \{invoke\})"
+            r"|(invoke\})|(to\}fn\.)|(done\})|(stop\})|(to\}))"
         ), near=r",|;|`(?=[`]|\Z)|\{(?=[cdist]|\Z)", width=146,
     )
     AFTER_TURN = Scanner(
@@ -199,11 +197,10 @@ class StreamParser(Objects):
         ("call", "{channel}work{to}fn.", "", "", 1), ("call", "{to}fn. {to}fn.", "", "", 1),
         ("call", "{to}fn.", "", "", 2),
         find=(
-            r"`(``[\w-]{0,16}\s{0,64}\{to\}fn\.)|\{(?:(start\}assistant\s{0,64}\{channel\}reply\{to\}fn\.)|(start\}ass"
-            r"istant\s{0,64}\{channel\}notes\{to\}fn\.)|(start\}assistant\s{0,64}\{channel\}work\{to\}fn\.)|(start\}as"
-            r"sistant\s{0,64}\{to\}fn\.\s{0,64}\{to\}fn\.)|(start\}assistant\s{0,64}```[\w-]{0,16}\s{0,64}\{to\}fn\.)|"
-            r"(start\}assistant\s{0,64}\{to\}fn\.)|(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}wor"
-            r"k\{to\}fn\.)|(to\}fn\.\s{0,64}\{to\}fn\.)|(to\}fn\.))"
+            r"`(``[\w-]{0,16} \{to\}fn\.)|\{(?:(start\}assistant \{channel\}reply\{to\}fn\.)|(start\}assistant \{chann"
+            r"el\}notes\{to\}fn\.)|(start\}assistant \{channel\}work\{to\}fn\.)|(start\}assistant \{to\}fn\. \{to\}fn"
+            r"\.)|(start\}assistant ```[\w-]{0,16} \{to\}fn\.)|(start\}assistant \{to\}fn\.)|(channel\}reply\{to\}fn\."
+            r")|(channel\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(to\}fn\. \{to\}fn\.)|(to\}fn\.))"
         ), near=r"`(?=[`]|\Z)|\{(?=[cst]|\Z)", width=174,
     )
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
-        CanonicalOrderCalls,
+        CallObjects,
         Delta,
         ExpectedText,
         Message,
@@ -28,7 +28,7 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
-        CanonicalOrderCalls,
+        CallObjects,
         Delta,
         ExpectedText,
         Message,
@@ -70,7 +70,7 @@ STYLE = Style(
 )
 
 
-class StreamParser(CanonicalOrderCalls):
+class StreamParser(CallObjects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
     HEADS = ("",)
@@ -92,10 +92,9 @@ class StreamParser(CanonicalOrderCalls):
         ("unclosed", "(~aside~)", "\n\n", "", 1), ("line", "(~do~) {", "", "", 2), ("end", "(~end~)", "", "", 0),
         ("line", "(~do~) {", "", "", 2), ("line", "(~do~)", "", "\n", 2), ("line", "```\ufdd1 (~do~) {", "", "", 0),
         find=(
-            r"#(top#)|\((?:(~assistant~\)\s{0,64}\(~aside~\))|(~assistant~\)\s{0,64}\(~answer~\))|(~do~\)\s{0,64}\(~do"
-            r"~\)\s{0,64}\{)|(~do~\)\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(~answer~\))|(~/muse~\))|(~do~\)\s{0,64}\[\s{0,6"
-            r"4}\{)|(~aside~\))|(~do~\)\s{0,64}\{)|(~end~\))|(~do~\)\s{0,64}\{)|(~do~\)))|`(``[\w-]{0,16}\s{0,64}\(~do"
-            r"~\)\s{0,64}\{)"
+            r"#(top#)|\((?:(~assistant~\) \(~aside~\))|(~assistant~\) \(~answer~\))|(~do~\) \(~do~\) \{)|(~do~\) ```["
+            r"\w-]{0,16} \{)|(~answer~\))|(~/muse~\))|(~do~\) \[ \{)|(~aside~\))|(~do~\) \{)|(~end~\))|(~do~\) \{)|(~d"
+            r"o~\)))|`(``[\w-]{0,16} \(~do~\) \{)"
         ), near=r"#(?=[t]|\Z)|\((?=[\~]|\Z)|`(?=[`]|\Z)", width=158, leads="\n\n",
     )
     IN_CONTENT = Scanner(
@@ -107,10 +106,9 @@ class StreamParser(CanonicalOrderCalls):
         ("call", "(~do~) {", "", "", 2), ("call", "(~do~) {", "", "", 2), ("end", "(~end~)", "", "", 0),
         ("call", "(~do~)", "", "\n", 2), ("call", "```\ufdd1 (~do~) {", "", "", 0),
         find=(
-            r"#(top#)|\((?:(~do~\)\s{0,64}\(~do~\)\s{0,64}\{)|(~do~\)\s{0,64}\(~/do~\))|(~do~\)\s{0,64}```[\w-]{0,16}"
-            r"\s{0,64}\{)|(~assistant~\))|(~answer~\))|(~/aside~\))|(~aside~\))|(~do~\)\s{0,64}\[\s{0,64}\{)|(~/muse~"
-            r"\))|(~muse~\))|(~do~\)\s{0,64}\{)|(~do~\)\s{0,64}\{)|(~end~\))|(~do~\)))|`(``[\w-]{0,16}\s{0,64}\(~do~\)"
-            r"\s{0,64}\{)"
+            r"#(top#)|\((?:(~do~\) \(~do~\) \{)|(~do~\) \(~/do~\))|(~do~\) ```[\w-]{0,16} \{)|(~assistant~\))|(~answer"
+            r"~\))|(~/aside~\))|(~aside~\))|(~do~\) \[ \{)|(~/muse~\))|(~muse~\))|(~do~\) \{)|(~do~\) \{)|(~end~\))|(~"
+            r"do~\)))|`(``[\w-]{0,16} \(~do~\) \{)"
         ), near=r"#(?=[t]|\Z)|\((?=[\~]|\Z)|`(?=[`]|\Z)", width=158, leads="\n\n",
     )
     BEFORE_CONTENT = Scanner(
@@ -123,10 +121,9 @@ class StreamParser(CanonicalOrderCalls):
         ("call", "(~do~)", "", "\n", 2), ("bare", "[ {", "", "", 1), ("call", "```\ufdd1 (~do~) {", "", "", 0),
         ("bare", "{", "", "", 1),
         find=(
-            r"#(top#)|\((?:(~do~\)\s{0,64}\(~do~\)\s{0,64}\{)|(~do~\)\s{0,64}\(~/do~\))|(~do~\)\s{0,64}```[\w-]{0,16}"
-            r"\s{0,64}\{)|(~assistant~\))|(~answer~\))|(~/aside~\))|(~aside~\))|(~do~\)\s{0,64}\[\s{0,64}\{)|(~/muse~"
-            r"\))|(~muse~\))|(~do~\)\s{0,64}\{)|(~do~\)\s{0,64}\{)|(~end~\))|(~do~\)))|\[(\s{0,64}\{)|`(``[\w-]{0,16}"
-            r"\s{0,64}\(~do~\)\s{0,64}\{)|\{()"
+            r"#(top#)|\((?:(~do~\) \(~do~\) \{)|(~do~\) \(~/do~\))|(~do~\) ```[\w-]{0,16} \{)|(~assistant~\))|(~answer"
+            r"~\))|(~/aside~\))|(~aside~\))|(~do~\) \[ \{)|(~/muse~\))|(~muse~\))|(~do~\) \{)|(~do~\) \{)|(~end~\))|(~"
+            r"do~\)))|\[( \{)|`(``[\w-]{0,16} \(~do~\) \{)|\{()"
         ), near=r"#(?=[t]|\Z)|\((?=[\~]|\Z)|\[|`(?=[`]|\Z)|\{", width=158, leads="\n\n",
     )
     REASONING_AGAIN = Scanner(
@@ -135,14 +132,8 @@ class StreamParser(CanonicalOrderCalls):
     OPENERS = ("(~do~) (~do~) {", "(~do~) ```\ufdd1 {", "(~do~) [ {", "(~do~) {", "(~do~) {", "(~do~)")
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
-        ("call",): "name",
-        ("with",): "arguments",
-        ("arguments",): "arguments",
-        ("parameters",): "arguments",
-        ("args",): "arguments",
-        ("input",): "arguments",
-        ("params",): "arguments",
-        ("kwargs",): "arguments",
+        ("call",): "name", ("with",): "arguments", ("arguments",): "arguments", ("parameters",): "arguments",
+        ("args",): "arguments", ("input",): "arguments", ("params",): "arguments", ("kwargs",): "arguments",
     }
     OBJECT_OPENER = "{"
     CLOSERS = ("(~/do~)",)
@@ -170,7 +161,7 @@ class StreamParser(CanonicalOrderCalls):
     BREAKS = Scanner(
         ("mark", "(~assistant~)", "", "", 0), ("mark", "(~/do~)", "", "", 0), ("mark", "(~end~)", "", "", 0),
         ("mark", "(~do~)", "", "", 1), ("mark", "```\ufdd1 (~do~) {", "", "", 0),
-        find=r"\((?:(~assistant~\))|(~/do~\))|(~end~\))|(~do~\)))|`(``[\w-]{0,16}\s{0,64}\(~do~\)\s{0,64}\{)",
+        find=r"\((?:(~assistant~\))|(~/do~\))|(~end~\))|(~do~\)))|`(``[\w-]{0,16} \(~do~\) \{)",
         near=r"\((?=[\~]|\Z)|`(?=[`]|\Z)", width=157, first="(`",
     )
     LEFT_OVER = Scanner(("call", "(~do~)", "", "", 0), find=r"\((~do~\))", near=r"\((?=[\~]|\Z)", width=7)
@@ -187,10 +178,9 @@ class StreamParser(CanonicalOrderCalls):
         ("end", "(~end~)", "", "", 0), ("call", "(~do~)", "", "\n", 2), ("separator", ",", "", " ", 0),
         ("call", "; {", "", "", 0), ("call", "```\ufdd1 (~do~) {", "", "", 0), ("call", "{", "", "", 1),
         find=(
-            r"#(top#)|\((?:(~do~\)\s{0,64}\(~do~\)\s{0,64}\{)|(~do~\)\s{0,64}\(~/do~\))|(~do~\)\s{0,64}```[\w-]{0,16}"
-            r"\s{0,64}\{)|(~assistant~\))|(~answer~\))|(~/aside~\))|(~do~\)\s{0,64}\[\s{0,64}\{)|(~aside~\))|(~/muse~"
-            r"\))|(~do~\)\s{0,64}\{)|(~muse~\))|(~do~\)\s{0,64}\{)|(~/do~\))|(~end~\))|(~do~\)))|,()|;(\s{0,64}\{)|`(`"
-            r"`[\w-]{0,16}\s{0,64}\(~do~\)\s{0,64}\{)|\{()"
+            r"#(top#)|\((?:(~do~\) \(~do~\) \{)|(~do~\) \(~/do~\))|(~do~\) ```[\w-]{0,16} \{)|(~assistant~\))|(~answer"
+            r"~\))|(~/aside~\))|(~do~\) \[ \{)|(~aside~\))|(~/muse~\))|(~do~\) \{)|(~muse~\))|(~do~\) \{)|(~/do~\))|(~"
+            r"end~\))|(~do~\)))|,()|;( \{)|`(``[\w-]{0,16} \(~do~\) \{)|\{()"
         ), near=r"#(?=[t]|\Z)|\((?=[\~]|\Z)|,|;|`(?=[`]|\Z)|\{", width=158, leads="\n\n",
     )
     AFTER_TURN = Scanner(
@@ -202,12 +192,10 @@ class StreamParser(CanonicalOrderCalls):
         ("call", "(~do~) ```\ufdd1 {", "", "", 1), ("call", "(~do~) [ {", "", "", 1), ("call", "(~do~) {", "", "", 2),
         ("call", "(~do~) {", "", "", 2), ("call", "(~do~)", "", "\n", 2), ("call", "```\ufdd1 (~do~) {", "", "", 1),
         find=(
-            r"\((?:(~assistant~\)\s{0,64}\(~do~\)\s{0,64}\(~do~\)\s{0,64}\{)|(~assistant~\)\s{0,64}\(~do~\)\s{0,64}```"
-            r"[\w-]{0,16}\s{0,64}\{)|(~assistant~\)\s{0,64}```[\w-]{0,16}\s{0,64}\(~do~\)\s{0,64}\{)|(~assistant~\)\s{"
-            r"0,64}\(~do~\)\s{0,64}\[\s{0,64}\{)|(~assistant~\)\s{0,64}\(~do~\)\s{0,64}\{)|(~assistant~\)\s{0,64}\(~do"
-            r"~\)\s{0,64}\{)|(~assistant~\)\s{0,64}\(~do~\))|(~do~\)\s{0,64}\(~do~\)\s{0,64}\{)|(~do~\)\s{0,64}```[\w-"
-            r"]{0,16}\s{0,64}\{)|(~do~\)\s{0,64}\[\s{0,64}\{)|(~do~\)\s{0,64}\{)|(~do~\)\s{0,64}\{)|(~do~\)))|`(``[\w-"
-            r"]{0,16}\s{0,64}\(~do~\)\s{0,64}\{)"
+            r"\((?:(~assistant~\) \(~do~\) \(~do~\) \{)|(~assistant~\) \(~do~\) ```[\w-]{0,16} \{)|(~assistant~\) ```["
+            r"\w-]{0,16} \(~do~\) \{)|(~assistant~\) \(~do~\) \[ \{)|(~assistant~\) \(~do~\) \{)|(~assistant~\) \(~do~"
+            r"\) \{)|(~assistant~\) \(~do~\))|(~do~\) \(~do~\) \{)|(~do~\) ```[\w-]{0,16} \{)|(~do~\) \[ \{)|(~do~\) "
+            r"\{)|(~do~\) \{)|(~do~\)))|`(``[\w-]{0,16} \(~do~\) \{)"
         ), near=r"\((?=[\~]|\Z)|`(?=[`]|\Z)", width=236,
     )
 

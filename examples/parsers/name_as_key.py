@@ -88,26 +88,22 @@ class StreamParser(CallObjects):
         ("empty", "(use [ ] use)", "", "", 0), ("reasoning", "(scratch ", "", " ", 2), ("call", "(use [ {", "", "", 1),
         ("call", "```\ufdd1 (use [ {", "", "", 0), ("reasoning_end", "scratch) ", " ", "\n", 2),
         find=(
-            r"%(?:(answer%)|(%))|\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\]\s{0,64"
-            r"}use\))|(scratch(?!\w))|(use\s{0,64}\[\s{0,64}\{))|`(``[\w-]{0,16}\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|s(?"
-            r":(cratch\)(?=\n|\Z)))"
+            r"%(?:(answer%)|(%))|\((?:(use \[ \(use \[ \{)|(use \[ \] use\))|(scratch(?!\w))|(use \[ \{))|`(``[\w-]{0,"
+            r"16} \(use \[ \{)|s(?:(cratch\)(?=\n|\Z)))"
         ), near=r"%(?=[%a]|\Z)|\((?=[su]|\Z)|`(?=[`]|\Z)|s(?=[c]|\Z)", width=271, leads=" ",
     )
     IN_REASONING = Scanner(
         ("final_end", "%%", "", "\n", 0), ("line", "(use [ (use [ {", "", "", 0), ("line", "(use [ {", "", "", 1),
         ("line", "```\ufdd1 (use [ {", "", "", 0), ("reasoning_end", "scratch) ", " ", "\n", 2),
-        find=(
-            r"%(%)|\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\{))|`(``[\w-]{0,16}\s{"
-            r"0,64}\(use\s{0,64}\[\s{0,64}\{)|s(?:(cratch\)(?=\n|\Z)))"
-        ), near=r"%(?=[%]|\Z)|\((?=[u]|\Z)|`(?=[`]|\Z)|s(?=[c]|\Z)", width=271, leads=" ",
+        find=r"%(%)|\((?:(use \[ \(use \[ \{)|(use \[ \{))|`(``[\w-]{0,16} \(use \[ \{)|s(?:(cratch\)(?=\n|\Z)))",
+        near=r"%(?=[%]|\Z)|\((?=[u]|\Z)|`(?=[`]|\Z)|s(?=[c]|\Z)", width=271, leads=" ",
     )
     IN_CONTENT = Scanner(
         ("header", "%answer%", "", "\n", 0), ("final_end", "%%", "", "\n", 0), ("call", "(use [ (use [ {", "", "", 0),
         ("empty", "(use [ ] use)", "", "", 0), ("call", "(use [ {", "", "", 1),
         ("call", "```\ufdd1 (use [ {", "", "", 0),
         find=(
-            r"%(?:(answer%)|(%))|\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\]\s{0,64"
-            r"}use\))|(use\s{0,64}\[\s{0,64}\{))|`(``[\w-]{0,16}\s{0,64}\(use\s{0,64}\[\s{0,64}\{)"
+            r"%(?:(answer%)|(%))|\((?:(use \[ \(use \[ \{)|(use \[ \] use\))|(use \[ \{))|`(``[\w-]{0,16} \(use \[ \{)"
         ), near=r"%(?=[%a]|\Z)|\((?=[u]|\Z)|`(?=[`]|\Z)", width=271,
     )
     BEFORE_CONTENT = Scanner(
@@ -115,9 +111,8 @@ class StreamParser(CallObjects):
         ("empty", "(use [ ] use)", "", "", 0), ("reasoning", "(scratch ", "", " ", 2), ("call", "(use [ {", "", "", 1),
         ("bare", "[ {", "", "", 1), ("call", "```\ufdd1 (use [ {", "", "", 0), ("bare", "{", "", "", 1),
         find=(
-            r"%(?:(answer%)|(%))|\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\]\s{0,64"
-            r"}use\))|(scratch(?!\w))|(use\s{0,64}\[\s{0,64}\{))|\[(\s{0,64}\{)|`(``[\w-]{0,16}\s{0,64}\(use\s{0,64}\["
-            r"\s{0,64}\{)|\{()"
+            r"%(?:(answer%)|(%))|\((?:(use \[ \(use \[ \{)|(use \[ \] use\))|(scratch(?!\w))|(use \[ \{))|\[( \{)|`(``"
+            r"[\w-]{0,16} \(use \[ \{)|\{()"
         ), near=r"%(?=[%a]|\Z)|\((?=[su]|\Z)|\[|`(?=[`]|\Z)|\{", width=271,
     )
     REASONING_AGAIN = Scanner(
@@ -149,12 +144,10 @@ class StreamParser(CallObjects):
     BREAKS = Scanner(
         ("mark", "%answer%", "", "", 0), ("mark", "(use [ (use [ {", "", "", 0), ("mark", "(use [ {", "", "", 1),
         ("mark", "] use)", "", "", 0), ("mark", "```\ufdd1 (use [ {", "", "", 0),
-        find=(
-            r"%(answer%)|\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\{))|\](\s{0,64}u"
-            r"se\))|`(``[\w-]{0,16}\s{0,64}\(use\s{0,64}\[\s{0,64}\{)"
-        ), near=r"%(?=[a]|\Z)|\((?=[u]|\Z)|\]|`(?=[`]|\Z)", width=271, first="%(]`",
+        find=r"%(answer%)|\((?:(use \[ \(use \[ \{)|(use \[ \{))|\]( use\))|`(``[\w-]{0,16} \(use \[ \{)",
+        near=r"%(?=[a]|\Z)|\((?=[u]|\Z)|\]|`(?=[`]|\Z)", width=271, first="%(]`",
     )
-    LEFT_OVER = Scanner(("call", "(use [", "", "", 0), find=r"\((use\s{0,64}\[)", near=r"\((?=[u]|\Z)", width=71)
+    LEFT_OVER = Scanner(("call", "(use [", "", "", 0), find=r"\((use \[)", near=r"\((?=[u]|\Z)", width=71)
     USUAL_NEXT = ExpectedText(', {"')
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True
@@ -164,9 +157,8 @@ class StreamParser(CallObjects):
         ("separator", ",", "", " ", 0), ("call", "; {", "", "", 0), ("closed", "] use)", "", "", 1),
         ("closed", "]", "", "", 2), ("call", "```\ufdd1 (use [ {", "", "", 0), ("call", "{", "", "", 1),
         find=(
-            r"%(?:(answer%)|(%))|\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\]\s{0,64"
-            r"}use\))|(scratch(?!\w))|(use\s{0,64}\[\s{0,64}\{))|,()|;(\s{0,64}\{)|\](?:(\s{0,64}use\))|())|`(``[\w-]{"
-            r"0,16}\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|\{()"
+            r"%(?:(answer%)|(%))|\((?:(use \[ \(use \[ \{)|(use \[ \] use\))|(scratch(?!\w))|(use \[ \{))|,()|;( \{)|"
+            r"\](?:( use\))|())|`(``[\w-]{0,16} \(use \[ \{)|\{()"
         ), near=r"%(?=[%a]|\Z)|\((?=[su]|\Z)|,|;|\]|`(?=[`]|\Z)|\{", width=271,
     )
     AFTER_TURN = Scanner(
@@ -174,9 +166,8 @@ class StreamParser(CallObjects):
         ("header", "%answer% (use [ {", "", "", 0), ("call", "(use [ (use [ {", "", "", 1),
         ("call", "(use [ {", "", "", 1), ("call", "```\ufdd1 (use [ {", "", "", 1),
         find=(
-            r"%(?:(answer%\s{0,64}\(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(answer%\s{0,64}```[\w-]{0,16}\s{0"
-            r",64}\(use\s{0,64}\[\s{0,64}\{)|(answer%\s{0,64}\(use\s{0,64}\[\s{0,64}\{))|\((?:(use\s{0,64}\[\s{0,64}\("
-            r"use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\{))|`(``[\w-]{0,16}\s{0,64}\(use\s{0,64}\[\s{0,64}\{)"
+            r"%(?:(answer% \(use \[ \(use \[ \{)|(answer% ```[\w-]{0,16} \(use \[ \{)|(answer% \(use \[ \{))|\((?:(use"
+            r" \[ \(use \[ \{)|(use \[ \{))|`(``[\w-]{0,16} \(use \[ \{)"
         ), near=r"%(?=[a]|\Z)|\((?=[u]|\Z)|`(?=[`]|\Z)", width=344,
     )
 

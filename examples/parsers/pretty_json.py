@@ -13,7 +13,7 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
-        CanonicalOrderCalls,
+        CallObjects,
         Delta,
         ExpectedText,
         Message,
@@ -28,7 +28,7 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
-        CanonicalOrderCalls,
+        CallObjects,
         Delta,
         ExpectedText,
         Message,
@@ -70,7 +70,7 @@ STYLE = Style(
 )
 
 
-class StreamParser(CanonicalOrderCalls):
+class StreamParser(CallObjects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
     FEED_HOLDS_PENDING = True
@@ -90,11 +90,9 @@ class StreamParser(CanonicalOrderCalls):
         ("call", "Steps: ```json [ {", "\n", "", 2), ("call", "Steps: ```json {", "\n", "", 0),
         ("call", "Steps: ```json ", "\n", "\n", 2), ("call", "```json [ {", "", "", 1),
         find=(
-            r"<(?:(FIN>)|(SAY>)|([\s|｜]{0,4}(?ai:FIN)[\s|｜]{0,4}>))|S(?:(teps:\s{0,64}```json\s{0,64}\[\s{0,64}Steps"
-            r":\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s"
-            r"{0,64}\[\s{0,64}\]\s{0,64}```)|(teps:\s{0,64}```json\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(teps:\s{0,64}```j"
-            r"son\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\{)|(teps:\s{0,64}```json(?!\w)))|`(``json\s{0,64}"
-            r"\[\s{0,64}\{)"
+            r"<(?:(FIN>)|(SAY>)|({}(?ai:FIN){}>))|S(?:(teps: ```json \[ Steps: ```json \[ \{)|(teps: ```json \[ \{)|(t"
+            r"eps: ```json \[ \] ```)|(teps: ```json ```[\w-]{0,16} \{)|(teps: ```json \[ \{)|(teps: ```json \{)|(teps"
+            r": ```json(?!\w)))|`(``json \[ \{)"
         ), near=r"<(?=[\t\n\r \-FS_f\|▁｜]|\Z)|S(?=[t]|\Z)|`(?=[`]|\Z)", width=424, leads="\n",
     )
     BEFORE_CONTENT = Scanner(
@@ -105,11 +103,9 @@ class StreamParser(CanonicalOrderCalls):
         ("call", "Steps: ```json ", "\n", "\n", 2), ("bare", "[ {", "", "", 2), ("bare", "[ {", "", "", 2),
         ("call", "```json [ {", "", "", 1), ("bare", "{", "", "", 1),
         find=(
-            r"<(?:(FIN>)|(SAY>)|([\s|｜]{0,4}(?ai:FIN)[\s|｜]{0,4}>))|S(?:(teps:\s{0,64}```json\s{0,64}\[\s{0,64}Steps"
-            r":\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s"
-            r"{0,64}\[\s{0,64}\]\s{0,64}```)|(teps:\s{0,64}```json\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(teps:\s{0,64}```j"
-            r"son\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\{)|(teps:\s{0,64}```json(?!\w)))|\[(?:(\s{0,64}\{"
-            r")|(\s{0,64}\{))|`(``json\s{0,64}\[\s{0,64}\{)|\{()"
+            r"<(?:(FIN>)|(SAY>)|({}(?ai:FIN){}>))|S(?:(teps: ```json \[ Steps: ```json \[ \{)|(teps: ```json \[ \{)|(t"
+            r"eps: ```json \[ \] ```)|(teps: ```json ```[\w-]{0,16} \{)|(teps: ```json \[ \{)|(teps: ```json \{)|(teps"
+            r": ```json(?!\w)))|\[(?:( \{)|( \{))|`(``json \[ \{)|\{()"
         ), near=r"<(?=[\t\n\r \-FS_f\|▁｜]|\Z)|S(?=[t]|\Z)|\[|`(?=[`]|\Z)|\{", width=424, leads="\n",
     )
     OPENERS = (
@@ -118,14 +114,8 @@ class StreamParser(CanonicalOrderCalls):
     )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
-        ("step",): "name",
-        ("with",): "arguments",
-        ("arguments",): "arguments",
-        ("parameters",): "arguments",
-        ("args",): "arguments",
-        ("input",): "arguments",
-        ("params",): "arguments",
-        ("kwargs",): "arguments",
+        ("step",): "name", ("with",): "arguments", ("arguments",): "arguments", ("parameters",): "arguments",
+        ("args",): "arguments", ("input",): "arguments", ("params",): "arguments", ("kwargs",): "arguments",
     }
     OBJECT_OPENER = "{"
     HEAD = Pattern('\\{\\s*"step"\\s*:\\s*"(?P<name>[^"\\\\\\x00-\\x1f]*)"')
@@ -151,13 +141,12 @@ class StreamParser(CanonicalOrderCalls):
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "<FIN>", "", "", 0), ("mark", "<SAY>", "", "", 0), ("mark", "Steps: ```json", "", "", 0),
-        ("mark", "```json [ {", "", "", 0),
-        find=r"<(?:(FIN>)|(SAY>))|S(teps:\s{0,64}```json)|`(``json\s{0,64}\[\s{0,64}\{)",
+        ("mark", "```json [ {", "", "", 0), find=r"<(?:(FIN>)|(SAY>))|S(teps: ```json)|`(``json \[ \{)",
         near=r"<(?=[FS]|\Z)|S(?=[t]|\Z)|`(?=[`]|\Z)", width=144, first="<S`",
     )
     LEFT_OVER = Scanner(
-        ("call", "Steps: ```json [", "\n", "\n    ", 0), find=r"S(teps:\s{0,64}```json\s{0,64}\[)", near=r"S(?=[t]|\Z)",
-        width=145, leads="\n",
+        ("call", "Steps: ```json [", "\n", "\n    ", 0), find=r"S(teps: ```json \[)", near=r"S(?=[t]|\Z)", width=145,
+        leads="\n",
     )
     USUAL_NEXT = ExpectedText(',\n    {\n        "step": "')
     REREADS_CALLS = True
@@ -171,11 +160,9 @@ class StreamParser(CanonicalOrderCalls):
         ("call", "Steps: ```json ", "\n", "\n", 2), ("closed", "] ```", "\n", "", 1), ("closed", "]", "", "", 2),
         ("call", "```json [ {", "", "", 1), ("closed", "```", "", "", 2), ("call", "{", "", "", 1),
         find=(
-            r",()|;(\s{0,64}\{)|<(?:(FIN>)|(SAY>)|([\s|｜]{0,4}(?ai:FIN)[\s|｜]{0,4}>))|S(?:(teps:\s{0,64}```json\s{0,"
-            r"64}\[\s{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps"
-            r":\s{0,64}```json\s{0,64}\[\s{0,64}\]\s{0,64}```)|(teps:\s{0,64}```json\s{0,64}```[\w-]{0,16}\s{0,64}\{)|"
-            r"(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\{)|(teps:\s{0,64}```json(?!\w))"
-            r")|\](?:(\s{0,64}```)|())|`(?:(``json\s{0,64}\[\s{0,64}\{)|(``))|\{()"
+            r",()|;( \{)|<(?:(FIN>)|(SAY>)|({}(?ai:FIN){}>))|S(?:(teps: ```json \[ Steps: ```json \[ \{)|(teps: ```jso"
+            r"n \[ \{)|(teps: ```json \[ \] ```)|(teps: ```json ```[\w-]{0,16} \{)|(teps: ```json \[ \{)|(teps: ```jso"
+            r"n \{)|(teps: ```json(?!\w)))|\](?:( ```)|())|`(?:(``json \[ \{)|(``))|\{()"
         ), near=r",|;|<(?=[\t\n\r \-FS_f\|▁｜]|\Z)|S(?=[t]|\Z)|\]|`(?=[`]|\Z)|\{", width=424, leads="\n",
     )
     AFTER_TURN = Scanner(
@@ -188,14 +175,10 @@ class StreamParser(CanonicalOrderCalls):
         ("call", "Steps: ```json {", "\n", "", 1), ("call", "Steps: ```json ", "\n", "\n", 2),
         ("call", "```json [ {", "", "", 1),
         find=(
-            r"<(?:(SAY>\s{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(SAY>"
-            r"\s{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(SAY>\s{0,64}Steps:\s{0,64}```json\s{0,64}```[\w-]{0,"
-            r"16}\s{0,64}\{)|(SAY>\s{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(SAY>\s{0,64}Steps:\s{0,64}```jso"
-            r"n\s{0,64}\{)|(SAY>\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(SAY>\s{0,64}Steps:\s{0,64}```json(?!\w)))|S(?:(t"
-            r"eps:\s{0,64}```json\s{0,64}\[\s{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{"
-            r"0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}"
-            r"\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\{)|(teps:\s{0,64}```json(?!\w)))|`(``json\s{0,64}\[\s{0,64}"
-            r"\{)"
+            r"<(?:(SAY> Steps: ```json \[ Steps: ```json \[ \{)|(SAY> Steps: ```json \[ \{)|(SAY> Steps: ```json ```["
+            r"\w-]{0,16} \{)|(SAY> Steps: ```json \[ \{)|(SAY> Steps: ```json \{)|(SAY> ```json \[ \{)|(SAY> Steps: ``"
+            r"`json(?!\w)))|S(?:(teps: ```json \[ Steps: ```json \[ \{)|(teps: ```json \[ \{)|(teps: ```json ```[\w-]{"
+            r"0,16} \{)|(teps: ```json \[ \{)|(teps: ```json \{)|(teps: ```json(?!\w)))|`(``json \[ \{)"
         ), near=r"<(?=[S]|\Z)|S(?=[t]|\Z)|`(?=[`]|\Z)", width=494, leads="\n",
     )
 

@@ -30,6 +30,11 @@ ATTRIBUTES = (
     "_open_kind _opener _out _parts _pos _reasoning_on _regular_fast_path _skip _space _state _state_before_call "
     "_text_fast_path _tools _unaccounted _unchecked _unclosed _value_fast_path _wanted"
 )
+MISFITS = {
+    "inside": ("argument_not_closed", "the argument {key} is in the value of another"),
+    "type": ("argument_of_other_type", "the argument {key} is not of the type in the schema"),
+    "key": ("unknown_argument", "the tool {tool} has no argument {key}"),
+}
 CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 
 
@@ -91,7 +96,7 @@ class Machine(Slots):
         """Prepare to pass on the next chunks of a value that is written as the template does."""
         string = reader.string
         if string is not None and string.close == reader.style.usual and not reader.out:
-            self._enter_fast_path("arguments", string.safe_prefix_end)
+            self._enter_fast_path("arguments", string.plain_end)
         elif self._open_kind:
             self._enter_fast_path("")
         if not reader.out and reader.is_regular():
@@ -146,17 +151,9 @@ class Machine(Slots):
             if found is not None:
                 # Where it would be if it had been added at once, whenever somebody asks.
                 at = next((at for at, note in enumerate(notes) if note.offset >= offset), len(notes))
-                notes.insert(at + earlier, self._misfit(offset, name, *found))
+                code, text = MISFITS[found[0]]
+                notes.insert(at + earlier, Diagnostic(offset, text.format(tool=name, key=found[1]), code))
                 del notes[MOST_DIAGNOSTICS:]
-
-    def _misfit(self, offset: int, name: str, what: str, key: str) -> Any:
-        if what == "inside":
-            text = f"the argument {key} is in the value of another"
-            return Diagnostic(offset, text, "argument_not_closed")
-        if what == "type":
-            text = f"the argument {key} is not of the type in the schema"
-            return Diagnostic(offset, text, "argument_of_other_type")
-        return Diagnostic(offset, f"the tool {name} has no argument {key}", "unknown_argument")
 
     def _emit_arguments(self, text: str) -> None:
         """Emit arguments that are a string with an object in it; any other string is content."""
@@ -379,7 +376,7 @@ class Machine(Slots):
         """Return the kind of the next marker after a call, as `_next` does; a truncated marker of the calls at the
         output's end is dropped."""
         marks, buf = self.AFTER_CALL, self._buf
-        kind = self._next(marks, self.USUAL_NEXT)
+        kind = self._next(marks, self.USUAL_NEXT) if self.USUAL_NEXT else self._next(marks)
         # The text after a piece of a closer may be all that the output has of the rest.
         part = kind == "" or (kind in ("close", "closed") and next_char(buf, self._mark.end) < len(buf))
         if part and self._final:

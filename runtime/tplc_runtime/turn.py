@@ -17,10 +17,9 @@ from .whole import LONGEST_TEXT, MORE
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import ClassVar
+    from typing import Any, ClassVar
 
     from .message import Delta
-    from .scanner import ExpectedText
 
 SPACE_SEPARATOR = "\0"  # between white space that may come and other white space that may come instead
 NON_SPACE = Pattern(r"\S|\Z")
@@ -66,8 +65,6 @@ class TurnStates(Stream):
     # What the states look for, each in its text.
     BEFORE_CONTENT: ClassVar[Scanner] = NO_MARKERS
     AFTER_TURN: ClassVar[Scanner] = NO_MARKERS  # a call directly after the end of the turn is one of its calls
-    USUAL_NEXT: ClassVar[ExpectedText | None] = None  # the usual text after a call,
-    USUAL_PAIR: ClassVar[ExpectedText | None] = None  # and after an argument
     REASONING_AGAIN: ClassVar[Scanner] = NO_MARKERS  # what opens it, where it has just been opened
     IN_REASONING: ClassVar[Scanner] = NO_MARKERS
     _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
@@ -260,7 +257,7 @@ class TurnStates(Stream):
     def _counted(self, mark: Match) -> str:
         return {"final_end": "end", "weak_content_end": "content_end"}.get(mark.kind, "reasoning_end")
 
-    def _next(self, marks: Scanner, usual: ExpectedText | None = None) -> str | None:
+    def _next(self, marks: Scanner, usual: Any = None) -> str | None:
         """Return the kind of the next marker after white space, "" for other text; None if more input is needed.
         `usual`: the usual text, which may contain several of the markers."""
         if self._space:

@@ -42,9 +42,9 @@ KEY = Pattern(r'"([^"\\\x00-\x1f]{0,64})(?:"[ \t\n\r]{0,16}(?:(:[ \t\n\r]*)|\Z)|
 # Shorter than KEY, and without control characters: as long as this may match, so may KEY, which waits for more input.
 OPEN_KEY = Pattern(r'"(\w{1,32}) {0,4}:(?= {0,16}(?:["\[{0-9-]|(?:true|false|null)\b))')
 # A key whose quotes are doubled (groups: the key, and its second quotes), or the beginning of one.  Doubled quotes of a
-# value (the group: all but the first), or quotes that may be the beginning of such.
+# value (the group: the second), or quotes that may be the beginning of such.
 DOUBLED_KEY = Pattern(r'"{2,3}(?:(\w{1,32})(?:("{1,3}) {0,4}(?=:)|"{0,3} {0,4}\Z)|\Z)')
-DOUBLED_OPENING = Pattern(r'"(?:("{1,2})(?=[^\s,:"\]}][^"\n]{0,200}"\1)|"{0,2}(?:[^\s,:"\]}][^"\n]{0,200}"{0,2})?\Z)')
+DOUBLED_OPENING = Pattern(r'"(?:(")(?=[^\s,:"\]}][^"\n]{0,200}"")|"?(?:[^\s,:"\]}][^"\n]{0,200}"?)?\Z)')
 ODD_IN_WORDS = frozenset('"[]{}')  # a word with these may contain more than one value
 LONGEST_SEPARATOR = 256  # longer than any separator
 
@@ -106,7 +106,7 @@ class Quoting:
         self.is_guessed = escape == "none" and len(close) < 3
         self.plain_run, self.until_quote = plain_run(close[0], escape), until_quote(close, escape)
 
-    def safe_prefix_end(self, text: str) -> int:
+    def plain_end(self, text: str) -> int:
         """Return the end of the text in the string that is passed on unchanged; -1 if more than a partial escape
         follows."""
         end: int = self.plain_run.match(text).end()
@@ -181,7 +181,8 @@ class Style:
             key = rf"{re.escape(self.opened)}({inside})(?:{after})|(?:{part_of_quote})?\Z"
         self.around_key = (0, 0) if self.bare_keys else (len(self.opened), len(self.usual))
         if not self.is_json:
-            self.opening = Pattern(re.escape(self.opened))
+            tripled = rf"(?!{close}|\Z)" * (len(self.opened) == 1)
+            self.opening = Pattern(re.escape(self.opened) + tripled)
         self.next_member = Pattern(rf"(?:,{JSON_SPACE}*)?(?:{key})")
         self.next_item = Pattern(
             rf",{JSON_SPACE}*(?:()()(?=[\[{{\w-]|{re.escape(self.opened)})|(?:{part_of_quote})?\Z)"
@@ -288,7 +289,7 @@ class Reader(Copyable):
         if text in self.style.prefixes and rest < LONGEST_SEPARATOR and buf[pos:] in self.style.prefixes and not final:
             return -1
         token = self.style.tokens[text]
-        if text == '"' and self.stack and (odd := self._irregular_quotes(buf, pos, final)) != pos:
+        if token == '"' and (odd := self._irregular_quotes(buf, pos, text, final)) != pos:
             return odd
         if self.follow and not self.stack and token not in '"[{':
             return self._no_value(pos)
@@ -297,10 +298,20 @@ class Reader(Copyable):
             self._punctuation(token, text)
         return whole or end
 
-    def _irregular_quotes(self, buf: str, pos: int, final: bool) -> int:
-        """Return the end of a key without its second quote, of one in doubled quotes, or of the doubled quotes that
-        a value begins with; `pos` if there is none of these, -1 if more input is needed."""
-        found = None
+    def _irregular_quotes(self, buf: str, pos: int, quote: str, final: bool) -> int:
+        """Return the end of a key without its second quote, of one in doubled quotes, or of the two or three quotes
+        that a value begins with; `pos` if there is none of these, -1 if more input is needed."""
+        found, escape, tripled = None, self.style.strings[quote].escape, quote * 3
+        if self.want in ("value", "item") and quote in "\"'" and escape != "none":
+            if buf.startswith(tripled, pos):  # as in Python
+                self._repaired("tripled quotes")
+                self._punctuation('"', quote)
+                self.string = Quoting(tripled, escape)
+                return pos + 3
+            if not final and tripled.startswith(buf[pos : pos + 3]):
+                return -1
+        if quote != '"' or not self.stack:
+            return pos
         if self.stack[-1] == "{" and self.want in ("key", "member", "comma"):
             key = KEY.match(buf, pos)
             if key is not None and key.lastindex != 2 and not final:
@@ -318,7 +329,7 @@ class Reader(Copyable):
             if found is not None and found[1]:
                 self._repaired("doubled quotes")
                 self._punctuation('"', '"')
-                self.string = Quoting('"' + found[1], "json")
+                self.string = Quoting('""', "json")
                 return int(found.end())
         return pos if found is None or final else -1
 
