@@ -2807,7 +2807,9 @@ class TurnStates(Stream):
             self._out.release("content")
         if self.HAS_REASONING and self._opener and self._reasoning_on:
             self._note_truncation(*ENDS_IN_REASONING)
-        if self.CALLS and (self._open or (self._unclosed and not (self.ENDS_TURN or self._lacks_section))):
+        if (self.WHOLE_CALL or self.BARE_CALL) and self._lacks_section:
+            self._unclosed = False
+        if self.CALLS and (self._open or (self._unclosed and not self.ENDS_TURN)):
             self._note_truncation(*ENDS_IN_CALL)
 
 

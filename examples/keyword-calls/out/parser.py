@@ -2383,7 +2383,9 @@ class TurnStates(Stream):
         """Close everything that is open at the end of the output."""
         if self._opener and self._reasoning_on:
             self._note_truncation(*ENDS_IN_REASONING)
-        if self._open or (self._unclosed and not self._lacks_section):
+        if self.BARE_CALL and self._lacks_section:
+            self._unclosed = False
+        if self._open or self._unclosed:
             self._note_truncation(*ENDS_IN_CALL)
 
 
