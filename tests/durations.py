@@ -15,6 +15,7 @@ import os
 import signal
 from collections import Counter
 from collections.abc import Generator, Iterator
+from functools import cache
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -123,6 +124,7 @@ class Durations:
         self.cumulative.update(seen)
 
 
+@cache
 def _short(file: str) -> str:
     return "/".join(Path(file).parts[-3:])
 

@@ -191,7 +191,9 @@ class CallObjects(Repairs):
             self._wrapped = self._is_wrapper(key)
         self._state = type(self)._object
         usual = buf.startswith(text, self._pos) and not self._wrapped
-        if isinstance(reader, CallReader) and usual and not self._may_break(end - 1):
+        # No marker that ends the call begins at the arguments, or could.
+        usual = usual and not self.BREAKS.prefix_of(buf, end - 1) and self.BREAKS.match_at(buf, end - 1) is None
+        if isinstance(reader, CallReader) and usual:
             stop = json_end(buf, end - 1) if reader.style.is_json and buf.find("}", end) >= 0 else 0
             closing = OBJECT_END.match(buf, stop) if stop else None
             if closing is not None:  # the standard library's scanner has read all of it
@@ -202,10 +204,6 @@ class CallObjects(Repairs):
             self._out.emit("arguments", "{")
             reader.go_to(self.USUAL_KEYS[1], "{")
         return True
-
-    def _may_break(self, pos: int) -> bool:
-        """Return whether a marker that ends the call begins here, or could begin here."""
-        return self.BREAKS.prefix_of(self._buf, pos) != "" or self.BREAKS.match_at(self._buf, pos) is not None
 
     def _object(self) -> bool:
         # call = "{" (key ":" value ",")* "}"
