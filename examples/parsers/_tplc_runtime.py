@@ -539,6 +539,9 @@ OPEN_KEY = Pattern(r'"(\w{1,32}) {0,4}:(?= {0,16}(?:["\[{0-9-]|(?:true|false|nul
 # value (the group: the second), or quotes that may be the beginning of such.
 DOUBLED_KEY = Pattern(r'"{2,3}(?:(\w{1,32})(?:("{1,3}) {0,4}(?=:)|"{0,3} {0,4}\Z)|\Z)')
 DOUBLED_OPENING = Pattern(r'"(?:(")(?=[^\s,:"\]}][^"\n]{0,200}"")|"?(?:[^\s,:"\]}][^"\n]{0,200}"?)?\Z)')
+# What opens a string in Python (groups: its prefix and its quotes), or the beginning of it.
+PYTHON_STRING = Pattern(r"""[bBfFrRuU]{0,2}(?:"{0,2}|'{0,2})\Z|([bBfFrRuU]{0,2})("{3}|'{3}|["'])""")
+BEGINS_STRING = frozenset("bBfFrRuU\"'")
 ODD_IN_WORDS = frozenset('"[]{}')  # a word with these may contain more than one value
 LONGEST_SEPARATOR = 256  # longer than any separator
 
@@ -633,6 +636,7 @@ class Style:
     ) -> None:
         self.strings = {opened: Quoting(close, escape) for opened, close, escape in strings}
         self.usual = strings[0][1] if strings else ""
+        self.is_python = self.strings.keys() >= {'"', "'"}
         self.words, self.bare_keys = words, bare_keys
         self.tokens = {**dict.fromkeys(self.strings, '"'), **dict(zip(punctuation, "[,]{:,}"))}
         ordered = sorted(self.tokens, key=len, reverse=True)
@@ -769,6 +773,10 @@ class Reader(Copyable):
                 self._repaired("missing closing bracket")
                 self._pop()
                 return pos
+        if text in BEGINS_STRING and self.want in ("value", "item") and self.style.is_python:
+            odd = self._python_string(buf, pos, final)
+            if odd != pos:
+                return odd
         if match.lastindex == 3:
             if self.stack and text in "/=#：，\\":
                 other = self._between_members(buf, pos, final)
@@ -783,7 +791,7 @@ class Reader(Copyable):
         if text in self.style.prefixes and rest < LONGEST_SEPARATOR and buf[pos:] in self.style.prefixes and not final:
             return -1
         token = self.style.tokens[text]
-        if token == '"' and (odd := self._irregular_quotes(buf, pos, text, final)) != pos:
+        if text == '"' and self.stack and (odd := self._irregular_quotes(buf, pos, final)) != pos:
             return odd
         if self.follow and not self.stack and token not in '"[{':
             return self._no_value(pos)
@@ -792,20 +800,25 @@ class Reader(Copyable):
             self._punctuation(token, text)
         return whole or end
 
-    def _irregular_quotes(self, buf: str, pos: int, quote: str, final: bool) -> int:
-        """Return the end of a key without its second quote, of one in doubled quotes, or of the two or three quotes
-        that a value begins with; `pos` if there is none of these, -1 if more input is needed."""
-        found, escape, tripled = None, self.style.strings[quote].escape, quote * 3
-        if self.want in ("value", "item") and quote in "\"'" and escape != "none":
-            if buf.startswith(tripled, pos):  # as in Python
-                self._repaired("tripled quotes")
-                self._punctuation('"', quote)
-                self.string = Quoting(tripled, escape)
-                return pos + 3
-            if not final and tripled.startswith(buf[pos : pos + 3]):
-                return -1
-        if quote != '"' or not self.stack:
+    def _python_string(self, buf: str, pos: int, final: bool) -> int:
+        """Return the end of what opens a string as in Python, with a prefix or with tripled quotes; `pos` if there is
+        none, -1 if more input is needed."""
+        found = PYTHON_STRING.match(buf, pos)
+        if found is None or found[2] is None:
+            return pos if found is None or final else -1
+        prefix, quotes = found.groups()
+        string = self.style.strings.get(quotes[0])
+        if string is None or not (prefix or (len(quotes) == 3 and string.escape != "none")):
             return pos
+        self._repaired("a string as in Python")
+        self._punctuation('"', quotes[0])
+        self.string = Quoting(quotes, "none" if "r" in prefix.lower() else string.escape)
+        return int(found.end())
+
+    def _irregular_quotes(self, buf: str, pos: int, final: bool) -> int:
+        """Return the end of a key without its second quote, of one in doubled quotes, or of the doubled quotes that
+        a value begins with; `pos` if there is none of these, -1 if more input is needed."""
+        found = None
         if self.stack[-1] == "{" and self.want in ("key", "member", "comma"):
             key = KEY.match(buf, pos)
             if key is not None and key.lastindex != 2 and not final:
@@ -1886,7 +1899,7 @@ LONGEST_TEXT = 512  # a longer rest of a line is not examined
 
 
 class WholeCall:
-    """The steps of a call: (kind, pattern, text without white space), and ("pairs", steps, steps between, least)."""
+    """The steps of a call: (kind, pattern, text without white space)."""
 
     def __init__(self, *steps: Any, styles: tuple[Style, ...] = ()) -> None:
         self.steps, self.styles = steps, styles
@@ -1897,16 +1910,29 @@ class WholeCall:
 
     def _row(self, steps: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
         for step in steps:
-            kind = step[0]
-            if kind == "pairs":
-                pos = self._pairs(step, buf, pos, final, names)
-            elif kind in ("object", "value"):
-                pos = _value(kind, buf, pos, final, self.styles)
-            else:
-                pos = _text(step, buf, pos, final, names)
+            pos = self._step(step, buf, pos, final, names)
             if pos < 0:
                 return NO if final else pos
         return pos
+
+    def _step(self, step: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
+        if step[0] == "object":
+            return _nested(buf, pos, final, self.styles, "{")
+        return _text(step, buf, pos, final, names)
+
+
+class WholeCallOfPairs(WholeCall):
+    """The same with ("pairs", steps, steps between, least), and with values, also raw ones."""
+
+    def _step(self, step: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
+        if step[0] == "pairs":
+            return self._pairs(step, buf, pos, final, names)
+        if step[0] == "raw":
+            return _raw(step[1], buf, pos, final)
+        if step[0] != "value":
+            return super()._step(step, buf, pos, final, names)
+        end = _nested(buf, pos, final, self.styles, '{["')
+        return _after_failed_call(buf, pos, final, self.styles[0]) if end == NO else end
 
     def _pairs(self, step: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
         _, pair, between, least = step
@@ -1921,15 +1947,13 @@ class WholeCall:
             pos, count = end, count + 1
 
 
-def _value(kind: str, buf: str, pos: int, final: bool, styles: tuple[Style, ...]) -> int:
+def _nested(buf: str, pos: int, final: bool, styles: tuple[Style, ...], opened: str) -> int:
+    """Return the end of a value that one of these tokens opens."""
+    top = styles[0]
     if pos == len(buf):
         return MORE
-    top = styles[0]
-    token = top.tokens.get(top.token.match(buf, pos).group())
-    if kind == "object" and token != "{":
+    if top.tokens.get(top.token.match(buf, pos).group(), "-") not in opened:
         return NO
-    if token not in ("{", "[", '"'):
-        return _after_failed_call(buf, pos, final, top)
     reader = Reader((top, styles[1], styles[2]))
     end = reader.read(buf, pos, final)
     if reader.repair:
@@ -1948,23 +1972,28 @@ def _after_failed_call(buf: str, pos: int, final: bool, style: Style) -> int:
     return word if match is not None and match.end() == word > pos else NO
 
 
+def _raw(pattern: Pattern, buf: str, pos: int, final: bool) -> int:
+    """Return the end of a raw value in a line; more of the line may show that it ends earlier."""
+    match, rest = pattern.match(buf, pos), buf[pos : pos + LONGEST_TEXT]
+    undecided = not final and "\n" not in rest and len(rest) < LONGEST_TEXT
+    return MORE if undecided else match.end() if match else NO
+
+
 def _text(step: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
     kind, pattern, text = step
     match = pattern.match(buf, pos)
     rest = buf[pos : pos + LONGEST_TEXT]
     if kind == "line":
-        if not final and len(rest) < text and (match is None or "\n" not in rest):
+        # After a line's end, three characters show whether a fence follows.
+        if not final and len(rest) < text and (match is None or len(rest.partition("\n")[2].lstrip()) < 3):
             return MORE
         return NO if match is None else int(match.end())
-    if kind == "raw":
-        # More of the line may show that the value ends earlier.
-        undecided = not final and "\n" not in rest and len(rest) < LONGEST_TEXT
-        return MORE if undecided else match.end() if match else NO
+    of_tool = kind == "tool" or (kind == "name" and names)
     if match is not None:
-        return NO if kind == "name" and names and match.group() not in names else int(match.end())
+        return NO if of_tool and match.group() not in names else int(match.end())
     if kind != "text":
         part = (KEY_PART if kind == "key" else NAME_PART).match(rest).group()
-        if kind == "name" and names and not any(name.startswith(part) or part.startswith(name) for name in names):
+        if of_tool and not any(name.startswith(part) or part.startswith(name) for name in names):
             return NO
         # The text after the slot may begin with characters that the slot may have.
         ends: tuple[int, ...] = tuple(range(len(part), -1, -1))
@@ -2001,6 +2030,7 @@ class Stream(Copyable):
     HAS_FINAL_MARKERS: ClassVar[bool] = False  # and some at the output's end, or before another marker,
     HAS_RESPELLED_ENDS: ClassVar[bool] = False  # and respelled closers of reasoning, if nothing else closes it
     WHOLE_CALL: ClassVar[Any] = None  # an ordinary text opens a call only where a whole call follows
+    BARE_CALL: ClassVar[Any] = None  # a call without its opener counts only before content, and as a whole
     REASONING: ClassVar[bool] = True  # the format has reasoning,
     HAS_REASONING: ClassVar[bool] = False  # and an opener of it
     HEADED: ClassVar[bool] = True  # generation prompts contain a part of the answer
@@ -2408,6 +2438,7 @@ class TurnStates(Stream):
     IN_REASONING: ClassVar[Scanner] = NO_MARKERS
     _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
     _ends_inside = False  # the output was found to end inside a part
+    _lacks_section = False  # the section of the last call is missing
     _kept = False  # the header of a call that stays text is being read
 
     def finish(self) -> list[Delta]:
@@ -2430,6 +2461,8 @@ class TurnStates(Stream):
         """Do the same as `_until`, but accept openers of these kinds before any text of reasoning or content."""
         if self._only_space_so_far:
             comes = self._next(self.BEFORE_CONTENT)
+            if self.BARE_CALL and comes == "bare":
+                comes = self._opens_bare_call()
             if comes is None or comes in first:
                 return comes or ""
         return self._until(marks, kind)
@@ -2530,7 +2563,22 @@ class TurnStates(Stream):
         if not (self._calls_on and counts) or (is_word(before) and is_word(self._buf[mark.start])):
             return None
         end = self.WHOLE_CALL.end(self._buf, mark.start, self._final, self._tools)
+        if end == MORE:  # a long one is read again only after it has grown by half
+            self._wanted = max(0, len(self._buf) - mark.start - LONGEST_TEXT) >> 1
         return mark.of_kind("ordinary" if end == MORE else "whole") if end >= 0 or end == MORE else None
+
+    def _opens_bare_call(self) -> str | None:
+        """Return the mark's kind if a whole call of a known tool follows, "" if none does; None while that is
+        undecided."""
+        if not (self._calls_on and self._tools):
+            return ""
+        end = self.BARE_CALL.end(self._buf, self._mark.start, self._final, self._tools)
+        if end == MORE:  # a long one is read again only after it has grown by half
+            self._wanted = max(0, len(self._buf) - self._mark.start - LONGEST_TEXT) >> 1
+            return None
+        if end >= 0:
+            self._note("call_not_opened", "a call without its opener")
+        return "bare" if end >= 0 else ""
 
     def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
         """Return the mark as the end of reasoning that is never closed: a closer in another spelling, an opener of
@@ -2768,6 +2816,8 @@ class TurnStates(Stream):
             self._out.release("content")
         if self.HAS_REASONING and self._opener and self._reasoning_on:
             self._note_truncation(*ENDS_IN_REASONING)
+        if (self.WHOLE_CALL or self.BARE_CALL) and self._lacks_section:
+            self._unclosed = False
         if self.CALLS and (self._open or (self._unclosed and not self.ENDS_TURN)):
             self._note_truncation(*ENDS_IN_CALL)
 
@@ -2952,7 +3002,6 @@ class Machine(Slots):
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
     _reader: Reader | None = None  # and the reader of one
     _written = ""  # the beginning of the arguments
-    _lacks_section = False  # the section of the last call is missing
     _is_unwrapped = False  # the outer piece of the call's opener is missing
     _is_opened_twice = False  # another opener follows the opener of this call
     _repaired = False  # the arguments of the last call were repaired
@@ -3202,8 +3251,8 @@ class Machine(Slots):
         """Try to read the text after _skip characters of opener as a call; if it isn't one, it is text of this kind."""
         self._state_before_call = type(self)._content if self._state == type(self)._after_call else self._state
         self._kind_before_call = kind
-        if self.WHOLE_CALL:
-            self._lacks_section = self._mark.kind == "whole"
+        if self.WHOLE_CALL or self.BARE_CALL:
+            self._lacks_section = self._mark.kind in ("whole", "bare")
         if self.UNWRAPPED:
             self._is_unwrapped = self._buf[self._mark.start : self._mark.end] == self.UNWRAPPED[0]
         self._is_opened_twice = False

@@ -20,6 +20,7 @@ if __package__:
         Pattern,
         Scanner,
         Style,
+        WholeCall,
         checked_text,
         require_runtime,
         run_command,
@@ -34,6 +35,7 @@ else:
         Pattern,
         Scanner,
         Style,
+        WholeCall,
         checked_text,
         require_runtime,
         run_command,
@@ -133,14 +135,15 @@ class StreamParser(CallObjects):
         ("call", "\x00<#acts#><#acts#>{", "", "", 6), ("call", "\x00<#acts#>```\ufdd1{", "", "", 6),
         ("call", "\x00<#acts#>[{", "", "", 6), ("call", "\x00<#acts#>{", "", "", 6),
         ("reasoning", "\x00<#plan#>", "", "", 6), ("call", "\x00<#acts#>", "", "\n", 6),
-        ("end", "\x00<#over#>", "", "", 6), ("call", "```\ufdd1 <#acts#> {", "", "", 0),
+        ("end", "\x00<#over#>", "", "", 6), ("bare", "[ {", "", "", 1), ("call", "```\ufdd1 <#acts#> {", "", "", 0),
+        ("bare", "{", "", "", 1),
         find=(
             r"<(?:(#acts#> <#acts#> \{)|(#acts#> <#/acts#>)|(#acts#> ```[\w-]{0,16} \{)|(#assistant#>)|(#/answer#>)|(#"
             r"acts#> \[ \{)|(#answer#>)|(#acts#> \{)|(#/plan#>)|(#plan#>)|(#acts#>)|(#over#>)|({}#{}(?ai:acts){}#{}>{-"
             r"}<{}#{}(?ai:acts){}#{}>{-}\{)|({}#{}(?ai:acts){}#{}>{-}`{}`{}`{}[\w-]{0,16}{-}\{)|({}#{}(?ai:acts){}#{}>"
             r"{-}\[{}\{)|({}#{}(?ai:acts){}#{}>{-}\{)|({}#{}(?ai:plan){}#{}>)|({}#{}(?ai:acts){}#{}>)|({}#{}(?ai:over)"
-            r"{}#{}>))|`(``[\w-]{0,16} <#acts#> \{)"
-        ), near=r"<(?=[\t\n\r #\-_\|▁｜]|\Z)|`(?=[`]|\Z)", width=288,
+            r"{}#{}>))|\[( \{)|`(``[\w-]{0,16} <#acts#> \{)|\{()"
+        ), near=r"<(?=[\t\n\r #\-_\|▁｜]|\Z)|\[|`(?=[`]|\Z)|\{", width=288,
     )
     REASONING_AGAIN = Scanner(("reasoning", "<#plan#>", "", "", 0), find="<(#plan#>)", near=r"<(?=[#]|\Z)", width=9)
     OPENERS = ("<#acts#> <#acts#> {", "<#acts#> ```\ufdd1 {", "<#acts#> [ {", "<#acts#> {", "<#acts#>")
@@ -154,6 +157,23 @@ class StreamParser(CallObjects):
     HEAD = Pattern('\\{\\s*"tool"\\s*:\\s*"(?P<name>[^"\\\\\\x00-\\x1f]*)"')
     TO_ARGUMENTS = ', "input": {'
     USUAL_KEYS = ("tool", "input")
+    BARE_CALL = WholeCall(
+        ("text", Pattern("(?:\\[\\s{0,64})?\\{\\s{0,16}"), ""),
+        ("text", Pattern('\\s{0,16}"tool"\\s{0,16}:\\s{0,16}"'), '"tool":"'),
+        ("tool", Pattern('(?!\\d)[\\w.:/-]{1,64}?(?="\\s{0,16},\\s{0,16}"input"\\s{0,16}:\\s{0,16})'), '","input":'),
+        ("text", Pattern('"\\s{0,16},\\s{0,16}"input"\\s{0,16}:\\s{0,16}'), '","input":'),
+        ("object",),
+        ("text", Pattern("\\s{0,16}\\}"), "}"),
+        (
+            "line",
+            Pattern(
+                "\\s{0,16}[,;]|(?:\\s{0,16}[\\]}])?(?:[^\\S\\n]{0,16}(?:\\n(?!\\s{0,16}```)|\\Z)|\\s{0,16}<#/acts#>|\\s{0,16}<#acts#>|\\s{0,16}<#over#>|\\s{0,16}<#assistant#>)"
+            ),
+            64,
+        ),
+        styles=(STYLE, STYLE, STYLE),
+    )
+    LONE_OPENERS = ("{", "[{")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "<#assistant#>", "", "", 0), ("mark", "<#/acts#>", "", "", 0), ("mark", "<#acts#>", "", "", 1),
@@ -227,15 +247,15 @@ class StreamParser(CallObjects):
 
     def _content(self) -> bool:
         # content = (text | "<#answer#>" | "<#/answer#>" | "<#over#>")* ("<#plan#>" reasoning | "<#acts#>\n{" call)?
-        # What opens reasoning is text once content has begun.
-        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
+        # What opens reasoning or bare is text once content has begun.
+        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning", "bare"))
         if kind == "reasoning":
             return self._open_reasoning()
         if kind == "content":
             return self._drop(False)
         if kind == "content_end":
             return self._drop()
-        if kind == "call":
+        if kind in ("call", "bare"):
             return self._try_call("content") if self._calls_on else self._keep_as_text("content")
         if kind == "end":
             return self._end_turn()

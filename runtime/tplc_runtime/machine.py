@@ -61,7 +61,6 @@ class Machine(Slots):
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
     _reader: Reader | None = None  # and the reader of one
     _written = ""  # the beginning of the arguments
-    _lacks_section = False  # the section of the last call is missing
     _is_unwrapped = False  # the outer piece of the call's opener is missing
     _is_opened_twice = False  # another opener follows the opener of this call
     _repaired = False  # the arguments of the last call were repaired
@@ -311,8 +310,8 @@ class Machine(Slots):
         """Try to read the text after _skip characters of opener as a call; if it isn't one, it is text of this kind."""
         self._state_before_call = type(self)._content if self._state == type(self)._after_call else self._state
         self._kind_before_call = kind
-        if self.WHOLE_CALL:
-            self._lacks_section = self._mark.kind == "whole"
+        if self.WHOLE_CALL or self.BARE_CALL:
+            self._lacks_section = self._mark.kind in ("whole", "bare")
         if self.UNWRAPPED:
             self._is_unwrapped = self._buf[self._mark.start : self._mark.end] == self.UNWRAPPED[0]
         self._is_opened_twice = False

@@ -45,6 +45,9 @@ OPEN_KEY = Pattern(r'"(\w{1,32}) {0,4}:(?= {0,16}(?:["\[{0-9-]|(?:true|false|nul
 # value (the group: the second), or quotes that may be the beginning of such.
 DOUBLED_KEY = Pattern(r'"{2,3}(?:(\w{1,32})(?:("{1,3}) {0,4}(?=:)|"{0,3} {0,4}\Z)|\Z)')
 DOUBLED_OPENING = Pattern(r'"(?:(")(?=[^\s,:"\]}][^"\n]{0,200}"")|"?(?:[^\s,:"\]}][^"\n]{0,200}"?)?\Z)')
+# What opens a string in Python (groups: its prefix and its quotes), or the beginning of it.
+PYTHON_STRING = Pattern(r"""[bBfFrRuU]{0,2}(?:"{0,2}|'{0,2})\Z|([bBfFrRuU]{0,2})("{3}|'{3}|["'])""")
+BEGINS_STRING = frozenset("bBfFrRuU\"'")
 ODD_IN_WORDS = frozenset('"[]{}')  # a word with these may contain more than one value
 LONGEST_SEPARATOR = 256  # longer than any separator
 
@@ -139,6 +142,7 @@ class Style:
     ) -> None:
         self.strings = {opened: Quoting(close, escape) for opened, close, escape in strings}
         self.usual = strings[0][1] if strings else ""
+        self.is_python = self.strings.keys() >= {'"', "'"}
         self.words, self.bare_keys = words, bare_keys
         self.tokens = {**dict.fromkeys(self.strings, '"'), **dict(zip(punctuation, "[,]{:,}"))}
         ordered = sorted(self.tokens, key=len, reverse=True)
@@ -275,6 +279,10 @@ class Reader(Copyable):
                 self._repaired("missing closing bracket")
                 self._pop()
                 return pos
+        if text in BEGINS_STRING and self.want in ("value", "item") and self.style.is_python:
+            odd = self._python_string(buf, pos, final)
+            if odd != pos:
+                return odd
         if match.lastindex == 3:
             if self.stack and text in "/=#：，\\":
                 other = self._between_members(buf, pos, final)
@@ -289,7 +297,7 @@ class Reader(Copyable):
         if text in self.style.prefixes and rest < LONGEST_SEPARATOR and buf[pos:] in self.style.prefixes and not final:
             return -1
         token = self.style.tokens[text]
-        if token == '"' and (odd := self._irregular_quotes(buf, pos, text, final)) != pos:
+        if text == '"' and self.stack and (odd := self._irregular_quotes(buf, pos, final)) != pos:
             return odd
         if self.follow and not self.stack and token not in '"[{':
             return self._no_value(pos)
@@ -298,20 +306,25 @@ class Reader(Copyable):
             self._punctuation(token, text)
         return whole or end
 
-    def _irregular_quotes(self, buf: str, pos: int, quote: str, final: bool) -> int:
-        """Return the end of a key without its second quote, of one in doubled quotes, or of the two or three quotes
-        that a value begins with; `pos` if there is none of these, -1 if more input is needed."""
-        found, escape, tripled = None, self.style.strings[quote].escape, quote * 3
-        if self.want in ("value", "item") and quote in "\"'" and escape != "none":
-            if buf.startswith(tripled, pos):  # as in Python
-                self._repaired("tripled quotes")
-                self._punctuation('"', quote)
-                self.string = Quoting(tripled, escape)
-                return pos + 3
-            if not final and tripled.startswith(buf[pos : pos + 3]):
-                return -1
-        if quote != '"' or not self.stack:
+    def _python_string(self, buf: str, pos: int, final: bool) -> int:
+        """Return the end of what opens a string as in Python, with a prefix or with tripled quotes; `pos` if there is
+        none, -1 if more input is needed."""
+        found = PYTHON_STRING.match(buf, pos)
+        if found is None or found[2] is None:
+            return pos if found is None or final else -1
+        prefix, quotes = found.groups()
+        string = self.style.strings.get(quotes[0])
+        if string is None or not (prefix or (len(quotes) == 3 and string.escape != "none")):
             return pos
+        self._repaired("a string as in Python")
+        self._punctuation('"', quotes[0])
+        self.string = Quoting(quotes, "none" if "r" in prefix.lower() else string.escape)
+        return int(found.end())
+
+    def _irregular_quotes(self, buf: str, pos: int, final: bool) -> int:
+        """Return the end of a key without its second quote, of one in doubled quotes, or of the doubled quotes that
+        a value begins with; `pos` if there is none of these, -1 if more input is needed."""
+        found = None
         if self.stack[-1] == "{" and self.want in ("key", "member", "comma"):
             key = KEY.match(buf, pos)
             if key is not None and key.lastindex != 2 and not final:

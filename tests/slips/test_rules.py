@@ -173,14 +173,14 @@ RULES: dict[str, tuple[str, str, Any, bool, list[str]]] = {
         '<!calls!><!call!>tools.get_weather:0<!args!>{"city": """Oslo""", "days": 3}<!/call!><!/calls!><!.!>',
         (None, None, [OSLO]),
         False,
-        ["arguments: tripled quotes"],
+        ["arguments: a string as in Python"],
     ),
     "three quotes around lines with quotes": (
         "sectioned-ids",
         '<!calls!><!call!>tools.get_weather:0<!args!>{"city": """\n"Os\\nlo"\n""", "days": 3}<!/call!><!/calls!><!.!>',
         (None, None, [("get_weather", {"city": '\n"Os\nlo"\n', "days": 3})]),
         False,
-        ["arguments: tripled quotes"],
+        ["arguments: a string as in Python"],
     ),
     "three quotes in a Python call": (
         "keyword-calls",
@@ -188,7 +188,14 @@ RULES: dict[str, tuple[str, str, Any, bool, list[str]]] = {
         "'''CET''', exact=True)]<./code.><./.>\n",
         (None, None, [("get_weather", {"city": 'Os\n"l"o', "days": 3}), ("get_time", {"zone": "CET", "exact": True})]),
         False,
-        ["arguments: tripled quotes", "arguments: tripled quotes"],
+        ["arguments: a string as in Python", "arguments: a string as in Python"],
+    ),
+    "strings with a prefix in a Python call": (
+        "keyword-calls",
+        "<.code.>[get_weather(city=f\"Oslo\", days=3), get_time(zone=r'C\\n', exact=True)]<./code.><./.>\n",
+        (None, None, [OSLO, ("get_time", {"zone": "C\\n", "exact": True})]),
+        False,
+        ["arguments: a string as in Python", "arguments: a string as in Python"],
     ),
     "code before a Python call": (
         "keyword-calls",

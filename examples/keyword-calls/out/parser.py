@@ -20,7 +20,7 @@ from operator import itemgetter
 
 TYPE_CHECKING = False  # as in typing, whose import would cost more than all the rest
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from typing import Any, ClassVar, TypedDict
 
     # Not nested, because mypyc doesn't support classes inside of blocks.
@@ -488,6 +488,9 @@ OPEN_KEY = Pattern(r'"(\w{1,32}) {0,4}:(?= {0,16}(?:["\[{0-9-]|(?:true|false|nul
 # value (the group: the second), or quotes that may be the beginning of such.
 DOUBLED_KEY = Pattern(r'"{2,3}(?:(\w{1,32})(?:("{1,3}) {0,4}(?=:)|"{0,3} {0,4}\Z)|\Z)')
 DOUBLED_OPENING = Pattern(r'"(?:(")(?=[^\s,:"\]}][^"\n]{0,200}"")|"?(?:[^\s,:"\]}][^"\n]{0,200}"?)?\Z)')
+# What opens a string in Python (groups: its prefix and its quotes), or the beginning of it.
+PYTHON_STRING = Pattern(r"""[bBfFrRuU]{0,2}(?:"{0,2}|'{0,2})\Z|([bBfFrRuU]{0,2})("{3}|'{3}|["'])""")
+BEGINS_STRING = frozenset("bBfFrRuU\"'")
 ODD_IN_WORDS = frozenset('"[]{}')  # a word with these may contain more than one value
 LONGEST_SEPARATOR = 256  # longer than any separator
 
@@ -577,6 +580,7 @@ class Style:
     ) -> None:
         self.strings = {opened: Quoting(close, escape) for opened, close, escape in strings}
         self.usual = strings[0][1] if strings else ""
+        self.is_python = self.strings.keys() >= {'"', "'"}
         self.words, self.bare_keys = words, bare_keys
         self.tokens = {**dict.fromkeys(self.strings, '"'), **dict(zip(punctuation, "[,]{:,}"))}
         ordered = sorted(self.tokens, key=len, reverse=True)
@@ -709,6 +713,10 @@ class Reader(Copyable):
                 self._repaired("missing closing bracket")
                 self._pop()
                 return pos
+        if text in BEGINS_STRING and self.want in ("value", "item") and self.style.is_python:
+            odd = self._python_string(buf, pos, final)
+            if odd != pos:
+                return odd
         if match.lastindex == 3:
             if self.stack and text in "/=#：，\\":
                 other = self._between_members(buf, pos, final)
@@ -723,7 +731,7 @@ class Reader(Copyable):
         if text in self.style.prefixes and rest < LONGEST_SEPARATOR and buf[pos:] in self.style.prefixes and not final:
             return -1
         token = self.style.tokens[text]
-        if token == '"' and (odd := self._irregular_quotes(buf, pos, text, final)) != pos:
+        if text == '"' and self.stack and (odd := self._irregular_quotes(buf, pos, final)) != pos:
             return odd
         if self.follow and not self.stack and token not in '"[{':
             return self._no_value(pos)
@@ -732,20 +740,25 @@ class Reader(Copyable):
             self._punctuation(token, text)
         return whole or end
 
-    def _irregular_quotes(self, buf: str, pos: int, quote: str, final: bool) -> int:
-        """Return the end of a key without its second quote, of one in doubled quotes, or of the two or three quotes
-        that a value begins with; `pos` if there is none of these, -1 if more input is needed."""
-        found, escape, tripled = None, self.style.strings[quote].escape, quote * 3
-        if self.want in ("value", "item") and quote in "\"'" and escape != "none":
-            if buf.startswith(tripled, pos):  # as in Python
-                self._repaired("tripled quotes")
-                self._punctuation('"', quote)
-                self.string = Quoting(tripled, escape)
-                return pos + 3
-            if not final and tripled.startswith(buf[pos : pos + 3]):
-                return -1
-        if quote != '"' or not self.stack:
+    def _python_string(self, buf: str, pos: int, final: bool) -> int:
+        """Return the end of what opens a string as in Python, with a prefix or with tripled quotes; `pos` if there is
+        none, -1 if more input is needed."""
+        found = PYTHON_STRING.match(buf, pos)
+        if found is None or found[2] is None:
+            return pos if found is None or final else -1
+        prefix, quotes = found.groups()
+        string = self.style.strings.get(quotes[0])
+        if string is None or not (prefix or (len(quotes) == 3 and string.escape != "none")):
             return pos
+        self._repaired("a string as in Python")
+        self._punctuation('"', quotes[0])
+        self.string = Quoting(quotes, "none" if "r" in prefix.lower() else string.escape)
+        return int(found.end())
+
+    def _irregular_quotes(self, buf: str, pos: int, final: bool) -> int:
+        """Return the end of a key without its second quote, of one in doubled quotes, or of the doubled quotes that
+        a value begins with; `pos` if there is none of these, -1 if more input is needed."""
+        found = None
         if self.stack[-1] == "{" and self.want in ("key", "member", "comma"):
             key = KEY.match(buf, pos)
             if key is not None and key.lastindex != 2 and not final:
@@ -1624,6 +1637,118 @@ def continued_head(prompt: str, anchors: Sequence[str], reasoning: tuple[Sequenc
     return prompt[start:]
 
 
+NO, MORE = -1, -2  # no whole call is here; more input is needed to decide
+NAME_PART = Pattern(f"[{NAME_CHARACTERS}]{{0,64}}")
+KEY_PART = Pattern(r"[^\s=:,(){}\[\]]{0,64}")
+LITERAL_WORD = Pattern(r"[-+\w.]*")
+LONGEST_TEXT = 512  # a longer rest of a line is not examined
+
+
+class WholeCall:
+    """The steps of a call: (kind, pattern, text without white space)."""
+
+    def __init__(self, *steps: Any, styles: tuple[Style, ...] = ()) -> None:
+        self.steps, self.styles = steps, styles
+
+    def end(self, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
+        """Return where the call that begins here ends.  `names`: those of the tools; any name if there are none."""
+        return self._row(self.steps, buf, pos, final, names)
+
+    def _row(self, steps: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
+        for step in steps:
+            pos = self._step(step, buf, pos, final, names)
+            if pos < 0:
+                return NO if final else pos
+        return pos
+
+    def _step(self, step: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
+        if step[0] == "object":
+            return _nested(buf, pos, final, self.styles, "{")
+        return _text(step, buf, pos, final, names)
+
+
+class WholeCallOfPairs(WholeCall):
+    """The same with ("pairs", steps, steps between, least), and with values, also raw ones."""
+
+    def _step(self, step: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
+        if step[0] == "pairs":
+            return self._pairs(step, buf, pos, final, names)
+        if step[0] == "raw":
+            return _raw(step[1], buf, pos, final)
+        if step[0] != "value":
+            return super()._step(step, buf, pos, final, names)
+        end = _nested(buf, pos, final, self.styles, '{["')
+        return _after_failed_call(buf, pos, final, self.styles[0]) if end == NO else end
+
+    def _pairs(self, step: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
+        _, pair, between, least = step
+        count = 0
+        while True:
+            steps = (*between, *pair) if count else pair
+            end = self._row(steps, buf, pos, final, names)
+            if end == MORE:
+                return MORE
+            if end == NO:
+                return pos if count >= least else NO
+            pos, count = end, count + 1
+
+
+def _nested(buf: str, pos: int, final: bool, styles: tuple[Style, ...], opened: str) -> int:
+    """Return the end of a value that one of these tokens opens."""
+    top = styles[0]
+    if pos == len(buf):
+        return MORE
+    if top.tokens.get(top.token.match(buf, pos).group(), "-") not in opened:
+        return NO
+    reader = Reader((top, styles[1], styles[2]))
+    end = reader.read(buf, pos, final)
+    if reader.repair:
+        return NO
+    if reader.want:
+        return MORE
+    return NO if styles[2].is_json and json_end(buf, pos) != end else end
+
+
+def _after_failed_call(buf: str, pos: int, final: bool, style: Style) -> int:
+    """Return the end of a number or a word for true, false or null, by its own syntax."""
+    word = LITERAL_WORD.match(buf, pos).end()
+    if word == len(buf) and not final:
+        return MORE if word - pos < LONGEST_TEXT else NO
+    match = style.literal.match(buf, pos)
+    return word if match is not None and match.end() == word > pos else NO
+
+
+def _raw(pattern: Pattern, buf: str, pos: int, final: bool) -> int:
+    """Return the end of a raw value in a line; more of the line may show that it ends earlier."""
+    match, rest = pattern.match(buf, pos), buf[pos : pos + LONGEST_TEXT]
+    undecided = not final and "\n" not in rest and len(rest) < LONGEST_TEXT
+    return MORE if undecided else match.end() if match else NO
+
+
+def _text(step: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
+    kind, pattern, text = step
+    match = pattern.match(buf, pos)
+    rest = buf[pos : pos + LONGEST_TEXT]
+    if kind == "line":
+        # After a line's end, three characters show whether a fence follows.
+        if not final and len(rest) < text and (match is None or len(rest.partition("\n")[2].lstrip()) < 3):
+            return MORE
+        return NO if match is None else int(match.end())
+    of_tool = kind == "tool" or (kind == "name" and names)
+    if match is not None:
+        return NO if of_tool and match.group() not in names else int(match.end())
+    if kind != "text":
+        part = (KEY_PART if kind == "key" else NAME_PART).match(rest).group()
+        if of_tool and not any(name.startswith(part) or part.startswith(name) for name in names):
+            return NO
+        # The text after the slot may begin with characters that the slot may have.
+        ends: tuple[int, ...] = tuple(range(len(part), -1, -1))
+    else:
+        ends = (0,)
+    may_continue = any(text.startswith("".join(rest[end:].split())) for end in ends)
+    return MORE if may_continue and len(rest) < LONGEST_TEXT else NO
+
+
 PENDING_LIMIT = 1024  # more pending text than this is examined again only after it has doubled
 MOST_DIAGNOSTICS = 1000  # of one answer
 TEXT_AFTER_FINISH = "text_after_finish"
@@ -1639,6 +1764,7 @@ def at_line_start(text: str, before: bool) -> bool:
 class Stream(Copyable):
     TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
     ANCHORS: ClassVar[Sequence[str]] = ()
+    BARE_CALL: ClassVar[Any] = None  # a call without its opener counts only before content, and as a whole
     MARKER_LIKE: ClassVar[Any] = None  # what is like a marker
     SPACE: ClassVar[str] = ""  # alternatives of the white space before the content, with SPACE_SEPARATOR between
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
@@ -1965,6 +2091,7 @@ class TurnStates(Stream):
     IN_REASONING: ClassVar[Scanner] = NO_MARKERS
     _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
     _ends_inside = False  # the output was found to end inside a part
+    _lacks_section = False  # the section of the last call is missing
     _reasoning: ClassVar[Callable[[Any], bool]]
 
     def finish(self) -> list[Delta]:
@@ -1986,6 +2113,8 @@ class TurnStates(Stream):
         """Do the same as `_until`, but accept openers of these kinds before any text of reasoning or content."""
         if self._only_space_so_far:
             comes = self._next(self.BEFORE_CONTENT)
+            if self.BARE_CALL and comes == "bare":
+                comes = self._opens_bare_call()
             if comes is None or comes in first:
                 return comes or ""
         return self._until(marks, kind)
@@ -2060,6 +2189,19 @@ class TurnStates(Stream):
                 outer = mark if outer is None or mark.start >= outer.end else outer
             mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of one that doesn't count here
         return mark
+
+    def _opens_bare_call(self) -> str | None:
+        """Return the mark's kind if a whole call of a known tool follows, "" if none does; None while that is
+        undecided."""
+        if not (self._calls_on and self._tools):
+            return ""
+        end = self.BARE_CALL.end(self._buf, self._mark.start, self._final, self._tools)
+        if end == MORE:  # a long one is read again only after it has grown by half
+            self._wanted = max(0, len(self._buf) - self._mark.start - LONGEST_TEXT) >> 1
+            return None
+        if end >= 0:
+            self._note("call_not_opened", "a call without its opener")
+        return "bare" if end >= 0 else ""
 
     def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
         """Return the mark as the end of reasoning that is never closed: a closer in another spelling, an opener of
@@ -2250,6 +2392,8 @@ class TurnStates(Stream):
         """Close everything that is open at the end of the output."""
         if self._opener and self._reasoning_on:
             self._note_truncation(*ENDS_IN_REASONING)
+        if self.BARE_CALL and self._lacks_section:
+            self._unclosed = False
         if self._open or self._unclosed:
             self._note_truncation(*ENDS_IN_CALL)
 
@@ -2406,6 +2550,7 @@ CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 class Machine(Slots):
     __slots__ = ATTRIBUTES.split()
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
+    LONE_OPENERS: ClassVar[Sequence[str]] = ()  # openers whose section is missing: they count at a line's start only
     SHORT_OPENERS: ClassVar[Sequence[str]] = ()  # what opens only calls of tools that are known
     # Slots of a call: the kind, what ends it, and characters that do; a plain word up to the text's end or to an
     # unambiguous marker, and the white space after each of these (None for markers that don't belong to the slot).
@@ -2580,6 +2725,8 @@ class Machine(Slots):
         """Try to read the text after _skip characters of opener as a call; if it isn't one, it is text of this kind."""
         self._state_before_call = type(self)._content if self._state == type(self)._after_call else self._state
         self._kind_before_call = kind
+        if self.BARE_CALL:
+            self._lacks_section = self._mark.kind in ("whole", "bare")
         self._is_opened_twice = False
         self._state = type(self)._call
         return True
@@ -2639,6 +2786,9 @@ class Machine(Slots):
             if buf[at:].rstrip() != FENCE_END and marks.is_truncated(buf, at, CALL_KINDS, least):
                 self._drop_truncated_call()
                 return None
+        if self._lacks_section and kind == "call":
+            # Without its section, this call doesn't count where the last one didn't.
+            return "" if buf[self._mark.start : self._mark.end] in self.LONE_OPENERS else kind
         return kind
 
     def _is_short(self) -> bool:
@@ -3124,15 +3274,15 @@ class StreamParser(Pairs):
         ("header", "<.assistant.>", "", "", 0), ("call", "<.code.> [", "", "", 2), ("stray", "<./mind.>", "", "", 0),
         ("reasoning", "<.mind.>", "", "", 0), ("call", "<.code.>", "", "", 2), ("end", "<./.>", "", "\n", 0),
         ("call", "\x00<.code.>[<.code.>[", "", "", 6), ("call", "\x00<.code.>[", "", "", 6),
-        ("reasoning", "\x00<.mind.>", "", "", 6), ("call", "\x00<.code.>", "", "", 6),
+        ("reasoning", "\x00<.mind.>", "", "", 6), ("call", "\x00<.code.>", "", "", 6), ("bare", "[", "", "", 1),
         ("call", "```\ufdd1 <.code.> [", "", "", 0),
         find=(
             r"<(?:(\.code\.> \[ \)\] <\./code\.>)|(\.code\.> \[ \] <\./code\.>)|(\.code\.> \)\] <\./code\.>)|(\.code\."
             r"> \[ <\.code\.> \[)|(\.code\.> \] <\./code\.>)|(\.code\.> <\./code\.>)|(\.assistant\.>)|(\.code\.> \[)|("
             r"\./mind\.>)|(\.mind\.>)|(\.code\.>)|(\./\.>)|({}\.{}(?ai:code){}\.{}>{}\[{-}<{}\.{}(?ai:code){}\.{}>{}\["
-            r")|({}\.{}(?ai:code){}\.{}>{}\[)|({}\.{}(?ai:mind){}\.{}>)|({}\.{}(?ai:code){}\.{}>))|`(``[\w-]{0,16} <\."
-            r"code\.> \[)"
-        ), near=r"<(?=[\t\n\r \-._\|▁｜]|\Z)|`(?=[`]|\Z)", width=224,
+            r")|({}\.{}(?ai:code){}\.{}>{}\[)|({}\.{}(?ai:mind){}\.{}>)|({}\.{}(?ai:code){}\.{}>))|\[()|`(``[\w-]{0,16"
+            r"} <\.code\.> \[)"
+        ), near=r"<(?=[\t\n\r \-._\|▁｜]|\Z)|\[|`(?=[`]|\Z)", width=224,
     )
     REASONING_AGAIN = Scanner(("reasoning", "<.mind.>", "", "", 0), find=r"<(\.mind\.>)", near=r"<(?=[.]|\Z)", width=9)
     OPENERS = ("<.code.> [ <.code.> [", "<.code.> [")
@@ -3145,6 +3295,27 @@ class StreamParser(Pairs):
     )
     HEADER_PARTS = ("(",)
     HEADER_TEXTS = Pattern("(?:\\[\\w{1,32}\\]|\\(|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
+    BARE_CALL = WholeCallOfPairs(
+        ("text", Pattern("\\["), "["),
+        ("tool", Pattern("(?!\\d)[\\w.:/-]{1,64}?(?=\\()"), "("),
+        ("text", Pattern("\\("), "("),
+        (
+            "pairs",
+            (("key", Pattern("[^\\s=:,(){}\\[\\]]{1,64}?(?==)"), "="), ("text", Pattern("="), "="), ("value",)),
+            (("text", Pattern(",\\s{0,16}"), ","),),
+            0,
+        ),
+        ("text", Pattern("\\)"), ")"),
+        (
+            "line",
+            Pattern(
+                "\\s{0,16}[,;]|(?:\\s{0,16}[\\]}])?(?:[^\\S\\n]{0,16}(?:\\n(?!\\s{0,16}```)|\\Z)|\\s{0,16}\\]\\s{0,64}<\\./code\\.>|\\s{0,16}<\\./code\\.>|\\s{0,16}<\\.code\\.>\\s{0,64}\\[|\\s{0,16}<\\.assistant\\.>)"
+            ),
+            64,
+        ),
+        styles=(STYLE, STYLE, STYLE),
+    )
+    LONE_OPENERS = ("[",)
     SHORT_OPENERS = ("<.code.>",)
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
@@ -3234,11 +3405,11 @@ class StreamParser(Pairs):
 
     def _content(self) -> bool:
         # content = (text | "<./.>")* ("<.mind.>" reasoning | "<.code.>[" call)?
-        # What opens reasoning is text once content has begun.
-        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
+        # What opens reasoning or bare is text once content has begun.
+        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning", "bare"))
         if kind == "reasoning":
             return self._open_reasoning()
-        if kind == "call":
+        if kind in ("call", "bare"):
             return self._try_call("content") if self._calls_on else self._keep_as_text("content")
         if kind == "end":
             return self._end_turn()

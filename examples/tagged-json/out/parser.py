@@ -19,7 +19,7 @@ from operator import itemgetter
 
 TYPE_CHECKING = False  # as in typing, whose import would cost more than all the rest
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from typing import Any, ClassVar, TypedDict
 
     # Not nested, because mypyc doesn't support classes inside of blocks.
@@ -485,6 +485,9 @@ OPEN_KEY = Pattern(r'"(\w{1,32}) {0,4}:(?= {0,16}(?:["\[{0-9-]|(?:true|false|nul
 # value (the group: the second), or quotes that may be the beginning of such.
 DOUBLED_KEY = Pattern(r'"{2,3}(?:(\w{1,32})(?:("{1,3}) {0,4}(?=:)|"{0,3} {0,4}\Z)|\Z)')
 DOUBLED_OPENING = Pattern(r'"(?:(")(?=[^\s,:"\]}][^"\n]{0,200}"")|"?(?:[^\s,:"\]}][^"\n]{0,200}"?)?\Z)')
+# What opens a string in Python (groups: its prefix and its quotes), or the beginning of it.
+PYTHON_STRING = Pattern(r"""[bBfFrRuU]{0,2}(?:"{0,2}|'{0,2})\Z|([bBfFrRuU]{0,2})("{3}|'{3}|["'])""")
+BEGINS_STRING = frozenset("bBfFrRuU\"'")
 ODD_IN_WORDS = frozenset('"[]{}')  # a word with these may contain more than one value
 LONGEST_SEPARATOR = 256  # longer than any separator
 
@@ -571,6 +574,7 @@ class Style:
     ) -> None:
         self.strings = {opened: Quoting(close, escape) for opened, close, escape in strings}
         self.usual = strings[0][1] if strings else ""
+        self.is_python = self.strings.keys() >= {'"', "'"}
         self.words, self.bare_keys = words, bare_keys
         self.tokens = {**dict.fromkeys(self.strings, '"'), **dict(zip(punctuation, "[,]{:,}"))}
         ordered = sorted(self.tokens, key=len, reverse=True)
@@ -665,6 +669,10 @@ class Reader(Copyable):
                 self._repaired("missing closing bracket")
                 self._pop()
                 return pos
+        if text in BEGINS_STRING and self.want in ("value", "item") and self.style.is_python:
+            odd = self._python_string(buf, pos, final)
+            if odd != pos:
+                return odd
         if match.lastindex == 3:
             if self.stack and text in "/=#：，\\":
                 other = self._between_members(buf, pos, final)
@@ -679,7 +687,7 @@ class Reader(Copyable):
         if text in self.style.prefixes and rest < LONGEST_SEPARATOR and buf[pos:] in self.style.prefixes and not final:
             return -1
         token = self.style.tokens[text]
-        if token == '"' and (odd := self._irregular_quotes(buf, pos, text, final)) != pos:
+        if text == '"' and self.stack and (odd := self._irregular_quotes(buf, pos, final)) != pos:
             return odd
         if self.follow and not self.stack and token not in '"[{':
             return self._no_value(pos)
@@ -688,20 +696,25 @@ class Reader(Copyable):
             self._punctuation(token, text)
         return whole or end
 
-    def _irregular_quotes(self, buf: str, pos: int, quote: str, final: bool) -> int:
-        """Return the end of a key without its second quote, of one in doubled quotes, or of the two or three quotes
-        that a value begins with; `pos` if there is none of these, -1 if more input is needed."""
-        found, escape, tripled = None, self.style.strings[quote].escape, quote * 3
-        if self.want in ("value", "item") and quote in "\"'" and escape != "none":
-            if buf.startswith(tripled, pos):  # as in Python
-                self._repaired("tripled quotes")
-                self._punctuation('"', quote)
-                self.string = Quoting(tripled, escape)
-                return pos + 3
-            if not final and tripled.startswith(buf[pos : pos + 3]):
-                return -1
-        if quote != '"' or not self.stack:
+    def _python_string(self, buf: str, pos: int, final: bool) -> int:
+        """Return the end of what opens a string as in Python, with a prefix or with tripled quotes; `pos` if there is
+        none, -1 if more input is needed."""
+        found = PYTHON_STRING.match(buf, pos)
+        if found is None or found[2] is None:
+            return pos if found is None or final else -1
+        prefix, quotes = found.groups()
+        string = self.style.strings.get(quotes[0])
+        if string is None or not (prefix or (len(quotes) == 3 and string.escape != "none")):
             return pos
+        self._repaired("a string as in Python")
+        self._punctuation('"', quotes[0])
+        self.string = Quoting(quotes, "none" if "r" in prefix.lower() else string.escape)
+        return int(found.end())
+
+    def _irregular_quotes(self, buf: str, pos: int, final: bool) -> int:
+        """Return the end of a key without its second quote, of one in doubled quotes, or of the doubled quotes that
+        a value begins with; `pos` if there is none of these, -1 if more input is needed."""
+        found = None
         if self.stack[-1] == "{" and self.want in ("key", "member", "comma"):
             key = KEY.match(buf, pos)
             if key is not None and key.lastindex != 2 and not final:
@@ -1635,6 +1648,75 @@ def continued_head(prompt: str, anchors: Sequence[str], reasoning: tuple[Sequenc
     return prompt[start:]
 
 
+NO, MORE = -1, -2  # no whole call is here; more input is needed to decide
+NAME_PART = Pattern(f"[{NAME_CHARACTERS}]{{0,64}}")
+KEY_PART = Pattern(r"[^\s=:,(){}\[\]]{0,64}")
+LONGEST_TEXT = 512  # a longer rest of a line is not examined
+
+
+class WholeCall:
+    """The steps of a call: (kind, pattern, text without white space)."""
+
+    def __init__(self, *steps: Any, styles: tuple[Style, ...] = ()) -> None:
+        self.steps, self.styles = steps, styles
+
+    def end(self, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
+        """Return where the call that begins here ends.  `names`: those of the tools; any name if there are none."""
+        return self._row(self.steps, buf, pos, final, names)
+
+    def _row(self, steps: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
+        for step in steps:
+            pos = self._step(step, buf, pos, final, names)
+            if pos < 0:
+                return NO if final else pos
+        return pos
+
+    def _step(self, step: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
+        if step[0] == "object":
+            return _nested(buf, pos, final, self.styles, "{")
+        return _text(step, buf, pos, final, names)
+
+
+def _nested(buf: str, pos: int, final: bool, styles: tuple[Style, ...], opened: str) -> int:
+    """Return the end of a value that one of these tokens opens."""
+    top = styles[0]
+    if pos == len(buf):
+        return MORE
+    if top.tokens.get(top.token.match(buf, pos).group(), "-") not in opened:
+        return NO
+    reader = Reader((top, styles[1], styles[2]))
+    end = reader.read(buf, pos, final)
+    if reader.repair:
+        return NO
+    if reader.want:
+        return MORE
+    return NO if styles[2].is_json and json_end(buf, pos) != end else end
+
+
+def _text(step: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
+    kind, pattern, text = step
+    match = pattern.match(buf, pos)
+    rest = buf[pos : pos + LONGEST_TEXT]
+    if kind == "line":
+        # After a line's end, three characters show whether a fence follows.
+        if not final and len(rest) < text and (match is None or len(rest.partition("\n")[2].lstrip()) < 3):
+            return MORE
+        return NO if match is None else int(match.end())
+    of_tool = kind == "tool" or (kind == "name" and names)
+    if match is not None:
+        return NO if of_tool and match.group() not in names else int(match.end())
+    if kind != "text":
+        part = (KEY_PART if kind == "key" else NAME_PART).match(rest).group()
+        if of_tool and not any(name.startswith(part) or part.startswith(name) for name in names):
+            return NO
+        # The text after the slot may begin with characters that the slot may have.
+        ends: tuple[int, ...] = tuple(range(len(part), -1, -1))
+    else:
+        ends = (0,)
+    may_continue = any(text.startswith("".join(rest[end:].split())) for end in ends)
+    return MORE if may_continue and len(rest) < LONGEST_TEXT else NO
+
+
 PENDING_LIMIT = 1024  # more pending text than this is examined again only after it has doubled
 MOST_DIAGNOSTICS = 1000  # of one answer
 TEXT_AFTER_FINISH = "text_after_finish"
@@ -1651,6 +1733,7 @@ class Stream(Copyable):
     TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
+    BARE_CALL: ClassVar[Any] = None  # a call without its opener counts only before content, and as a whole
     MARKER_LIKE: ClassVar[Any] = None  # what is like a marker
     SPACE: ClassVar[str] = ""  # alternatives of the white space before the content, with SPACE_SEPARATOR between
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
@@ -1995,6 +2078,7 @@ class TurnStates(Stream):
     IN_REASONING: ClassVar[Scanner] = NO_MARKERS
     _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
     _ends_inside = False  # the output was found to end inside a part
+    _lacks_section = False  # the section of the last call is missing
     _reasoning: ClassVar[Callable[[Any], bool]]
 
     def finish(self) -> list[Delta]:
@@ -2016,6 +2100,8 @@ class TurnStates(Stream):
         """Do the same as `_until`, but accept openers of these kinds before any text of reasoning or content."""
         if self._only_space_so_far:
             comes = self._next(self.BEFORE_CONTENT)
+            if comes == "bare":
+                comes = self._opens_bare_call()
             if comes is None or comes in first:
                 return comes or ""
         return self._until(marks, kind)
@@ -2090,6 +2176,19 @@ class TurnStates(Stream):
                 outer = mark if outer is None or mark.start >= outer.end else outer
             mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of one that doesn't count here
         return mark
+
+    def _opens_bare_call(self) -> str | None:
+        """Return the mark's kind if a whole call of a known tool follows, "" if none does; None while that is
+        undecided."""
+        if not (self._calls_on and self._tools):
+            return ""
+        end = self.BARE_CALL.end(self._buf, self._mark.start, self._final, self._tools)
+        if end == MORE:  # a long one is read again only after it has grown by half
+            self._wanted = max(0, len(self._buf) - self._mark.start - LONGEST_TEXT) >> 1
+            return None
+        if end >= 0:
+            self._note("call_not_opened", "a call without its opener")
+        return "bare" if end >= 0 else ""
 
     def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
         """Return the mark as the end of reasoning that is never closed: a closer in another spelling, an opener of
@@ -2282,6 +2381,8 @@ class TurnStates(Stream):
         """Close everything that is open at the end of the output."""
         if self._opener and self._reasoning_on:
             self._note_truncation(*ENDS_IN_REASONING)
+        if self._lacks_section:
+            self._unclosed = False
         if self._open or self._unclosed:
             self._note_truncation(*ENDS_IN_CALL)
 
@@ -2308,6 +2409,7 @@ class Machine(TurnStates):
     BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that never occur in names, or in values outside of a string
     __slots__ = ATTRIBUTES.split()
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
+    LONE_OPENERS: ClassVar[Sequence[str]] = ()  # openers whose section is missing: they count at a line's start only
     CALLS_HAVE_CLOSER: ClassVar[bool] = False  # calls have a closer
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
     _reader: Reader | None = None  # and the reader of one
@@ -2454,6 +2556,7 @@ class Machine(TurnStates):
         """Try to read the text after _skip characters of opener as a call; if it isn't one, it is text of this kind."""
         self._state_before_call = type(self)._content if self._state == type(self)._after_call else self._state
         self._kind_before_call = kind
+        self._lacks_section = self._mark.kind in ("whole", "bare")
         self._is_opened_twice = False
         self._state = type(self)._call
         return True
@@ -2495,6 +2598,9 @@ class Machine(TurnStates):
             if buf[at:].rstrip() != FENCE_END and marks.is_truncated(buf, at, CALL_KINDS, least):
                 self._drop_truncated_call()
                 return None
+        if self._lacks_section and kind == "call":
+            # Without its section, this call doesn't count where the last one didn't.
+            return "" if buf[self._mark.start : self._mark.end] in self.LONE_OPENERS else kind
         return kind
 
     def _second_reading(self) -> bool:
@@ -3068,12 +3174,12 @@ class StreamParser(CallObjects):
         ("call", "<fn> ```\ufdd1 {", "\n", "", 0), ("empty", "<fn> </fn>", "", "", 0),
         ("stray", "</musing>", "\n", "\n\n", 0), ("reasoning", "<musing>", "", "\n", 0),
         ("call", "<fn> [ {", "\n", "", 0), ("call", "<fn> {", "\n", "", 1), ("end", "<~/~>", "", "\n", 0),
-        ("call", "<fn>", "\n", "\n", 2), ("reasoning", "\x00<musing>", "", "\n", 6),
-        ("call", "```\ufdd1 <fn> {", "", "", 0),
+        ("call", "<fn>", "\n", "\n", 2), ("reasoning", "\x00<musing>", "", "\n", 6), ("bare", "[ {", "", "", 1),
+        ("call", "```\ufdd1 <fn> {", "", "", 0), ("bare", "{", "", "", 1),
         find=(
             r"<(?:(~assistant~>)|(fn> <fn> \{)|(fn> ```[\w-]{0,16} \{)|(fn> </fn>)|(/musing>)|(musing>)|(fn> \[ \{)|(f"
-            r"n> \{)|(~/~>)|(fn>)|({}(?ai:musing){}>))|`(``[\w-]{0,16} <fn> \{)"
-        ), near=r"<(?=[\t\n\r \-/M_fm\|\~▁｜]|\Z)|`(?=[`]|\Z)", width=156, leads="\n",
+            r"n> \{)|(~/~>)|(fn>)|({}(?ai:musing){}>))|\[( \{)|`(``[\w-]{0,16} <fn> \{)|\{()"
+        ), near=r"<(?=[\t\n\r \-/M_fm\|\~▁｜]|\Z)|\[|`(?=[`]|\Z)|\{", width=156, leads="\n",
     )
     REASONING_AGAIN = Scanner(("reasoning", "<musing>", "", "\n", 0), find="<(musing>)", near=r"<(?=[m]|\Z)", width=9)
     OPENERS = ("<fn> <fn> {", "<fn> ```\ufdd1 {", "<fn> [ {", "<fn> {", "<fn>")
@@ -3090,6 +3196,27 @@ class StreamParser(CallObjects):
     HEAD = Pattern('\\{\\s*"name"\\s*:\\s*"(?P<name>[^"\\\\\\x00-\\x1f]*)"')
     TO_ARGUMENTS = ', "arguments": {'
     USUAL_KEYS = ("name", "arguments")
+    BARE_CALL = WholeCall(
+        ("text", Pattern("(?:\\[\\s{0,64})?\\{\\s{0,16}"), ""),
+        ("text", Pattern('\\s{0,16}"name"\\s{0,16}:\\s{0,16}"'), '"name":"'),
+        (
+            "tool",
+            Pattern('(?!\\d)[\\w.:/-]{1,64}?(?="\\s{0,16},\\s{0,16}"arguments"\\s{0,16}:\\s{0,16})'),
+            '","arguments":',
+        ),
+        ("text", Pattern('"\\s{0,16},\\s{0,16}"arguments"\\s{0,16}:\\s{0,16}'), '","arguments":'),
+        ("object",),
+        ("text", Pattern("\\s{0,16}\\}"), "}"),
+        (
+            "line",
+            Pattern(
+                "\\s{0,16}[,;]|(?:\\s{0,16}[\\]}])?(?:[^\\S\\n]{0,16}(?:\\n(?!\\s{0,16}```)|\\Z)|\\s{0,16}</fn>|\\s{0,16}<fn>|\\s{0,16}<~assistant~>)"
+            ),
+            64,
+        ),
+        styles=(STYLE, STYLE, STYLE),
+    )
+    LONE_OPENERS = ("{", "[{")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "<~assistant~>", "", "", 0), ("mark", "</fn>", "", "", 0), ("mark", "<fn>", "", "", 1),
@@ -3148,11 +3275,11 @@ class StreamParser(CallObjects):
 
     def _content(self) -> bool:
         # content = (text | "<~/~>")* ("<musing>" reasoning | "<fn>\n{" call)?
-        # What opens reasoning is text once content has begun.
-        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
+        # What opens reasoning or bare is text once content has begun.
+        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning", "bare"))
         if kind == "reasoning":
             return self._open_reasoning()
-        if kind == "call":
+        if kind in ("call", "bare"):
             return self._try_call("content") if self._calls_on else self._keep_as_text("content")
         if kind == "end":
             return self._end_turn()

@@ -235,8 +235,9 @@ def _of_calls(calls: CallForm, facts: Acceptor) -> list[str]:
         lines += _of_names(calls)
         lines += _header_texts(calls) if "other_forms" in facts.tolerances else []
     if calls.whole:
-        lines += assignment("WHOLE_CALL", _whole(calls), INDENT)
-        lines += [f"    LONE_OPENERS = {texts(text.strip() for text in calls.ordinary)}"] * bool(calls.ordinary)
+        lines += assignment("BARE_CALL" if calls.bare else "WHOLE_CALL", _whole(calls), INDENT)
+    lone = [text.strip() for text in (*calls.ordinary, *calls.bare)]
+    lines += [f"    LONE_OPENERS = {texts(lone)}"] * bool(lone)
     if calls.unwrapped is not None and calls.last:
         lines.append(f"    UNWRAPPED = {texts(calls.unwrapped[1:])}")
     if calls.short and calls.header:
@@ -283,7 +284,9 @@ def _whole(calls: CallForm) -> Expression:
     """Return a call as the template writes it."""
     named = _named_styles(calls)
     styles = f"styles=({', '.join(named[style] for style in calls.styles or ())})" if named else ""
-    return called("WholeCall", [*map(_step_of, calls.whole), *([styles] if styles else [])])
+    kinds = {step.kind for step in calls.whole}
+    reader = "WholeCallOfPairs" if kinds & {"pairs", "value", "raw"} else "WholeCall"
+    return called(reader, [*map(_step_of, calls.whole), *([styles] if styles else [])])
 
 
 def _step_of(step: CallStep) -> Expression:
