@@ -30,7 +30,7 @@ OF_SERVERS = torch==2.13.0 transformers==5.19.0 xgrammar==0.2.8 'llguidance<1.8'
 	partial-json-parser regex ijson mistral-common IPython orjson numpy einops compressed-tensors anthropic pytest pytest-timeout \
 	trl==1.16.0 'ray[data]>=2.40,<3'
 
-.PHONY: help setup test sweeps lint format types golden golden-check examples bench hostile coverage lines random random-wild mutations round-trip excused kept prose slips special round-trip-tokens docs pictures grammars hand-written lark targets engines servers servers-wild million native schema-suite llama-checker agreement cuts compare fuzz demo check dist clean random-order nightly special-cost training
+.PHONY: help setup test sweeps durations lint format types golden golden-check examples bench hostile coverage lines random random-wild mutations round-trip excused kept prose slips special round-trip-tokens docs pictures grammars hand-written lark targets engines servers servers-wild million native schema-suite llama-checker agreement cuts compare fuzz demo check dist clean random-order nightly special-cost training
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,6 +50,9 @@ test: $(READY)  ## all tests (ARGS="-k word" to choose)
 
 sweeps: $(READY)  ## all cases of the tests of which `make test` runs a part
 	$(PYTEST) -n $(WORKERS) --dist worksteal --sweep -m sweep $(ARGS)
+
+durations: $(READY)  ## CPU seconds of the tests by file, of collection (ARGS="tests/peg --functions": by function too)
+	$(PYTEST) -q -p tests.durations -n $(WORKERS) --dist worksteal $(ARGS)
 
 random-order: $(READY)  ## the tests in random order, for those that depend on others before them (ARGS=tests/hostile)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check "pytest-randomly>=3.15,<5"
@@ -232,7 +235,7 @@ demo: $(DEMO_VENV)/.ready  ## compile an example, parse a model's output with it
 	@$(call show,tplc compile $(DEMO)/template.jinja -o $(OUT)/calls.gbnf --tools $(DEMO)/conversation.json --quiet)
 	@$(call show,cat $(OUT)/calls.gbnf)
 
-check: lint types test golden-check  ## everything a change must pass
+check: lint types test  ## everything a change must pass
 
 # What an empty environment can do with what was just installed there, away from the sources.
 TRIED = cd $(OUT)/empty && ./bin/tplc compile builtin:chatml -o parser.py --force --quiet \

@@ -1,7 +1,8 @@
 """Show which parts of parsers have how many lines: `python -m benchmarks.size [EXAMPLE …]`.
 
 A part is a file of the runtime, or what the compiler prints for the format: markers, states, `feed`.  For each
-standalone parser, its lines with comments, docstrings and empty lines, and how many of them these are.
+standalone parser, its lines with comments, docstrings and empty lines, and how many of them these are.  `--why` prints
+a Markdown table with the reason for each part.
 """
 
 from __future__ import annotations
@@ -26,6 +27,33 @@ from tplc.backends.python.nodes import defined_names
 
 HEADER, MARKERS, STATES, SHARED = "(header, types, constants)", "(markers)", "(states and feed)", "(shared form)"
 COMMENTS, TOTAL = "(comments, docstrings, empty lines)", "all"
+
+OF_WHY = ("plain-chat", "tagged-json", "keyword-calls")  # the examples that the reasons are shown for
+REASONS = {
+    HEADER: "types of the public API, and what a server reads: stop texts, tokens, prompts",
+    MARKERS: "a scanner for each place, because other markers count there, with the patterns that the compiler made",
+    STATES: "the states of the format, and the check that lets `feed` pass on most chunks",
+    "message": "diagnostics, as tuples with names; errors about arguments that aren't text",
+    "pattern": "patterns are compiled at their first use, so that an import is fast",
+    "scanner": "the leftmost and longest marker; whether a text may become one; markers in another spelling",
+    "schema": "types, unions and references of JSON Schema; the tool that a name means; arguments that it refuses",
+    "values": "JSON and Python literals in chunks, with repairs; regular text in larger steps, which is faster",
+    "second": "failed calls, read as a whole: in another notation, wrapped, fenced, escaped twice, without a brace",
+    "markerlike": "the report about leftover text that is like a marker",
+    "fence": "`json_content`, in chunks",
+    "transcript": "deltas, the message, and what of them a prompt has already",
+    "heads": "which part of an answer the prompt contains",
+    "stream": "`parse`, `parse_many`, copies; a chunk that only continues a text needs no state",
+    "turn": "text up to a marker; markers that count in some places only; an output that ends inside of a marker",
+    "slots": "names and ids up to the marker that ends them, also names that contain such a marker",
+    "machine": "what opens and closes a call, and what may follow it; repeated and missing pieces",
+    "repairs": "headers in another form, brackets left over, closers with other brackets",
+    "objects": "arguments that are one object, also in a fence, in a string, or in another form",
+    "callobjects": "calls that are objects: fields in any order, wrapped, next to the name; the usual order at once",
+    "pairs": "keys and values; a key without its opener, text that is no pair",
+    "raw": "values without quotes: where they end, what they are according to the schema",
+    "command": "the command line",
+}
 
 
 def files_of_names(parser: str) -> dict[str, str]:
@@ -108,10 +136,28 @@ def table(examples: Sequence[str]) -> Table:
     return shown
 
 
+def reasons(examples: Sequence[str] = OF_WHY) -> list[str]:
+    """Return a Markdown table: for each part of these parsers its lines, and why they are needed."""
+    found = [lines_by_part(parser_of(one), files_of_names(generate(ir_of(one), runtime="shared"))) for one in examples]
+    rows = [["part", *examples, "for"], ["---", *["---:"] * len(examples), "---"]]
+    rows += [
+        [part, *(str(counted[part] or "") for counted in found), REASONS[part]]
+        for part in (HEADER, MARKERS, STATES, *FILES)
+        if any(counted[part] for counted in found)
+    ]
+    rows += [[name, *(str(counted[name]) for counted in found), ""] for name in (TOTAL, COMMENTS)]
+    return [f"| {' | '.join(row)} |" for row in rows]
+
+
 def main() -> None:
     options = argparse.ArgumentParser(prog="python -m benchmarks.size", description=__doc__)
-    options.add_argument("examples", nargs="*", default=[*EXAMPLES], metavar="EXAMPLE")
-    Console(width=160).print(table(options.parse_args().examples))
+    options.add_argument("examples", nargs="*", metavar="EXAMPLE")
+    options.add_argument("--why", action="store_true", help="print the reason for each part")
+    given = options.parse_args()
+    if given.why:
+        print("\n".join(reasons(given.examples or OF_WHY)))
+    else:
+        Console(width=160).print(table(given.examples or EXAMPLES))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""`make lint`: the figures of README.md and docs/limits.md are current.
+"""`make lint`: the figures of README.md, docs/limits.md and a decision are current.
 
 They come from docs/coverage.md (`make coverage`), docs/performance.md (`make bench`) and the examples.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from benchmarks.size import reasons
 from tests.conftest import ROOT
 from tests.example_case import load_examples, standalone_parser
 
@@ -16,6 +17,7 @@ COVERAGE = (ROOT / "docs" / "coverage.md").read_text(encoding="utf-8")
 
 SPEED = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
 LIMITS = " ".join((ROOT / "docs" / "limits.md").read_text(encoding="utf-8").split())
+LINES = (ROOT / "docs" / "decisions" / "standalone-by-default.md").read_text(encoding="utf-8")
 
 
 def figures(label: str) -> tuple[str, ...]:
@@ -79,3 +81,12 @@ def test_the_size_of_parsers() -> None:
     # As near as a reader cares for.
     assert abs(sizes[0] / 1000 - int(shown[1])) < 5
     assert abs(sizes[-1] / 1000 - int(shown[2])) < 5
+
+
+def test_what_the_lines_of_parsers_are_for() -> None:
+    shown = [row.split(" | ") for row in LINES.splitlines() if row.startswith("| ")]
+    measured = [row.split(" | ") for row in reasons()]
+    assert [(row[0], row[-1]) for row in shown] == [(row[0], row[-1]) for row in measured]
+    for row, other in zip(shown[2:], measured[2:], strict=True):
+        for lines, now in zip(row[1:-1], other[1:-1], strict=True):
+            assert abs(int(lines or 0) - int(now or 0)) <= max(5, int(now or 0) // 20), row[0]

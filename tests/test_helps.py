@@ -25,6 +25,7 @@ MESSAGES: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize("name", NAMES)
 def test_help_names_markers_that_exist(name: str) -> None:
     ir = ir_of(name)

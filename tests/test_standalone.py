@@ -75,8 +75,8 @@ def test_parsers_are_formatted(parsers: list[Path], tmp_path: Path) -> None:
     for path in parsers:
         copies.append(tmp_path / path.name)
         text = path.read_text(encoding="utf-8").replace("# fmt: off\n", "", 1)
-        # The tables of scanners have several markers in a line.
-        text = re.sub(r"(?ms)^(    [A-Z_]+ = \w*\($.*?^    \))$", r"\1  # fmt: skip", text)
+        # The tables of scanners have several markers in a line, those of fields several of them.
+        text = re.sub(r"(?ms)^(    [A-Z_]+(?:: [^=]+)? = (?:\w*\(|\{)$.*?^    [)}])$", r"\1  # fmt: skip", text)
         copies[-1].write_text(text, encoding="utf-8")
     assert run("ruff", "format", "--isolated", "--line-length", "120", "--check", *map(str, copies)) == (0, "")
 
@@ -122,8 +122,8 @@ def longer_than(lines: int) -> dict[str, int]:
 
 
 def test_parsers_do_not_grow() -> None:
-    assert longer_than(3815) == {}
-    assert "plain-chat" not in longer_than(750)
+    assert longer_than(3746) == {}
+    assert "plain-chat" not in longer_than(749)
 
 
 def run(tool: str, *arguments: str) -> tuple[int, str]:

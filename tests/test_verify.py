@@ -284,6 +284,7 @@ CHANGED_CONTENT = (
 )
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize(
     ("content", "cause"),
     [

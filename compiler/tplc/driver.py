@@ -406,7 +406,6 @@ def artifact_of(ir: TemplateIR, target: Target = "python", parser: ParserOptions
 
     The parser is the text that is written when all goes well: one that fails is written with a mark.
     """
-    from tplc.backends.python import check_permitted
     from tplc.verify import Artifact, load_artifact
 
     if target == "peg":
@@ -417,7 +416,7 @@ def artifact_of(ir: TemplateIR, target: Target = "python", parser: ParserOptions
     options = parser or ParserOptions()
     runtime = shared_runtime() if options.runtime == "shared" else None
     text = generate(verified, "python", GrammarOptions(parser=options))
-    return load_artifact(text, runtime=runtime, code=check_permitted(text))
+    return load_artifact(text, runtime=runtime)
 
 
 def verify_artifact(

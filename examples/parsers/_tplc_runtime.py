@@ -114,6 +114,8 @@ PART_OF_LONGER, BEGINS_LONGER, SPELLED_OTHERWISE = 1, 2, 4  # what is known abou
 LONGEST_WORD = 64
 PLAIN_WORD = Pattern(rf"[\w.-]{{0,{LONGEST_WORD}}}")
 NOTHING = "(?!)"
+# What stands in a scanner's pattern for white space inside of a marker, and, in another spelling, around its words.
+SHORTENED = ((" ", r"\s{0,64}"), ("{}", r"[\s|｜]{0,4}"), ("{-}", r"[\s_▁|｜-]{0,64}"))
 
 
 class Match:
@@ -151,6 +153,8 @@ class Scanner:
         if self.CALLS:
             self.first, self.wordless = first, not any(char.isalnum() or char in "_.+-" for char in first)
         self._cores = tuple([marker[1] for marker in markers])
+        for short, pattern in SHORTENED:
+            find = find.replace(short, pattern)
         self._find, self._near = Pattern(find), Pattern(near)
 
     def find(self, buf: str, pos: int, stop: int = sys.maxsize) -> Match | None:
@@ -294,6 +298,8 @@ PLAIN = frozenset(("type", "description", "title", "default"))  # of these membe
 ONLY = {name: frozenset([name]) for name in ("array", "boolean", "integer", "null", "number", "object", "string")}
 NULL = {"type": "null"}
 NAMESPACE = Pattern(r"\A\S*[.:/](?=[^.:/]+\Z)")
+# What Python code writes before the name of a function that it calls.
+BEFORE_A_CALL = Pattern(r"\A(?:\w{1,64} ?= ?|(?:return|yield) )?(?:await )?")
 KEY_IN_TEXT = Pattern(r"""(?<!\w)([\w-]{1,64})["']?\s?[=:]""")
 SEPARATORS = Pattern(r"[\s_.-]+")
 
@@ -306,14 +312,15 @@ NESTED = frozenset(["array", "object", "null"])
 
 
 def tool_named(name: str, tools: Parameters) -> str:
-    """Return the tool that a name means: the name itself, or it without quotes, without a namespace, or with other
-    separators.
+    """Return the tool that a name means: the name itself, or it without quotes, without a namespace, without the code
+    before a call, or with other separators.
 
     A name that means no tool, or several, is returned unchanged.
     """
     if name in tools or not tools:
         return name
     bare = name.replace("\\", "").strip().removesuffix("()").strip("\"'`“”‘’«»/:= ").strip()
+    bare = str(BEFORE_A_CALL.sub("", bare))
     shorts: tuple[str, str] = (bare, str(NAMESPACE.sub("", bare)))
     for short in filter(bare_name, shorts):
         if short in tools:
@@ -529,9 +536,12 @@ KEY = Pattern(r'"([^"\\\x00-\x1f]{0,64})(?:"[ \t\n\r]{0,16}(?:(:[ \t\n\r]*)|\Z)|
 # Shorter than KEY, and without control characters: as long as this may match, so may KEY, which waits for more input.
 OPEN_KEY = Pattern(r'"(\w{1,32}) {0,4}:(?= {0,16}(?:["\[{0-9-]|(?:true|false|null)\b))')
 # A key whose quotes are doubled (groups: the key, and its second quotes), or the beginning of one.  Doubled quotes of a
-# value (the group: all but the first), or quotes that may be the beginning of such.
+# value (the group: the second), or quotes that may be the beginning of such.
 DOUBLED_KEY = Pattern(r'"{2,3}(?:(\w{1,32})(?:("{1,3}) {0,4}(?=:)|"{0,3} {0,4}\Z)|\Z)')
-DOUBLED_OPENING = Pattern(r'"(?:("{1,2})(?=[^\s,:"\]}][^"\n]{0,200}"\1)|"{0,2}(?:[^\s,:"\]}][^"\n]{0,200}"{0,2})?\Z)')
+DOUBLED_OPENING = Pattern(r'"(?:(")(?=[^\s,:"\]}][^"\n]{0,200}"")|"?(?:[^\s,:"\]}][^"\n]{0,200}"?)?\Z)')
+# What opens a string in Python (groups: its prefix and its quotes), or the beginning of it.
+PYTHON_STRING = Pattern(r"""[bBfFrRuU]{0,2}(?:"{0,2}|'{0,2})\Z|([bBfFrRuU]{0,2})("{3}|'{3}|["'])""")
+BEGINS_STRING = frozenset("bBfFrRuU\"'")
 ODD_IN_WORDS = frozenset('"[]{}')  # a word with these may contain more than one value
 LONGEST_SEPARATOR = 256  # longer than any separator
 
@@ -593,7 +603,7 @@ class Quoting:
         self.is_guessed = escape == "none" and len(close) < 3
         self.plain_run, self.until_quote = plain_run(close[0], escape), until_quote(close, escape)
 
-    def safe_prefix_end(self, text: str) -> int:
+    def plain_end(self, text: str) -> int:
         """Return the end of the text in the string that is passed on unchanged; -1 if more than a partial escape
         follows."""
         end: int = self.plain_run.match(text).end()
@@ -626,6 +636,7 @@ class Style:
     ) -> None:
         self.strings = {opened: Quoting(close, escape) for opened, close, escape in strings}
         self.usual = strings[0][1] if strings else ""
+        self.is_python = self.strings.keys() >= {'"', "'"}
         self.words, self.bare_keys = words, bare_keys
         self.tokens = {**dict.fromkeys(self.strings, '"'), **dict(zip(punctuation, "[,]{:,}"))}
         ordered = sorted(self.tokens, key=len, reverse=True)
@@ -668,7 +679,8 @@ class Style:
             key = rf"{re.escape(self.opened)}({inside})(?:{after})|(?:{part_of_quote})?\Z"
         self.around_key = (0, 0) if self.bare_keys else (len(self.opened), len(self.usual))
         if not self.is_json:
-            self.opening = Pattern(re.escape(self.opened))
+            tripled = rf"(?!{close}|\Z)" * (len(self.opened) == 1)
+            self.opening = Pattern(re.escape(self.opened) + tripled)
         self.next_member = Pattern(rf"(?:,{JSON_SPACE}*)?(?:{key})")
         self.next_item = Pattern(
             rf",{JSON_SPACE}*(?:()()(?=[\[{{\w-]|{re.escape(self.opened)})|(?:{part_of_quote})?\Z)"
@@ -761,6 +773,10 @@ class Reader(Copyable):
                 self._repaired("missing closing bracket")
                 self._pop()
                 return pos
+        if text in BEGINS_STRING and self.want in ("value", "item") and self.style.is_python:
+            odd = self._python_string(buf, pos, final)
+            if odd != pos:
+                return odd
         if match.lastindex == 3:
             if self.stack and text in "/=#：，\\":
                 other = self._between_members(buf, pos, final)
@@ -784,6 +800,21 @@ class Reader(Copyable):
             self._punctuation(token, text)
         return whole or end
 
+    def _python_string(self, buf: str, pos: int, final: bool) -> int:
+        """Return the end of what opens a string as in Python, with a prefix or with tripled quotes; `pos` if there is
+        none, -1 if more input is needed."""
+        found = PYTHON_STRING.match(buf, pos)
+        if found is None or found[2] is None:
+            return pos if found is None or final else -1
+        prefix, quotes = found.groups()
+        string = self.style.strings.get(quotes[0])
+        if string is None or not (prefix or (len(quotes) == 3 and string.escape != "none")):
+            return pos
+        self._repaired("a string as in Python")
+        self._punctuation('"', quotes[0])
+        self.string = Quoting(quotes, "none" if "r" in prefix.lower() else string.escape)
+        return int(found.end())
+
     def _irregular_quotes(self, buf: str, pos: int, final: bool) -> int:
         """Return the end of a key without its second quote, of one in doubled quotes, or of the doubled quotes that
         a value begins with; `pos` if there is none of these, -1 if more input is needed."""
@@ -805,7 +836,7 @@ class Reader(Copyable):
             if found is not None and found[1]:
                 self._repaired("doubled quotes")
                 self._punctuation('"', '"')
-                self.string = Quoting('"' + found[1], "json")
+                self.string = Quoting('""', "json")
                 return int(found.end())
         return pos if found is None or final else -1
 
@@ -1208,14 +1239,13 @@ KEY_LEFT_OPEN = Pattern(r'(?<=[{,\s])"(\w+):(?=\s*["\[{\w-])')
 NAME_LEFT_OPEN = Pattern(r':\s*"(\w+)\s*,(?=\s*"\w+"\s*:)')
 
 
-def may_be_calls(text: str, tools: Parameters, keys: tuple[str, ...]) -> bool:
+def may_be_calls(text: str, tools: Parameters) -> bool:
     """Return whether the text begins like a call: with an object, or with brackets, quotes and a tool's name."""
     at = BEFORE_FIRST_KEY.match(text).end()
     rest = text[at : at + 64]
     if ANY_KEY.match(text) is not None:
         return True
-    known = [*keys, *KNOWN_KEYS, *tools]
-    return not rest or any(rest.startswith(word) or word.startswith(rest) for word in known)
+    return not rest or any(rest.startswith(word) or word.startswith(rest) for word in [*KNOWN_KEYS, *tools])
 
 
 class Doubts(Parameters):
@@ -1248,7 +1278,7 @@ def calls_in(text: str, tools: Doubts) -> list[tuple[str, str]]:
 
 def arguments_in(name: str, text: str, tools: Doubts) -> str | None:
     """Return the arguments of a tool in a text that has another form; None if it contains anything else."""
-    at = arguments_at(name, text, 0, tools)
+    at = arguments_at(name, text, tools)
     if at is not None and at[1] == len(text):
         return at[0]
     for candidate in _candidates(text):
@@ -1260,19 +1290,19 @@ def arguments_in(name: str, text: str, tools: Doubts) -> str | None:
     return None
 
 
-def arguments_at(name: str, text: str, pos: int, tools: Doubts) -> tuple[str, int] | None:
+def arguments_at(name: str, text: str, tools: Doubts) -> tuple[str, int] | None:
     """Return the arguments of a tool that begin here in another form, and where they end: an object with punctuation
     or a fence around it, keywords in parentheses, or elements.  None if there are none."""
-    before = BEFORE_OBJECT.match(text, pos)
+    before = BEFORE_OBJECT.match(text)
     if before is not None:
         value, end = json_value(text, before.end(), tools)
         found = arguments_of(name, value, tools)
-    elif text.startswith("(", pos):
-        value, end = _called(name + text[pos:], 0, tools)
+    elif text.startswith("("):
+        value, end = _called(name + text, 0, tools)
         named = value is not None and value["name"] == name
-        found, end = arguments_of(name, value["arguments"], tools) if named else None, end + pos - len(name)
+        found, end = arguments_of(name, value["arguments"], tools) if named else None, end - len(name)
     else:
-        pairs, end = _tagged(text, pos, name, tools)
+        pairs, end = _tagged(text, name, tools)
         found = json.dumps(pairs, ensure_ascii=False) if pairs else None
     return None if found is None else (found, int(AFTER_ARGUMENTS.match(text, end).end()))
 
@@ -1400,7 +1430,7 @@ def _tagged_call(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
     name = tool_named(match[3] or match[1], tools) if match is not None else ""
     if match is None or name not in tools:
         return None, pos
-    arguments, end = _tagged(match[4], 0, name, tools)
+    arguments, end = _tagged(match[4], name, tools)
     whole = end == len(match[4]) or not match[4].strip()
     return {"name": name, "arguments": arguments} if whole else None, int(match.end())
 
@@ -1447,11 +1477,12 @@ def _called(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
     return None, pos
 
 
-def _tagged(text: str, pos: int, name: str, tools: Doubts) -> tuple[dict[str, Any], int]:
+def _tagged(text: str, name: str, tools: Doubts) -> tuple[dict[str, Any], int]:
     """Return the arguments of a tool in elements such as `<a>1</a>` or `<x name="a">1</x>`, and where these end."""
     schema = tools.get(name)
     keys = keys_of(schema, schema) or set()
     found: dict[str, Any] = {}
+    pos = 0
     while pos < len(text):
         element = ELEMENT.match(text, pos)
         key = (element[2] or element[1]) if element is not None else ""
@@ -1778,17 +1809,15 @@ class Transcript(Copyable):
         self.calls[-1] = (name, call_id, arguments)
         self.waiting.append({"tool_calls": [{"index": self.index, "id": call_id}]})
 
-    def forget(self) -> None:
-        """Treat all text as prefilled."""
+    def forget(self, kept: int) -> None:
+        """Treat all text and all calls as prefilled, except so many of the last calls, which continue."""
         self.waiting, self.texts["content"] = [], []
         if self.REASONING:
             self.texts["reasoning_content"] = []
-
-    def forget_calls(self, kept: int) -> None:
-        """Treat all calls as prefilled, except so many of the last, which continue."""
-        self.texts["arguments"] = []
-        self.calls = self.calls[len(self.calls) - kept :]
-        self.index = len(self.calls) - 1
+        if self.CALLS:
+            self.texts["arguments"] = []
+            self.calls = self.calls[len(self.calls) - kept :]
+            self.index = len(self.calls) - 1
 
     def is_empty(self) -> bool:
         if self.ESCAPES and self._cut_escape:
@@ -1870,7 +1899,7 @@ LONGEST_TEXT = 512  # a longer rest of a line is not examined
 
 
 class WholeCall:
-    """The steps of a call: (kind, pattern, text without white space), and ("pairs", steps, steps between, least)."""
+    """The steps of a call: (kind, pattern, text without white space)."""
 
     def __init__(self, *steps: Any, styles: tuple[Style, ...] = ()) -> None:
         self.steps, self.styles = steps, styles
@@ -1881,16 +1910,29 @@ class WholeCall:
 
     def _row(self, steps: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
         for step in steps:
-            kind = step[0]
-            if kind == "pairs":
-                pos = self._pairs(step, buf, pos, final, names)
-            elif kind in ("object", "value"):
-                pos = _value(kind, buf, pos, final, self.styles)
-            else:
-                pos = _text(step, buf, pos, final, names)
+            pos = self._step(step, buf, pos, final, names)
             if pos < 0:
                 return NO if final else pos
         return pos
+
+    def _step(self, step: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
+        if step[0] == "object":
+            return _nested(buf, pos, final, self.styles, "{")
+        return _text(step, buf, pos, final, names)
+
+
+class WholeCallOfPairs(WholeCall):
+    """The same with ("pairs", steps, steps between, least), and with values, also raw ones."""
+
+    def _step(self, step: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
+        if step[0] == "pairs":
+            return self._pairs(step, buf, pos, final, names)
+        if step[0] == "raw":
+            return _raw(step[1], buf, pos, final)
+        if step[0] != "value":
+            return super()._step(step, buf, pos, final, names)
+        end = _nested(buf, pos, final, self.styles, '{["')
+        return _after_failed_call(buf, pos, final, self.styles[0]) if end == NO else end
 
     def _pairs(self, step: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
         _, pair, between, least = step
@@ -1905,15 +1947,13 @@ class WholeCall:
             pos, count = end, count + 1
 
 
-def _value(kind: str, buf: str, pos: int, final: bool, styles: tuple[Style, ...]) -> int:
+def _nested(buf: str, pos: int, final: bool, styles: tuple[Style, ...], opened: str) -> int:
+    """Return the end of a value that one of these tokens opens."""
+    top = styles[0]
     if pos == len(buf):
         return MORE
-    top = styles[0]
-    token = top.tokens.get(top.token.match(buf, pos).group())
-    if kind == "object" and token != "{":
+    if top.tokens.get(top.token.match(buf, pos).group(), "-") not in opened:
         return NO
-    if token not in ("{", "[", '"'):
-        return _after_failed_call(buf, pos, final, top)
     reader = Reader((top, styles[1], styles[2]))
     end = reader.read(buf, pos, final)
     if reader.repair:
@@ -1932,23 +1972,28 @@ def _after_failed_call(buf: str, pos: int, final: bool, style: Style) -> int:
     return word if match is not None and match.end() == word > pos else NO
 
 
+def _raw(pattern: Pattern, buf: str, pos: int, final: bool) -> int:
+    """Return the end of a raw value in a line; more of the line may show that it ends earlier."""
+    match, rest = pattern.match(buf, pos), buf[pos : pos + LONGEST_TEXT]
+    undecided = not final and "\n" not in rest and len(rest) < LONGEST_TEXT
+    return MORE if undecided else match.end() if match else NO
+
+
 def _text(step: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
     kind, pattern, text = step
     match = pattern.match(buf, pos)
     rest = buf[pos : pos + LONGEST_TEXT]
     if kind == "line":
-        if not final and len(rest) < text and (match is None or "\n" not in rest):
+        # After a line's end, three characters show whether a fence follows.
+        if not final and len(rest) < text and (match is None or len(rest.partition("\n")[2].lstrip()) < 3):
             return MORE
         return NO if match is None else int(match.end())
-    if kind == "raw":
-        # More of the line may show that the value ends earlier.
-        undecided = not final and "\n" not in rest and len(rest) < LONGEST_TEXT
-        return MORE if undecided else match.end() if match else NO
+    of_tool = kind == "tool" or (kind == "name" and names)
     if match is not None:
-        return NO if kind == "name" and names and match.group() not in names else int(match.end())
+        return NO if of_tool and match.group() not in names else int(match.end())
     if kind != "text":
         part = (KEY_PART if kind == "key" else NAME_PART).match(rest).group()
-        if kind == "name" and names and not any(name.startswith(part) or part.startswith(name) for name in names):
+        if of_tool and not any(name.startswith(part) or part.startswith(name) for name in names):
             return NO
         # The text after the slot may begin with characters that the slot may have.
         ends: tuple[int, ...] = tuple(range(len(part), -1, -1))
@@ -1985,6 +2030,7 @@ class Stream(Copyable):
     HAS_FINAL_MARKERS: ClassVar[bool] = False  # and some at the output's end, or before another marker,
     HAS_RESPELLED_ENDS: ClassVar[bool] = False  # and respelled closers of reasoning, if nothing else closes it
     WHOLE_CALL: ClassVar[Any] = None  # an ordinary text opens a call only where a whole call follows
+    BARE_CALL: ClassVar[Any] = None  # a call without its opener counts only before content, and as a whole
     REASONING: ClassVar[bool] = True  # the format has reasoning,
     HAS_REASONING: ClassVar[bool] = False  # and an opener of it
     HEADED: ClassVar[bool] = True  # generation prompts contain a part of the answer
@@ -1996,7 +2042,11 @@ class Stream(Copyable):
     SPACE: ClassVar[str] = ""  # alternatives of the white space before the content, with SPACE_SEPARATOR between
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     _last_char = ""  # of the text before
-    _usual: ExpectedText | None = None  # the usual texts, one of which is awaited
+    # The usual texts in some places, which are awaited as a whole: after a call, after an argument, where a value ends.
+    USUAL_NEXT: ClassVar[Any] = None
+    USUAL_PAIR: ClassVar[Any] = None
+    USUAL_ENDS: ClassVar[Any] = None
+    _usual: Any = None  # those of which one is awaited
     _is_searched = False  # for a text like a marker
 
     def __init__(
@@ -2153,11 +2203,10 @@ class Stream(Copyable):
         self._base = -len(head)
         self._out.waiting = self._advance(head)
         if not self._echo:
-            self._out.forget()
+            self._out.forget(self._open if self.CALLS else 0)
             self._diagnostics.clear()
             if self.CALLS:
                 self._unchecked.clear()
-                self._out.forget_calls(self._open)
             if self.CALLS and self._open:
                 self._out.announce()
             if self.HAS_REASONING and not self._reasoning_on:
@@ -2188,12 +2237,20 @@ class Stream(Copyable):
     def _feed_slowly(self, chunk: str) -> list[Delta]:
         """Handle a chunk that may contain more than plain text; if it only continues the text, no state is needed."""
         if self._final:
-            return self._feed_after_finish(chunk)
+            # Nothing of a text that is fed after `finish` is lost.
+            if chunk and (not self.diagnostics or self._diagnostics[-1].code != TEXT_AFTER_FINISH):
+                self._note(TEXT_AFTER_FINISH, "text after the output was finished")
+            self._out.texts["trailing"].append(chunk)
+            return []
         if self.WAITS and self._is_still_ambiguous is not None:
             self._buf += chunk
             if self._is_still_ambiguous(self._buf[self._ambiguous_from :]):
                 return []
-            if self.CALLS and self._usual is not None and self._is_usual(self._usual, self._ambiguous_from):
+            if (
+                (self.USUAL_NEXT or self.USUAL_PAIR or self.USUAL_ENDS)
+                and self._usual is not None
+                and self._is_usual(self._usual, self._ambiguous_from)
+            ):
                 return []
             return self._advance("")
         if self._wanted > len(chunk):
@@ -2220,7 +2277,7 @@ class Stream(Copyable):
             return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(text)}}]}]
         return [{kind: text}]
 
-    def _is_usual(self, usual: ExpectedText | None, start: int) -> bool:
+    def _is_usual(self, usual: Any, start: int) -> bool:
         """Return whether the text from `start` on is the usual text, or its beginning; then all of it is awaited."""
         if usual is None or len(self._buf) - start > usual.width:
             return False
@@ -2229,13 +2286,6 @@ class Stream(Copyable):
             return False
         self._usual, self._is_still_ambiguous, self._ambiguous_from = usual, incomplete, start
         return True
-
-    def _feed_after_finish(self, chunk: str) -> list[Delta]:
-        """Add text that is fed after `finish` to the trailing text; nothing of it is lost."""
-        if chunk and (not self.diagnostics or self._diagnostics[-1].code != TEXT_AFTER_FINISH):
-            self._note(TEXT_AFTER_FINISH, "text after the output was finished")
-        self._out.texts["trailing"].append(chunk)
-        return []
 
     def _json(self, text: str) -> str:
         """Return the plain text of a value, escaped for the string that it becomes."""
@@ -2256,8 +2306,10 @@ class Stream(Copyable):
         self._open_kind, self._text_fast_path = "", False
         if self.WAITS:
             self._is_still_ambiguous = None
+        if self.USUAL_NEXT or self.USUAL_PAIR or self.USUAL_ENDS:
+            self._usual = None
         if self.CALLS:
-            self._usual, self._regular_fast_path, self._value_fast_path = None, None, False
+            self._regular_fast_path, self._value_fast_path = None, False
         if self._parts:
             chunk = "".join(self._parts) + chunk
             self._parts.clear()
@@ -2382,12 +2434,11 @@ class TurnStates(Stream):
     # What the states look for, each in its text.
     BEFORE_CONTENT: ClassVar[Scanner] = NO_MARKERS
     AFTER_TURN: ClassVar[Scanner] = NO_MARKERS  # a call directly after the end of the turn is one of its calls
-    USUAL_NEXT: ClassVar[ExpectedText | None] = None  # the usual text after a call,
-    USUAL_PAIR: ClassVar[ExpectedText | None] = None  # and after an argument
     REASONING_AGAIN: ClassVar[Scanner] = NO_MARKERS  # what opens it, where it has just been opened
     IN_REASONING: ClassVar[Scanner] = NO_MARKERS
     _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
     _ends_inside = False  # the output was found to end inside a part
+    _lacks_section = False  # the section of the last call is missing
     _kept = False  # the header of a call that stays text is being read
 
     def finish(self) -> list[Delta]:
@@ -2410,6 +2461,8 @@ class TurnStates(Stream):
         """Do the same as `_until`, but accept openers of these kinds before any text of reasoning or content."""
         if self._only_space_so_far:
             comes = self._next(self.BEFORE_CONTENT)
+            if self.BARE_CALL and comes == "bare":
+                comes = self._opens_bare_call()
             if comes is None or comes in first:
                 return comes or ""
         return self._until(marks, kind)
@@ -2510,7 +2563,22 @@ class TurnStates(Stream):
         if not (self._calls_on and counts) or (is_word(before) and is_word(self._buf[mark.start])):
             return None
         end = self.WHOLE_CALL.end(self._buf, mark.start, self._final, self._tools)
+        if end == MORE:  # a long one is read again only after it has grown by half
+            self._wanted = max(0, len(self._buf) - mark.start - LONGEST_TEXT) >> 1
         return mark.of_kind("ordinary" if end == MORE else "whole") if end >= 0 or end == MORE else None
+
+    def _opens_bare_call(self) -> str | None:
+        """Return the mark's kind if a whole call of a known tool follows, "" if none does; None while that is
+        undecided."""
+        if not (self._calls_on and self._tools):
+            return ""
+        end = self.BARE_CALL.end(self._buf, self._mark.start, self._final, self._tools)
+        if end == MORE:  # a long one is read again only after it has grown by half
+            self._wanted = max(0, len(self._buf) - self._mark.start - LONGEST_TEXT) >> 1
+            return None
+        if end >= 0:
+            self._note("call_not_opened", "a call without its opener")
+        return "bare" if end >= 0 else ""
 
     def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
         """Return the mark as the end of reasoning that is never closed: a closer in another spelling, an opener of
@@ -2558,7 +2626,7 @@ class TurnStates(Stream):
     def _counted(self, mark: Match) -> str:
         return {"final_end": "end", "weak_content_end": "content_end"}.get(mark.kind, "reasoning_end")
 
-    def _next(self, marks: Scanner, usual: ExpectedText | None = None) -> str | None:
+    def _next(self, marks: Scanner, usual: Any = None) -> str | None:
         """Return the kind of the next marker after white space, "" for other text; None if more input is needed.
         `usual`: the usual text, which may contain several of the markers."""
         if self._space:
@@ -2571,22 +2639,18 @@ class TurnStates(Stream):
             if start == len(buf):
                 return None
             core = marks.prefix_of(buf, start)
-            if core:
-                self._leave_open(start, core)
+            if core:  # nothing is decided before all of it has arrived
+                if " " in core or not core.isprintable():  # white space may differ, or words, or the spelling
+                    self._is_still_ambiguous = lambda text: truncated_core((core,), text)
+                else:
+                    self._is_still_ambiguous = core[:-1].startswith
+                self._ambiguous_from = start
                 return None
         if mark is None:
             return ""
         self._mark = mark
         self._skip = mark.end - self._pos
         return str(mark.kind)
-
-    def _leave_open(self, start: int, core: str) -> None:
-        """Note that the text from `start` on is the beginning of this marker, so nothing is decided before all of it
-        has arrived."""
-        if " " in core or not core.isprintable():  # white space may differ, or words, or the spelling
-            self._is_still_ambiguous, self._ambiguous_from = lambda text: truncated_core((core,), text), start
-        else:
-            self._is_still_ambiguous, self._ambiguous_from = core[:-1].startswith, start
 
     def _skip_space(self) -> None:
         while self._space and self._pos < len(self._buf):
@@ -2752,6 +2816,8 @@ class TurnStates(Stream):
             self._out.release("content")
         if self.HAS_REASONING and self._opener and self._reasoning_on:
             self._note_truncation(*ENDS_IN_REASONING)
+        if (self.WHOLE_CALL or self.BARE_CALL) and self._lacks_section:
+            self._unclosed = False
         if self.CALLS and (self._open or (self._unclosed and not self.ENDS_TURN)):
             self._note_truncation(*ENDS_IN_CALL)
 
@@ -2905,6 +2971,11 @@ ATTRIBUTES = (
     "_open_kind _opener _out _parts _pos _reasoning_on _regular_fast_path _skip _space _state _state_before_call "
     "_text_fast_path _tools _unaccounted _unchecked _unclosed _value_fast_path _wanted"
 )
+MISFITS = {
+    "inside": ("argument_not_closed", "the argument {key} is in the value of another"),
+    "type": ("argument_of_other_type", "the argument {key} is not of the type in the schema"),
+    "key": ("unknown_argument", "the tool {tool} has no argument {key}"),
+}
 CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 
 
@@ -2931,7 +3002,6 @@ class Machine(Slots):
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
     _reader: Reader | None = None  # and the reader of one
     _written = ""  # the beginning of the arguments
-    _lacks_section = False  # the section of the last call is missing
     _is_unwrapped = False  # the outer piece of the call's opener is missing
     _is_opened_twice = False  # another opener follows the opener of this call
     _repaired = False  # the arguments of the last call were repaired
@@ -2967,7 +3037,7 @@ class Machine(Slots):
         """Prepare to pass on the next chunks of a value that is written as the template does."""
         string = reader.string
         if string is not None and string.close == reader.style.usual and not reader.out:
-            self._enter_fast_path("arguments", string.safe_prefix_end)
+            self._enter_fast_path("arguments", string.plain_end)
         elif self._open_kind:
             self._enter_fast_path("")
         if not reader.out and reader.is_regular():
@@ -3022,17 +3092,9 @@ class Machine(Slots):
             if found is not None:
                 # Where it would be if it had been added at once, whenever somebody asks.
                 at = next((at for at, note in enumerate(notes) if note.offset >= offset), len(notes))
-                notes.insert(at + earlier, self._misfit(offset, name, *found))
+                code, text = MISFITS[found[0]]
+                notes.insert(at + earlier, Diagnostic(offset, text.format(tool=name, key=found[1]), code))
                 del notes[MOST_DIAGNOSTICS:]
-
-    def _misfit(self, offset: int, name: str, what: str, key: str) -> Any:
-        if what == "inside":
-            text = f"the argument {key} is in the value of another"
-            return Diagnostic(offset, text, "argument_not_closed")
-        if what == "type":
-            text = f"the argument {key} is not of the type in the schema"
-            return Diagnostic(offset, text, "argument_of_other_type")
-        return Diagnostic(offset, f"the tool {name} has no argument {key}", "unknown_argument")
 
     def _emit_arguments(self, text: str) -> None:
         """Emit arguments that are a string with an object in it; any other string is content."""
@@ -3189,8 +3251,8 @@ class Machine(Slots):
         """Try to read the text after _skip characters of opener as a call; if it isn't one, it is text of this kind."""
         self._state_before_call = type(self)._content if self._state == type(self)._after_call else self._state
         self._kind_before_call = kind
-        if self.WHOLE_CALL:
-            self._lacks_section = self._mark.kind == "whole"
+        if self.WHOLE_CALL or self.BARE_CALL:
+            self._lacks_section = self._mark.kind in ("whole", "bare")
         if self.UNWRAPPED:
             self._is_unwrapped = self._buf[self._mark.start : self._mark.end] == self.UNWRAPPED[0]
         self._is_opened_twice = False
@@ -3255,7 +3317,7 @@ class Machine(Slots):
         """Return the kind of the next marker after a call, as `_next` does; a truncated marker of the calls at the
         output's end is dropped."""
         marks, buf = self.AFTER_CALL, self._buf
-        kind = self._next(marks, self.USUAL_NEXT)
+        kind = self._next(marks, self.USUAL_NEXT) if self.USUAL_NEXT else self._next(marks)
         # The text after a piece of a closer may be all that the output has of the rest.
         part = kind == "" or (kind in ("close", "closed") and next_char(buf, self._mark.end) < len(buf))
         if part and self._final:
@@ -3366,7 +3428,7 @@ class Repairs(Machine):
     def _second_reading(self) -> bool:
         """Read a text that opens like a call up to the end of that call, as a whole."""
         buf, start = self._buf, self._pos + self._skip
-        if not may_be_calls(buf[start : start + NAME_LIMIT], self._tools, ()):
+        if not may_be_calls(buf[start : start + NAME_LIMIT], self._tools):
             return self._restore_first_reading()
         mark = self.BREAKS.find(buf, start)
         if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
@@ -3696,6 +3758,12 @@ class CallObjects(Repairs):
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]]  # ("*",) is a name that is the key
     OBJECT_OPENER: ClassVar[str] = ""  # the text that the object opens with
     CLOSERS: ClassVar[Sequence[str]] = ()
+    OBJECTS_HAVE_ID: ClassVar[bool] = False  # a field of theirs is the call's id
+    # If the name comes before the arguments, the usual beginning of the object is read at once: up to the name, and
+    # from there to the inside of the arguments.
+    HEAD: ClassVar[Any] = None
+    TO_ARGUMENTS: ClassVar[str] = ""
+    USUAL_KEYS: ClassVar[tuple[str, str]]  # the keys of both
 
     def _call(self) -> bool:
         # call = (slot SLOT_END)* object
@@ -3744,13 +3812,61 @@ class CallObjects(Repairs):
         # Whether another object is around the arguments, so that they are read as a whole; None: their first key shows.
         self._wrapped = None if self.REREADS_CALLS and self._tools else False
         self._arguments_before_name: str | None = None
-        self._call_id: str | None = None
+        if self.OBJECTS_HAVE_ID:
+            self._call_id: str | None = None
         self._reader = reader = CallReader(self.STYLES, self.BREAKS)
         reader.fields = self.FIELDS
+        if self.HEAD:
+            self._read_head(reader)
+
+    def _read_head(self, reader: CallReader) -> None:
+        head = self.HEAD.match(self._buf, self._pos)
+        if head is not None and head["name"]:
+            self._pos = head.end()
+            if self.OBJECTS_HAVE_ID:
+                self._call_id = head.groupdict().get("id")
+            self._raw.append(head[0])
+            reader.go_to(self.USUAL_KEYS[0])
+            if self._accept_name(head["name"]):
+                self._state = type(self)._to_arguments
+
+    def _to_arguments(self) -> bool:
+        # to_arguments = "," key ":" "{"
+        buf, text, end, reader = self._buf, self.TO_ARGUMENTS, self._pos + len(self.TO_ARGUMENTS), self._reader
+        if not buf.startswith(text, self._pos) and text.startswith(buf[self._pos :]) and not self._final:
+            # Nothing can be decided before all of it has arrived.
+            self._is_still_ambiguous, self._ambiguous_from = text[:-1].startswith, self._pos
+            return False
+        if self._wrapped is None and buf.startswith(text, self._pos):
+            key = FIRST_KEY.match(buf, end - 1)
+            if key is None and not self._final and PART_OF_FIRST_KEY.fullmatch(buf, end - 1):
+                self._is_still_ambiguous, self._ambiguous_from = PART_OF_FIRST_KEY.fullmatch, end - 1
+                return False
+            self._wrapped = self._is_wrapper(key)
+        self._state = type(self)._object
+        usual = buf.startswith(text, self._pos) and not self._wrapped
+        # No marker that ends the call begins at the arguments, or could.
+        usual = usual and not self.BREAKS.prefix_of(buf, end - 1) and self.BREAKS.match_at(buf, end - 1) is None
+        if isinstance(reader, CallReader) and usual:
+            stop = json_end(buf, end - 1) if reader.style.is_json and buf.find("}", end) >= 0 else 0
+            closing = OBJECT_END.match(buf, stop) if stop else None
+            if closing is not None:  # the standard library's scanner has read all of it
+                self._pos = closing.end()
+                self._reader = None
+                return self._close_call(buf[end - 1 : stop])
+            self._pos, self._written = end, "{"
+            self._out.emit("arguments", "{")
+            reader.go_to(self.USUAL_KEYS[1], "{")
+        return True
 
     def _object(self) -> bool:
         # call = "{" (key ":" value ",")* "}"
         reader, more = self._reader, True
+        both = self.HEAD and self._has_name and not self._wrapped and self._buf.startswith("}}", self._pos)
+        if both and isinstance(reader, CallReader) and reader.may_close(self._arguments_before_name):
+            self._pos += 2
+            self._reader = None
+            return self._close_call(reader.take() + "}")
         while more and isinstance(reader, CallReader) and self._reader is reader:
             if self.REREADS_CALLS and reader.want == "colon" and self._tools and not self._irregular_arguments(reader):
                 return False
@@ -3785,7 +3901,7 @@ class CallObjects(Repairs):
             return False
         text = buf[start : len(buf) if mark is None else mark.start]
         doubts = Doubts(self._tools, mark is None)
-        found = arguments_at(self._out.calls[-1][0], text, 0, doubts)
+        found = arguments_at(self._out.calls[-1][0], text, doubts)
         if found is not None:
             self.incomplete |= doubts.is_guessed
             self._note("arguments_repaired", "arguments: in another form")
@@ -3818,7 +3934,7 @@ class CallObjects(Repairs):
         usual = len(reader.path) == len(next(iter(self.FIELDS)))  # elsewhere, a value that is no name means nothing
         if event == "name" and not self._has_name and (is_text or usual):
             return self._accept_name(text_of(text) if is_text else "")
-        if event == "id" and self._call_id is None:
+        if self.OBJECTS_HAVE_ID and event == "id" and self._call_id is None:
             self._call_id = text_of(text) if is_text else text
             if self._has_name:
                 self._out.set_id(self._call_id or "")
@@ -3866,7 +3982,7 @@ class CallObjects(Repairs):
         self._raw = []
         if self.CORRECTS_TOOL_NAMES and name != written:
             self._note("tool_name_corrected", f"the tool {name} is called as {written}")
-        self._open_call(name, self._call_id)
+        self._open_call(name, self._call_id if self.OBJECTS_HAVE_ID else None)
         if self._arguments_before_name:
             self._written = self._arguments_before_name[0]
             self._emit_arguments(self._without_call(name, self._arguments_before_name))
@@ -3978,64 +4094,6 @@ class CallObjects(Repairs):
         super()._finish()
 
 
-class CanonicalOrderCalls(CallObjects):
-    """Reads call objects in JSON whose name comes before the arguments; the usual beginning is read at once."""
-
-    HEAD: ClassVar[Pattern]  # the usual beginning of the object, up to the name
-    TO_ARGUMENTS: ClassVar[str]  # the usual text from there to the inside of the arguments
-    USUAL_KEYS: ClassVar[tuple[str, str]]  # the keys of both
-
-    def _begin_object(self) -> None:
-        super()._begin_object()
-        head = self.HEAD.match(self._buf, self._pos)
-        if head is not None and head["name"] and isinstance(self._reader, CallReader):
-            self._pos, self._call_id = head.end(), head.groupdict().get("id")
-            self._raw.append(head[0])
-            self._reader.go_to(self.USUAL_KEYS[0])
-            if self._accept_name(head["name"]):
-                self._state = type(self)._to_arguments
-
-    def _to_arguments(self) -> bool:
-        # to_arguments = "," key ":" "{"
-        buf, text, end, reader = self._buf, self.TO_ARGUMENTS, self._pos + len(self.TO_ARGUMENTS), self._reader
-        if not buf.startswith(text, self._pos) and text.startswith(buf[self._pos :]) and not self._final:
-            # Nothing can be decided before all of it has arrived.
-            self._is_still_ambiguous, self._ambiguous_from = text[:-1].startswith, self._pos
-            return False
-        if self._wrapped is None and buf.startswith(text, self._pos):
-            key = FIRST_KEY.match(buf, end - 1)
-            if key is None and not self._final and PART_OF_FIRST_KEY.fullmatch(buf, end - 1):
-                self._is_still_ambiguous, self._ambiguous_from = PART_OF_FIRST_KEY.fullmatch, end - 1
-                return False
-            self._wrapped = self._is_wrapper(key)
-        self._state = type(self)._object
-        usual = buf.startswith(text, self._pos) and not self._wrapped
-        if isinstance(reader, CallReader) and usual and not self._may_break(end - 1):
-            stop = json_end(buf, end - 1) if reader.style.is_json and buf.find("}", end) >= 0 else 0
-            closing = OBJECT_END.match(buf, stop) if stop else None
-            if closing is not None:  # the standard library's scanner has read all of it
-                self._pos = closing.end()
-                self._reader = None
-                return self._close_call(buf[end - 1 : stop])
-            self._pos, self._written = end, "{"
-            self._out.emit("arguments", "{")
-            reader.go_to(self.USUAL_KEYS[1], "{")
-        return True
-
-    def _may_break(self, pos: int) -> bool:
-        """Return whether a marker that ends the call begins here, or could begin here."""
-        return self.BREAKS.prefix_of(self._buf, pos) != "" or self.BREAKS.match_at(self._buf, pos) is not None
-
-    def _object(self) -> bool:
-        reader = self._reader
-        both = self._has_name and not self._wrapped and self._buf.startswith("}}", self._pos)
-        if both and isinstance(reader, CallReader) and reader.may_close(self._arguments_before_name):
-            self._pos += 2
-            self._reader = None
-            return self._close_call(reader.take() + "}")
-        return super()._object()
-
-
 # A pair with this key contains all arguments, if the schema has no such key.
 WHOLE_ARGUMENTS = ("arguments", "parameters")
 MOST_KEYS = 64  # keys of schemas with more than these aren't searched for
@@ -4080,7 +4138,7 @@ class Pairs(Repairs):
 
     def _pairs(self) -> bool:
         # arguments = (pair | separator)* end
-        kind = self._next(self.BETWEEN, self.USUAL_PAIR)
+        kind = self._next(self.BETWEEN, self.USUAL_PAIR) if self.USUAL_PAIR else self._next(self.BETWEEN)
         if kind is None:
             return False
         if kind == "skip":
@@ -4348,6 +4406,19 @@ class Closer:
         return -1 if self.core in text else self.partial_match(text, 0)
 
 
+def begins_with_key(buf: str, pos: int, keys: Iterable[str], end: Scanner) -> bool:
+    """Return whether the text from `pos` on begins with one of the keys and what ends a key."""
+    return any(buf.startswith(key, pos) and end.match_at(buf, pos + len(key)) is not None for key in keys)
+
+
+def may_begin_with_key(buf: str, pos: int, keys: Iterable[str], end: Scanner) -> bool:
+    """Return whether the text from `pos` to the end is the beginning of one of the keys and what ends a key."""
+    rest = buf[pos:]
+    return any(
+        key.startswith(rest) or (rest.startswith(key) and end.prefix_of(buf, pos + len(key)) != "") for key in keys
+    )
+
+
 class KnownPairs:
     """The end of a value: its own closer, or the next pair with one of these keys; or a marker ("break") after which
     no pair ends it, because the value quotes a call.
@@ -4363,7 +4434,9 @@ class KnownPairs:
 
     def find(self, buf: str, pos: int) -> Match | None:
         match = self.ends.find(buf, pos)
-        while match is not None and match.kind == "next" and not self._is_pair(buf, match.end):
+        while match is not None and match.kind == "next":
+            if begins_with_key(buf, match.end, self.keys, self.key_end):
+                break
             match = self.ends.find(buf, match.start + 1)
         stop = len(buf) if match is None else match.start
         for line in self.lines if buf.find("\n", pos, stop) >= 0 else ():
@@ -4390,23 +4463,11 @@ class KnownPairs:
             at = buf.find("\n", at + 1)
         return end
 
-    def _is_pair(self, buf: str, pos: int) -> bool:
-        return any(
-            buf.startswith(key, pos) and self.key_end.match_at(buf, pos + len(key)) is not None for key in self.keys
-        )
-
-    def _is_prefix(self, buf: str, pos: int) -> bool:
-        rest = buf[pos:]
-        return any(
-            key.startswith(rest) or (rest.startswith(key) and self.key_end.prefix_of(buf, pos + len(key)) != "")
-            for key in self.keys
-        )
-
     def partial_match(self, buf: str, pos: int) -> int:
         end = self.ends.partial_match(buf, pos)
         match = self.ends.find(buf, max(pos, len(buf) - self.width))
         while match is not None and match.start < end:
-            if match.kind == "next" and self._is_prefix(buf, match.end):
+            if match.kind == "next" and may_begin_with_key(buf, match.end, self.keys, self.key_end):
                 end = self.ends.with_lead(buf, pos, match.start)
                 break
             match = self.ends.find(buf, match.start + 1)
@@ -4458,14 +4519,12 @@ class ValueOrCallEnd:
     a key in it, which `schema` must name; `begun` its possible beginning.  All begin with one of `first_chars`.
     """
 
-    def __init__(
-        self, end: Closer | KnownPairs | Scanner, schema: object, first_chars: frozenset[str], *patterns: Pattern
-    ) -> None:
+    def __init__(self, end: End, schema: object, first_chars: frozenset[str], *patterns: Pattern) -> None:
         self.end, self.schema, self.first_chars = end, schema, first_chars
         self.close, self.prefix, self.garbled, self.begun = patterns
 
     def find(self, buf: str, pos: int) -> Match | None:
-        mark = self.end.find(buf, pos)
+        mark: Match | None = self.end.find(buf, pos)
         match = self.close.search(buf, pos, len(buf) if mark is None or mark.kind == "break" else mark.start)
         if match is not None and (mark is None or mark.start >= match.start()):
             mark = Match("lost", match.start(), match.start(), "\n" * (buf[match.start() - 1 : match.start()] == "\n"))
@@ -4479,14 +4538,14 @@ class ValueOrCallEnd:
 
     def partial_match(self, buf: str, pos: int) -> int:
         match = self.prefix.search(buf, max(pos, len(buf) - LOOK_BACK))
-        start = self.end.partial_match(buf, pos)
+        start: int = self.end.partial_match(buf, pos)
         start = start if match is None else min(start, match.start())
         match = self.begun.search(buf, max(pos, start - 2 * LOOK_BACK), start)
         start = start if match is None else match.start()
         return start - (start > pos and buf[start - 1] == "\n")
 
     def safe_prefix_end(self, text: str) -> int:
-        end = self.end.safe_prefix_end(text)
+        end: int = self.end.safe_prefix_end(text)
         is_odd = end >= 0 and not self.first_chars.isdisjoint(text)
         if is_odd and (self.begun.search(text, 0, end) or self.prefix.search(text) or self.close.search(text)):
             return -1
@@ -4538,7 +4597,6 @@ class RawPairs(Pairs):
     RETYPES_VALUES: ClassVar[bool] = False  # a value in another form is converted by the schema
     WORDS: ClassVar[ValueWords]
     AFTER_VALUE: ClassVar[End]
-    USUAL_ENDS: ClassVar[ExpectedText | None] = None  # the usual texts from a value's closer on
     VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # before and after the key, if the closing marker repeats it
     # The closers of a value, and the markers that may come after it: the first closer that one of these, or a known
     # key, follows directly ends the value.  None: the first closer does.
@@ -4730,16 +4788,10 @@ class RawPairs(Pairs):
             return True
         may_continue = at == len(self._buf) or self.BETWEEN.prefix_of(self._buf, at) != ""
         if self.NEXT_PAIR and self.AROUND_KEY:  # a pair may lack its opener
-            keys, rest = self._keys if self._tools else (), self._buf[at:]
-            end = self.NEXT_PAIR[1]
-            for key in keys:
-                if rest.startswith(key) and end.match_at(rest, len(key)) is not None:
-                    return True
-                may_continue = (
-                    may_continue
-                    or key.startswith(rest)
-                    or (rest.startswith(key) and end.prefix_of(rest, len(key)) != "")
-                )
+            keys, end = self._keys if self._tools else (), self.NEXT_PAIR[1]
+            if begins_with_key(self._buf, at, keys, end):
+                return True
+            may_continue = may_continue or may_begin_with_key(self._buf, at, keys, end)
         return None if may_continue and not self._final else False
 
     def _unescape(self, text: str, *, over: bool = False) -> str:

@@ -61,17 +61,17 @@ class StreamParser(RawPairs):
     OTHER_SPELLINGS = True
     HEADS = ("",)
     ANCHORS = ("<:from assistant",)
-    AROUND_REASONING = (("to self:>",), ("<:more:>", "<:more:><:from assistant"))
+    AROUND_REASONING = (("to self:>",), ("<:more:>",))
     HEADED = False
     MARKER_LIKE = (
         Pattern(
-            "(?:[<＜][\\s<＜/\\\\|｜!:]{0,7}(?:(?ai:more)|(?ai:from)|(?ai:run)|(?ai:given))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}"
-            '["\']?)?\\s?[^\\w\\s\\"\\\\]{0,4}|<:\\w(?:[\\w ▁:.-]{0,46}\\w)?:>)(?=\\w|\\n|\\Z)|(?:<:over:>|#top#)\\s*\\Z|(?:<:(?:o(?:v(?'
-            r":e(?:r(?::)?)?)?)?)?|#t(?:o(?:p)?)?)\Z"
+            "(?:[<＜][\\s<＜/\\\\|｜!:]{0,7}(?:(?ai:more)|(?ai:run)|(?ai:given))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?\\s?["
+            r'^\w\s\"\\]{0,4}|<:\w(?:[\w ▁:.-]{0,46}\w)?:>)(?=\w|\n|\Z)|(?:<:over:>|#top#)\s*\Z|(?:<:(?:o(?:v(?:e(?:r(?::)'
+            r"?)?)?)?)?|#t(?:o(?:p)?)?)\Z"
         ), Pattern(r"\A[>](?![^\S\n])|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\S\n])[<]\Z"),
         Pattern(
-            r'(?!)|"(?:[>]|\\r\\n)|(?:(?:[<＜][\s<＜/\\|｜!:]{0,7}(?:(?ai:more)|(?ai:from)|(?ai:run)|(?ai:given))s?(?!\w)('
-            '?:[=:]["\']?[\\w.:-]{1,64}["\']?)?\\s?[^\\w\\s\\"\\\\]{0,4}|<:\\w(?:[\\w ▁:.-]{0,46}\\w)?:>)(?:\\\\n)?|[<]|\\\\r)"'
+            '(?!)|"(?:[>]|\\\\r\\\\n)|(?:(?:[<＜][\\s<＜/\\\\|｜!:]{0,7}(?:(?ai:more)|(?ai:run)|(?ai:given))s?(?!\\w)(?:[=:]["\']?'
+            '[\\w.:-]{1,64}["\']?)?\\s?[^\\w\\s\\"\\\\]{0,4}|<:\\w(?:[\\w ▁:.-]{0,46}\\w)?:>)(?:\\\\n)?|[<]|\\\\r)"'
         ),
     )
     PLACE_DECIDES = True
@@ -83,27 +83,22 @@ class StreamParser(RawPairs):
     TEXT_MARKERS = True
     IN_REASONING = Scanner(
         ("final_end", "#top#", "", "", 0), ("unclosed", "<:from assistant to user:>", "", "", 0),
-        ("reasoning_end", "<:more:> <:from assistant", "", "", 0), ("reasoning_end", "<:more:>", "", "", 2),
-        ("end", "<:over:>", "", "", 0), ("respelled", "\x00<:more:><:fromassistant", "", "", 6),
+        ("reasoning_end", "<:more:>", "", "", 0), ("end", "<:over:>", "", "", 0),
         ("respelled", "\x00<:more:>", "", "", 6), ("end", "\x00<:over:>", "", "", 6),
         ("unclosed", "to user:>", " ", "", 1),
         find=(
-            r"#(top#)|<(?:(:from\s{1,64}assistant\s{1,64}to\s{1,64}user:>)|(:more:>\s{0,64}<:from\s{1,64}assistant)|(:"
-            r"more:>)|(:over:>)|([\s|｜]{0,4}:[\s|｜]{0,4}(?ai:more)[\s|｜]{0,4}:[\s|｜]{0,4}>[\s|｜]{0,4}<[\s|｜]{0,4"
-            r"}:[\s|｜]{0,4}(?ai:from)[\s_▁|｜-]{0,64}(?ai:assistant))|([\s|｜]{0,4}:[\s|｜]{0,4}(?ai:more)[\s|｜]{0,4"
-            r"}:[\s|｜]{0,4}>)|([\s|｜]{0,4}:[\s|｜]{0,4}(?ai:over)[\s|｜]{0,4}:[\s|｜]{0,4}>))|t(o\s{1,64}user:>)"
-        ), near=r"#(?=[t]|\Z)|<(?=[\t\n\r \-:_\|▁｜]|\Z)|t(?=[o]|\Z)", width=249, leads=" ",
+            r"#(top#)|<(?:(:from\s{1,64}assistant\s{1,64}to\s{1,64}user:>)|(:more:>)|(:over:>)|({}:{}(?ai:more){}:{}>)"
+            r"|({}:{}(?ai:over){}:{}>))|t(o\s{1,64}user:>)"
+        ), near=r"#(?=[t]|\Z)|<(?=[\t\n\r \-:_\|▁｜]|\Z)|t(?=[o]|\Z)", width=219, leads=" ",
     )
     IN_CONTENT = Scanner(
-        ("final_end", "#top#", "", "", 0), ("stray", "<:more:> <:from assistant", "", "", 0),
-        ("header", "<:from assistant", "", "", 1), ("end", "<:over:>", "", "", 0), ("stray", "<:more:>", "", "", 2),
-        ("end", "\x00<:over:>", "", "", 6), ("reasoning", "to self:>", " ", "", 0),
+        ("final_end", "#top#", "", "", 0), ("header", "<:from assistant", "", "", 0), ("end", "<:over:>", "", "", 0),
+        ("stray", "<:more:>", "", "", 0), ("end", "\x00<:over:>", "", "", 6), ("reasoning", "to self:>", " ", "", 0),
         ("content", "to user:>", " ", "", 0), ("line", "to ", " ", " ", 2),
         find=(
-            r"#(top#)|<(?:(:more:>\s{0,64}<:from\s{1,64}assistant)|(:from\s{1,64}assistant)|(:over:>)|(:more:>)|([\s|"
-            r"｜]{0,4}:[\s|｜]{0,4}(?ai:over)[\s|｜]{0,4}:[\s|｜]{0,4}>))|t(?:(o\s{1,64}self:>)|(o\s{1,64}user:>)|(o(?"
-            r"!\w)))"
-        ), near=r"#(?=[t]|\Z)|<(?=[\t\n\r \-:_\|▁｜]|\Z)|t(?=[o]|\Z)", width=153, leads=" ",
+            r"#(top#)|<(?:(:from\s{1,64}assistant)|(:over:>)|(:more:>)|({}:{}(?ai:over){}:{}>))|t(?:(o\s{1,64}self:>)|"
+            r"(o\s{1,64}user:>)|(o(?!\w)))"
+        ), near=r"#(?=[t]|\Z)|<(?=[\t\n\r \-:_\|▁｜]|\Z)|t(?=[o]|\Z)", width=105, leads=" ",
     )
     REASONING_AGAIN = Scanner(
         ("reasoning", "to self:>", " ", "", 0), find=r"t(o\s{1,64}self:>)", near=r"t(?=[o]|\Z)", width=74, leads=" "
@@ -114,8 +109,7 @@ class StreamParser(RawPairs):
         (
             "name",
             Scanner(
-                ("suffix", ':> <run name="', "", "", 0), find=r':(>\s{0,64}<run\s{1,64}name=")', near=r":(?=[>]|\Z)",
-                width=142,
+                ("suffix", ':> <run name="', "", "", 0), find=r':(> <run\s{1,64}name=")', near=r":(?=[>]|\Z)", width=142
             ), "", Pattern(r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?::(>\s{0,64}<run\s{1,64}name="))'), ("",),
         ),
         (
@@ -154,11 +148,9 @@ class StreamParser(RawPairs):
         ("skip", "\x00</given>", "", "", 6), ("next", "\x00<:over:>", "", "", 6), ("next", "\x00</run>", "", "", 6),
         ("next", "to ", " ", " ", 2),
         find=(
-            r'<(?:(:more:>\s{0,64}<:from\s{1,64}assistant(?!\w))|(given\s{1,64}name=")|(/given>)|(:over:>)|(/run>)|(['
-            r"\s|｜]{0,4}:[\s|｜]{0,4}(?ai:more)[\s|｜]{0,4}:[\s|｜]{0,4}>[\s|｜]{0,4}<[\s|｜]{0,4}:[\s|｜]{0,4}(?ai:f"
-            r"rom)[\s_▁|｜-]{0,64}(?ai:assistant))|([\s|｜]{0,4}(?ai:given)[\s_▁|｜-]{0,64}(?ai:name)[\s|｜]{0,4}=[\s|"
-            r'｜]{0,4}")|([\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:given)[\s|｜]{0,4}>)|([\s|｜]{0,4}:[\s|｜]{0,4}(?ai:over)['
-            r"\s|｜]{0,4}:[\s|｜]{0,4}>)|([\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:run)[\s|｜]{0,4}>))|t(o(?!\w))"
+            r'<(?:(:more:> <:from\s{1,64}assistant(?!\w))|(given\s{1,64}name=")|(/given>)|(:over:>)|(/run>)|({}:{}(?ai'
+            r':more){}:{}>{}<{}:{}(?ai:from){-}(?ai:assistant))|({}(?ai:given){-}(?ai:name){}={}")|({}[/\\]{}(?ai:give'
+            r"n){}>)|({}:{}(?ai:over){}:{}>)|({}[/\\]{}(?ai:run){}>))|t(o(?!\w))"
         ), near=r"<(?=[\t\n\r \-/:G\\_g\|▁｜]|\Z)|t(?=[o]|\Z)", width=249, leads=" ",
     )
     USUAL_PAIR = ExpectedText('<given name="')
@@ -174,13 +166,12 @@ class StreamParser(RawPairs):
     )
     AFTER_VALUE = Scanner(
         ("end", "</given>", "", "", 0), ("respelled", "\x00</given>", "", "", 6),
-        find=r"<(?:(/given>)|([\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:given)[\s|｜]{0,4}>))",
-        near=r"<(?=[\t\n\r \-/\\_\|▁｜]|\Z)", width=105,
+        find=r"<(?:(/given>)|({}[/\\]{}(?ai:given){}>))", near=r"<(?=[\t\n\r \-/\\_\|▁｜]|\Z)", width=105,
     )
     LAST_CLOSER = Scanner(
         ("mark", "<:more:> <:from assistant", "", "", 0), ("mark", '<given name="', "", "", 0),
         ("mark", "<:over:>", "", "", 0), ("end", "</given>", "", "", 0), ("mark", "</run>", "", "", 0),
-        find=r'<(?:(:more:>\s{0,64}<:from\s{1,64}assistant)|(given\s{1,64}name=")|(:over:>)|(/given>)|(/run>))',
+        find=r'<(?:(:more:> <:from\s{1,64}assistant)|(given\s{1,64}name=")|(:over:>)|(/given>)|(/run>))',
         near=r"<(?=[/:g]|\Z)", width=153,
     )
     USUAL_ENDS = ExpectedText('</given>\n<given name="', "</given>\n</run")
@@ -190,8 +181,8 @@ class StreamParser(RawPairs):
             ("end", "</given>", "", "", 0), ("break", "<:over:>", "", "", 0), ("break", "</run>", "", "", 0),
             ("respelled", "\x00</given>", "", "", 6),
             find=(
-                r'<(?:(:from\s{1,64}assistant)|(given\s{1,64}name=")|(/given>)|(:over:>)|(/run>)|([\s|｜]{0,4}[/\\][\s'
-                r"|｜]{0,4}(?ai:given)[\s|｜]{0,4}>))"
+                r'<(?:(:from\s{1,64}assistant)|(given\s{1,64}name=")|(/given>)|(:over:>)|(/run>)|({}[/\\]{}(?ai:given)'
+                "{}>))"
             ), near=r"<(?=[\t\n\r \-/:\\_g\|▁｜]|\Z)", width=105, leads="\n",
         ),
         Scanner(("end", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3),
@@ -222,11 +213,9 @@ class StreamParser(RawPairs):
         ("closed", "\x00</run>", "", "", 6), ("reasoning", "to self:>", " ", "", 0),
         ("content", "to user:>", " ", "", 0), ("call", "to ", "", " ", 2),
         find=(
-            r"#(top#)|,(\s{0,64}to(?!\w))|;(\s{0,64}to(?!\w))|<(?:(:more:>\s{0,64}<:from\s{1,64}assistant(?!\w))|(:fro"
-            r"m\s{1,64}assistant)|(:over:>)|(:more:>)|(/run>)|([\s|｜]{0,4}:[\s|｜]{0,4}(?ai:more)[\s|｜]{0,4}:[\s|｜]"
-            r"{0,4}>[\s|｜]{0,4}<[\s|｜]{0,4}:[\s|｜]{0,4}(?ai:from)[\s_▁|｜-]{0,64}(?ai:assistant))|([\s|｜]{0,4}:[\s"
-            r"|｜]{0,4}(?ai:over)[\s|｜]{0,4}:[\s|｜]{0,4}>)|([\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:run)[\s|｜]{0,4}>))|t("
-            r"?:(o\s{1,64}self:>)|(o\s{1,64}user:>)|(o(?!\w)))"
+            r"#(top#)|,( to(?!\w))|;( to(?!\w))|<(?:(:more:> <:from\s{1,64}assistant(?!\w))|(:from\s{1,64}assistant)|("
+            ":over:>)|(:more:>)|(/run>)|({}:{}(?ai:more){}:{}>{}<{}:{}(?ai:from){-}(?ai:assistant))|({}:{}(?ai:over){"
+            r"}:{}>)|({}[/\\]{}(?ai:run){}>))|t(?:(o\s{1,64}self:>)|(o\s{1,64}user:>)|(o(?!\w)))"
         ), near=r"#(?=[t]|\Z)|,|;|<(?=[\t\n\r \-/:\\_\|▁｜]|\Z)|t(?=[o]|\Z)", width=249, leads=" ",
     )
 

@@ -13,13 +13,14 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
-        CanonicalOrderCalls,
+        CallObjects,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         Scanner,
         Style,
+        WholeCall,
         checked_text,
         require_runtime,
         run_command,
@@ -27,13 +28,14 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
-        CanonicalOrderCalls,
+        CallObjects,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         Scanner,
         Style,
+        WholeCall,
         checked_text,
         require_runtime,
         run_command,
@@ -68,7 +70,7 @@ STYLE = Style(
 )
 
 
-class StreamParser(CanonicalOrderCalls):
+class StreamParser(CallObjects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
     FEED_HOLDS_PENDING = True
@@ -89,45 +91,70 @@ class StreamParser(CanonicalOrderCalls):
         ("empty", "{{DO}} ]", "", "", 0), ("end", "{{END}}", "", "", 0), ("final_end", "{{TOP}}", "", "", 0),
         ("call", "{{DO}}", " ", "\n", 2),
         find=(
-            r"`(``[\w-]{0,16}\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{)|\{(?:(\{DO\}\}\s{0,64}\[\s{0,64}\{\{DO\}\}\s{0,64"
-            r"}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(\{DO\}\}\s{0,64}\[\s{0,64}\])|(\{DO\}\}\s{0,6"
-            r"4}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}\{)|(\{DO\}\}\s{0,64}\])|(\{END\}\})|(\{"
-            r"TOP\}\})|(\{DO\}\}))"
+            r"`(``[\w-]{0,16} \{\{DO\}\} \[ \{)|\{(?:(\{DO\}\} \[ \{\{DO\}\} \[ \{)|(\{DO\}\} ```[\w-]{0,16} \{)|(\{DO"
+            r"\}\} \[ \])|(\{DO\}\} \[ \{)|(\{DO\}\} \[ \{)|(\{DO\}\} \{)|(\{DO\}\} \])|(\{END\}\})|(\{TOP\}\})|(\{DO"
+            r"\}\}))"
         ), near=r"`(?=[`]|\Z)|\{(?=[{]|\Z)", width=275, leads=" ",
+    )
+    BEFORE_CONTENT = Scanner(
+        ("bare", "[ {", "", "", 1), ("call", "```\ufdd1 {{DO}} [ {", "", "", 0),
+        ("call", "{{DO}} [ {{DO}} [ {", " ", "", 0), ("call", "{{DO}} ```\ufdd1 {", " ", "", 0),
+        ("empty", "{{DO}} [ ]", "", "", 0), ("call", "{{DO}} [ {", " ", "", 2), ("call", "{{DO}} [ {", " ", "", 2),
+        ("call", "{{DO}} {", " ", "", 0), ("empty", "{{DO}} ]", "", "", 0), ("end", "{{END}}", "", "", 0),
+        ("final_end", "{{TOP}}", "", "", 0), ("call", "{{DO}}", " ", "\n", 2), ("bare", "{", "", "", 2),
+        find=(
+            r"\[( \{)|`(``[\w-]{0,16} \{\{DO\}\} \[ \{)|\{(?:(\{DO\}\} \[ \{\{DO\}\} \[ \{)|(\{DO\}\} ```[\w-]{0,16} "
+            r"\{)|(\{DO\}\} \[ \])|(\{DO\}\} \[ \{)|(\{DO\}\} \[ \{)|(\{DO\}\} \{)|(\{DO\}\} \])|(\{END\}\})|(\{TOP\}"
+            r"\})|(\{DO\}\})|())"
+        ), near=r"\[|`(?=[`]|\Z)|\{", width=275, leads=" ",
     )
     OPENERS = ("{{DO}} [ {{DO}} [ {", "{{DO}} ```\ufdd1 {", "{{DO}} [ {", "{{DO}} [ {", "{{DO}} {", "{{DO}}")
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
-        ("name",): "name",
-        ("arguments",): "arguments",
-        ("id",): "id",
-        ("parameters",): "arguments",
-        ("args",): "arguments",
-        ("input",): "arguments",
-        ("params",): "arguments",
-        ("kwargs",): "arguments",
-        ("function", "name"): "name",
-        ("function", "arguments"): "arguments",
-        ("function", "parameters"): "arguments",
-        ("function", "args"): "arguments",
-        ("function", "input"): "arguments",
-        ("function", "params"): "arguments",
+        ("name",): "name", ("arguments",): "arguments", ("id",): "id", ("parameters",): "arguments",
+        ("args",): "arguments", ("input",): "arguments", ("params",): "arguments", ("kwargs",): "arguments",
+        ("function", "name"): "name", ("function", "arguments"): "arguments", ("function", "parameters"): "arguments",
+        ("function", "args"): "arguments", ("function", "input"): "arguments", ("function", "params"): "arguments",
         ("function", "kwargs"): "arguments",
     }
     OBJECT_OPENER = "{"
+    OBJECTS_HAVE_ID = True
     HEAD = Pattern(
         '\\{\\s*"id"\\s*:\\s*"(?P<id>[^"\\\\\\x00-\\x1f]*)"\\s*,\\s*"name"\\s*:\\s*"(?P<name>[^"\\\\\\x00-\\x1f]*)"'
     )
     TO_ARGUMENTS = ', "arguments": {'
     USUAL_KEYS = ("name", "arguments")
+    BARE_CALL = WholeCall(
+        ("text", Pattern("(?:\\[\\s{0,64})?\\{\\s{0,16}"), ""),
+        ("text", Pattern('\\s{0,16}"id"\\s{0,16}:\\s{0,16}"'), '"id":"'),
+        ("id", Pattern('[\\w.:/-]{1,64}?(?="\\s{0,16},\\s{0,16}"name"\\s{0,16}:\\s{0,16}")'), '","name":"'),
+        ("text", Pattern('"\\s{0,16},\\s{0,16}"name"\\s{0,16}:\\s{0,16}"'), '","name":"'),
+        (
+            "tool",
+            Pattern('(?!\\d)[\\w.:/-]{1,64}?(?="\\s{0,16},\\s{0,16}"arguments"\\s{0,16}:\\s{0,16})'),
+            '","arguments":',
+        ),
+        ("text", Pattern('"\\s{0,16},\\s{0,16}"arguments"\\s{0,16}:\\s{0,16}'), '","arguments":'),
+        ("object",),
+        ("text", Pattern("\\s{0,16}\\}"), "}"),
+        (
+            "line",
+            Pattern(
+                "\\s{0,16}[,;]|(?:\\s{0,16}[\\]}])?(?:[^\\S\\n]{0,16}(?:\\n(?!\\s{0,16}```)|\\Z)|\\s{0,16}\\{\\{DO\\}\\}|\\s{0,16}\\{\\{END\\}\\})"
+            ),
+            58,
+        ),
+        styles=(STYLE, STYLE, STYLE),
+    )
+    LONE_OPENERS = ("[{", "{")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "```\ufdd1 {{DO}} [ {", "", "", 0), ("mark", "{{END}}", "", "", 0), ("mark", "{{DO}}", "", "", 1),
-        find=r"`(``[\w-]{0,16}\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{)|\{(?:(\{END\}\})|(\{DO\}\}))",
-        near=r"`(?=[`]|\Z)|\{(?=[{]|\Z)", width=223, first="`{",
+        find=r"`(``[\w-]{0,16} \{\{DO\}\} \[ \{)|\{(?:(\{END\}\})|(\{DO\}\}))", near=r"`(?=[`]|\Z)|\{(?=[{]|\Z)",
+        width=223, first="`{",
     )
     LEFT_OVER = Scanner(
-        ("call", "{{DO}} [", " ", "", 0), find=r"\{(\{DO\}\}\s{0,64}\[)", near=r"\{(?=[{]|\Z)", width=73, leads=" "
+        ("call", "{{DO}} [", " ", "", 0), find=r"\{(\{DO\}\} \[)", near=r"\{(?=[{]|\Z)", width=73, leads=" "
     )
     USUAL_NEXT = ExpectedText(', {"id": "')
     REREADS_CALLS = True
@@ -140,10 +167,9 @@ class StreamParser(CanonicalOrderCalls):
         ("empty", "{{DO}} ]", "", "", 0), ("end", "{{END}}", "", "", 0), ("final_end", "{{TOP}}", "", "", 0),
         ("call", "{{DO}}", " ", "\n", 2), ("call", "{", "", "", 2),
         find=(
-            r",()|;(\s{0,64}\{)|\]()|`(``[\w-]{0,16}\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{)|\{(?:(\{DO\}\}\s{0,64}\[\s"
-            r"{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(\{DO\}\}\s{0,64}\[\s{0"
-            r",64}\])|(\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}\{)|(\{DO\}\}\s{0"
-            r",64}\])|(\{END\}\})|(\{TOP\}\})|(\{DO\}\})|())"
+            r",()|;( \{)|\]()|`(``[\w-]{0,16} \{\{DO\}\} \[ \{)|\{(?:(\{DO\}\} \[ \{\{DO\}\} \[ \{)|(\{DO\}\} ```[\w-]"
+            r"{0,16} \{)|(\{DO\}\} \[ \])|(\{DO\}\} \[ \{)|(\{DO\}\} \[ \{)|(\{DO\}\} \{)|(\{DO\}\} \])|(\{END\}\})|("
+            r"\{TOP\}\})|(\{DO\}\})|())"
         ), near=r",|;|\]|`(?=[`]|\Z)|\{", width=275, leads=" ",
     )
     AFTER_TURN = Scanner(
@@ -151,16 +177,16 @@ class StreamParser(CanonicalOrderCalls):
         ("call", "{{DO}} ```\ufdd1 {", " ", "", 0), ("call", "{{DO}} [ {", " ", "", 2),
         ("call", "{{DO}} [ {", " ", "", 2), ("call", "{{DO}} {", " ", "", 0), ("call", "{{DO}}", " ", "\n", 2),
         find=(
-            r"`(``[\w-]{0,16}\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{)|\{(?:(\{DO\}\}\s{0,64}\[\s{0,64}\{\{DO\}\}\s{0,64"
-            r"}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,6"
-            r"4}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}\{)|(\{DO\}\}))"
+            r"`(``[\w-]{0,16} \{\{DO\}\} \[ \{)|\{(?:(\{DO\}\} \[ \{\{DO\}\} \[ \{)|(\{DO\}\} ```[\w-]{0,16} \{)|(\{DO"
+            r"\}\} \[ \{)|(\{DO\}\} \[ \{)|(\{DO\}\} \{)|(\{DO\}\}))"
         ), near=r"`(?=[`]|\Z)|\{(?=[{]|\Z)", width=275, leads=" ",
     )
 
     def _content(self) -> bool:
         # content = (text | "{{END}}")* ("{{DO}} [{" call)?
-        kind = self._until(self.IN_CONTENT, "content")
-        if kind == "call":
+        # What opens reasoning or bare is text once content has begun.
+        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning", "bare"))
+        if kind in ("call", "bare"):
             return self._try_call("content") if self._calls_on else self._keep_as_text("content")
         if kind == "end":
             return self._end_turn()

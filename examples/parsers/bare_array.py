@@ -13,7 +13,7 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
-        CanonicalOrderCalls,
+        CallObjects,
         Delta,
         ExpectedText,
         Message,
@@ -27,7 +27,7 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
-        CanonicalOrderCalls,
+        CallObjects,
         Delta,
         ExpectedText,
         Message,
@@ -68,7 +68,7 @@ STYLE = Style(
 )
 
 
-class StreamParser(CanonicalOrderCalls):
+class StreamParser(CallObjects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
     FEED_HOLDS_PENDING = True
@@ -81,18 +81,13 @@ class StreamParser(CanonicalOrderCalls):
     DROPS_TRUNCATED_MARKERS = True
     IN_CONTENT = Scanner(
         ("header", "/helper/", "", " ", 0), ("end", "/over/", " ", "\n", 0), ("line", "[ {", "", "", 0),
-        find=r"/(?:(helper/)|(over/))|\[(\s{0,64}\{)", near=r"/(?=[ho]|\Z)|\[", width=67, leads=" ",
+        find=r"/(?:(helper/)|(over/))|\[( \{)", near=r"/(?=[ho]|\Z)|\[", width=67, leads=" ",
     )
     OPENER_IS_UNAMBIGUOUS = False
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
-        ("name",): "name",
-        ("arguments",): "arguments",
-        ("parameters",): "arguments",
-        ("args",): "arguments",
-        ("input",): "arguments",
-        ("params",): "arguments",
-        ("kwargs",): "arguments",
+        ("name",): "name", ("arguments",): "arguments", ("parameters",): "arguments", ("args",): "arguments",
+        ("input",): "arguments", ("params",): "arguments", ("kwargs",): "arguments",
     }
     OBJECT_OPENER = "{"
     HEAD = Pattern('\\{\\s*"name"\\s*:\\s*"(?P<name>[^"\\\\\\x00-\\x1f]*)"')
@@ -109,8 +104,8 @@ class StreamParser(CanonicalOrderCalls):
     AFTER_CALL = Scanner(
         ("separator", ",", "", " ", 0), ("header", "/helper/", "", " ", 0), ("end", "/over/", " ", "\n", 0),
         ("call", "; {", "", "", 0), ("call", "[ {", "", "", 0), ("closed", "]", "", "", 0), ("call", "{", "", "", 1),
-        find=r",()|/(?:(helper/)|(over/))|;(\s{0,64}\{)|\[(\s{0,64}\{)|\]()|\{()", near=r",|/(?=[ho]|\Z)|;|\[|\]|\{",
-        width=68, leads=" ",
+        find=r",()|/(?:(helper/)|(over/))|;( \{)|\[( \{)|\]()|\{()", near=r",|/(?=[ho]|\Z)|;|\[|\]|\{", width=68,
+        leads=" ",
     )
 
     def _content(self) -> bool:

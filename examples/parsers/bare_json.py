@@ -13,7 +13,7 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
-        CanonicalOrderCalls,
+        CallObjects,
         Delta,
         ExpectedText,
         Message,
@@ -27,7 +27,7 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
-        CanonicalOrderCalls,
+        CallObjects,
         Delta,
         ExpectedText,
         Message,
@@ -68,7 +68,7 @@ STYLE = Style(
 )
 
 
-class StreamParser(CanonicalOrderCalls):
+class StreamParser(CallObjects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
     HEADS = ("",)
@@ -82,19 +82,14 @@ class StreamParser(CanonicalOrderCalls):
     IN_CONTENT = Scanner(
         ("line", "[ {", "", "", 0), ("line", "{", "", "", 1), ("end", "|end of turn|", "", "", 0),
         ("header", "|assistant|", "", "\n", 0), ("final_end", "|top|", "", "", 0),
-        find=r"\[(\s{0,64}\{)|\{()|\|(?:(end\s{1,64}of\s{1,64}turn\|)|(assistant\|)|(top\|))",
-        near=r"\[|\{|\|(?=[aet]|\Z)", width=142,
+        find=r"\[( \{)|\{()|\|(?:(end\s{1,64}of\s{1,64}turn\|)|(assistant\|)|(top\|))", near=r"\[|\{|\|(?=[aet]|\Z)",
+        width=142,
     )
     OPENER_IS_UNAMBIGUOUS = False
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
-        ("name",): "name",
-        ("parameters",): "arguments",
-        ("arguments",): "arguments",
-        ("args",): "arguments",
-        ("input",): "arguments",
-        ("params",): "arguments",
-        ("kwargs",): "arguments",
+        ("name",): "name", ("parameters",): "arguments", ("arguments",): "arguments", ("args",): "arguments",
+        ("input",): "arguments", ("params",): "arguments", ("kwargs",): "arguments",
     }
     OBJECT_OPENER = "{"
     HEAD = Pattern('\\{\\s*"name"\\s*:\\s*"(?P<name>[^"\\\\\\x00-\\x1f]*)"')
@@ -111,10 +106,8 @@ class StreamParser(CanonicalOrderCalls):
     AFTER_CALL = Scanner(
         ("call", ", {", "", "", 0), ("call", "; {", "", "", 0), ("call", "[ {", "", "", 0), ("call", "{", "", "", 1),
         ("end", "|end of turn|", "", "", 0), ("header", "|assistant|", "", "\n", 0), ("final_end", "|top|", "", "", 0),
-        find=(
-            r",(\s{0,64}\{)|;(\s{0,64}\{)|\[(\s{0,64}\{)|\{()|\|(?:(end\s{1,64}of\s{1,64}turn\|)|(assistant\|)|(top\|)"
-            ")"
-        ), near=r",|;|\[|\{|\|(?=[aet]|\Z)", width=142,
+        find=r",( \{)|;( \{)|\[( \{)|\{()|\|(?:(end\s{1,64}of\s{1,64}turn\|)|(assistant\|)|(top\|))",
+        near=r",|;|\[|\{|\|(?=[aet]|\Z)", width=142,
     )
 
     def _content(self) -> bool:

@@ -84,11 +84,9 @@ class StreamParser(WrappedValues):
         ("line", '\x00<actname="', "\n", "", 6), ("line", "\x00<actname", "\n", "", 6),
         ("respelled", "\x00</quiet>", "\n", "\n\n", 6), ("line", '```\ufdd1 <act name="', "", "", 0),
         find=(
-            r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name=")|(act\s{1,64}name)|(/quiet>)|(-/->)'
-            r'|([\s|｜]{0,4}(?ai:act)[\s_▁|｜-]{0,64}(?ai:name)[\s|｜]{0,4}=[\s|｜]{0,4}"[\s_▁|｜-]{0,64}<[\s|｜]{0,4}'
-            r'(?ai:act)[\s_▁|｜-]{0,64}(?ai:name)[\s|｜]{0,4}=[\s|｜]{0,4}")|([\s|｜]{0,4}(?ai:act)[\s_▁|｜-]{0,64}(?a'
-            r'i:name)[\s|｜]{0,4}=[\s|｜]{0,4}")|([\s|｜]{0,4}(?ai:act)[\s_▁|｜-]{0,64}(?ai:name))|([\s|｜]{0,4}[/\\]['
-            r'\s|｜]{0,4}(?ai:quiet)[\s|｜]{0,4}>))|`(``[\w-]{0,16}\s{0,64}<act\s{1,64}name=")'
+            r'<(?:(act\s{1,64}name=" <act\s{1,64}name=")|(act\s{1,64}name=")|(act\s{1,64}name)|(/quiet>)|(-/->)|({}(?a'
+            'i:act){-}(?ai:name){}={}"{-}<{}(?ai:act){-}(?ai:name){}={}")|({}(?ai:act){-}(?ai:name){}={}")|({}(?ai:ac'
+            r't){-}(?ai:name))|({}[/\\]{}(?ai:quiet){}>))|`(``[\w-]{0,16} <act\s{1,64}name=")'
         ), near=r"<(?=[\t\n\r \-/A\\_a\|▁｜]|\Z)|`(?=[`]|\Z)", width=372, leads="\n",
     )
     IN_CONTENT = Scanner(
@@ -99,11 +97,9 @@ class StreamParser(WrappedValues):
         ("call", '\x00<actname="<actname="', "\n", "", 6), ("call", '\x00<actname="', "\n", "", 6),
         ("call", "\x00<actname", "\n", "", 6), ("call", '```\ufdd1 <act name="', "", "", 0),
         find=(
-            r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name="\s{0,64}</act>)|(-assistant->)|(act'
-            r'\s{1,64}name=")|(act\s{1,64}name)|(/quiet>)|(quiet>)|(-/->)|([\s|｜]{0,4}(?ai:act)[\s_▁|｜-]{0,64}(?ai:n'
-            r'ame)[\s|｜]{0,4}=[\s|｜]{0,4}"[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:act)[\s_▁|｜-]{0,64}(?ai:name)[\s|｜]{0,'
-            r'4}=[\s|｜]{0,4}")|([\s|｜]{0,4}(?ai:act)[\s_▁|｜-]{0,64}(?ai:name)[\s|｜]{0,4}=[\s|｜]{0,4}")|([\s|｜]{0'
-            r',4}(?ai:act)[\s_▁|｜-]{0,64}(?ai:name)))|`(``[\w-]{0,16}\s{0,64}<act\s{1,64}name=")'
+            r'<(?:(act\s{1,64}name=" <act\s{1,64}name=")|(act\s{1,64}name=" </act>)|(-assistant->)|(act\s{1,64}name=")'
+            r'|(act\s{1,64}name)|(/quiet>)|(quiet>)|(-/->)|({}(?ai:act){-}(?ai:name){}={}"{-}<{}(?ai:act){-}(?ai:name)'
+            r'{}={}")|({}(?ai:act){-}(?ai:name){}={}")|({}(?ai:act){-}(?ai:name)))|`(``[\w-]{0,16} <act\s{1,64}name=")'
         ), near=r"<(?=[\t\n\r \-/A_aq\|▁｜]|\Z)|`(?=[`]|\Z)", width=372, leads="\n",
     )
     BEFORE_CONTENT = Scanner(
@@ -115,12 +111,10 @@ class StreamParser(WrappedValues):
         ("call", "\x00<actname", "\n", "", 6), ("reasoning", "\x00<quiet>", "", "\n", 6),
         ("call", '```\ufdd1 <act name="', "", "", 0),
         find=(
-            r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name="\s{0,64}</act>)|(-assistant->)|(act'
-            r'\s{1,64}name=")|(act\s{1,64}name)|(/quiet>)|(quiet>)|(-/->)|([\s|｜]{0,4}(?ai:act)[\s_▁|｜-]{0,64}(?ai:n'
-            r'ame)[\s|｜]{0,4}=[\s|｜]{0,4}"[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:act)[\s_▁|｜-]{0,64}(?ai:name)[\s|｜]{0,'
-            r'4}=[\s|｜]{0,4}")|([\s|｜]{0,4}(?ai:act)[\s_▁|｜-]{0,64}(?ai:name)[\s|｜]{0,4}=[\s|｜]{0,4}")|([\s|｜]{0'
-            r",4}(?ai:act)[\s_▁|｜-]{0,64}(?ai:name))|([\s|｜]{0,4}(?ai:quiet)[\s|｜]{0,4}>))|`(``[\w-]{0,16}\s{0,64}<"
-            r'act\s{1,64}name=")'
+            r'<(?:(act\s{1,64}name=" <act\s{1,64}name=")|(act\s{1,64}name=" </act>)|(-assistant->)|(act\s{1,64}name=")'
+            r'|(act\s{1,64}name)|(/quiet>)|(quiet>)|(-/->)|({}(?ai:act){-}(?ai:name){}={}"{-}<{}(?ai:act){-}(?ai:name)'
+            r'{}={}")|({}(?ai:act){-}(?ai:name){}={}")|({}(?ai:act){-}(?ai:name))|({}(?ai:quiet){}>))|`(``[\w-]{0,16} '
+            r'<act\s{1,64}name=")'
         ), near=r"<(?=[\t\n\r \-/AQ_aq\|▁｜]|\Z)|`(?=[`]|\Z)", width=372, leads="\n",
     )
     REASONING_AGAIN = Scanner(("reasoning", "<quiet>", "", "\n", 0), find="<(quiet>)", near=r"<(?=[q]|\Z)", width=8)
@@ -140,7 +134,7 @@ class StreamParser(WrappedValues):
     BREAKS = Scanner(
         ("mark", "<-assistant->", "", "", 0), ("mark", '<act name="', "", "", 1), ("mark", "</act>", "", "", 0),
         ("mark", '```\ufdd1 <act name="', "", "", 0),
-        find=r'<(?:(-assistant->)|(act\s{1,64}name=")|(/act>))|`(``[\w-]{0,16}\s{0,64}<act\s{1,64}name=")',
+        find=r'<(?:(-assistant->)|(act\s{1,64}name=")|(/act>))|`(``[\w-]{0,16} <act\s{1,64}name=")',
         near=r"<(?=[\-/a]|\Z)|`(?=[`]|\Z)", width=161, first="<`",
     )
     LEFT_OVER = Scanner(("call", '<act name="', "", "", 0), find=r'<(act\s{1,64}name=")', near=r"<(?=[a]|\Z)", width=76)
@@ -167,12 +161,10 @@ class StreamParser(WrappedValues):
         ("skip", "\x00</arg>", "", "", 6), ("next", "\x00</act>", "", "", 6),
         ("next", '```\ufdd1 <act name="', "", "", 0),
         find=(
-            r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name=")|(arg\s{1,64}key=")|(/arg>)|(/act>)'
-            r'|(-/->)|([\s|｜]{0,4}(?ai:act)[\s_▁|｜-]{0,64}(?ai:name)[\s|｜]{0,4}=[\s|｜]{0,4}"[\s_▁|｜-]{0,64}<[\s|'
-            r'｜]{0,4}(?ai:act)[\s_▁|｜-]{0,64}(?ai:name)[\s|｜]{0,4}=[\s|｜]{0,4}")|([\s|｜]{0,4}(?ai:act)[\s_▁|｜-]{'
-            r'0,64}(?ai:name)[\s|｜]{0,4}=[\s|｜]{0,4}")|([\s|｜]{0,4}(?ai:arg)[\s_▁|｜-]{0,64}(?ai:key)[\s|｜]{0,4}=['
-            r'\s|｜]{0,4}")|([\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:arg)[\s|｜]{0,4}>)|([\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:a'
-            r'ct)[\s|｜]{0,4}>))|`(``[\w-]{0,16}\s{0,64}<act\s{1,64}name=")'
+            r'<(?:(act\s{1,64}name=" <act\s{1,64}name=")|(act\s{1,64}name=")|(arg\s{1,64}key=")|(/arg>)|(/act>)|(-/->)'
+            '|({}(?ai:act){-}(?ai:name){}={}"{-}<{}(?ai:act){-}(?ai:name){}={}")|({}(?ai:act){-}(?ai:name){}={}")|({}'
+            r'(?ai:arg){-}(?ai:key){}={}")|({}[/\\]{}(?ai:arg){}>)|({}[/\\]{}(?ai:act){}>))|`(``[\w-]{0,16} <act\s{1,6'
+            '4}name=")'
         ), near=r"<(?=[\t\n\r \-/A\\_a\|▁｜]|\Z)|`(?=[`]|\Z)", width=372, leads="\n",
     )
     USUAL_PAIR = ExpectedText('<arg key="')
@@ -188,8 +180,7 @@ class StreamParser(WrappedValues):
     )
     AFTER_VALUE = Scanner(
         ("end", "</arg>", "", "", 0), ("respelled", "\x00</arg>", "", "", 6),
-        find=r"<(?:(/arg>)|([\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:arg)[\s|｜]{0,4}>))",
-        near=r"<(?=[\t\n\r \-/\\_\|▁｜]|\Z)", width=95,
+        find=r"<(?:(/arg>)|({}[/\\]{}(?ai:arg){}>))", near=r"<(?=[\t\n\r \-/\\_\|▁｜]|\Z)", width=95,
     )
     LAST_CLOSER = Scanner(
         ("mark", '<act name="', "", "", 0), ("mark", '<arg key="', "", "", 0), ("mark", "</act>", "", "", 0),
@@ -202,10 +193,8 @@ class StreamParser(WrappedValues):
             ("break", "<-assistant->", "", "", 0), ("break", '<act name="', "", "", 0),
             ("next", '<arg key="', "", "", 0), ("end", "</arg>", "", "", 0), ("break", "</act>", "", "", 0),
             ("respelled", "\x00</arg>", "", "", 6),
-            find=(
-                r'<(?:(-assistant->)|(act\s{1,64}name=")|(arg\s{1,64}key=")|(/arg>)|(/act>)|([\s|｜]{0,4}[/\\][\s|｜]{'
-                r"0,4}(?ai:arg)[\s|｜]{0,4}>))"
-            ), near=r"<(?=[\t\n\r \-/\\_a\|▁｜]|\Z)", width=95,
+            find=r'<(?:(-assistant->)|(act\s{1,64}name=")|(arg\s{1,64}key=")|(/arg>)|(/act>)|({}[/\\]{}(?ai:arg){}>))',
+            near=r"<(?=[\t\n\r \-/\\_a\|▁｜]|\Z)", width=95,
         ),
         Scanner(("end", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3),
     )
@@ -237,14 +226,11 @@ class StreamParser(WrappedValues):
         ("call", "\x00<actname", "\n", "", 6), ("closed", "\x00</act>", "", "", 6),
         ("call", '```\ufdd1 <act name="', "", "", 0),
         find=(
-            r',(?:(\s{0,64}<act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(\s{0,64}<act\s{1,64}name="))|;(?:(\s{0,64}<a'
-            r'ct\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(\s{0,64}<act\s{1,64}name="))|<(?:(act\s{1,64}name="\s{0,64}'
-            r'<act\s{1,64}name=")|(act\s{1,64}name="\s{0,64}</act>)|(-assistant->)|(act\s{1,64}name=")|(act\s{1,64}nam'
-            r"e)|(/quiet>)|(quiet>)|(/act>)|(-/->)|([\s|｜]{0,4}(?ai:act)[\s_▁|｜-]{0,64}(?ai:name)[\s|｜]{0,4}=[\s|｜"
-            r']{0,4}"[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:act)[\s_▁|｜-]{0,64}(?ai:name)[\s|｜]{0,4}=[\s|｜]{0,4}")|([\s|'
-            r'｜]{0,4}(?ai:act)[\s_▁|｜-]{0,64}(?ai:name)[\s|｜]{0,4}=[\s|｜]{0,4}")|([\s|｜]{0,4}(?ai:act)[\s_▁|｜-]{'
-            r"0,64}(?ai:name))|([\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:act)[\s|｜]{0,4}>))|`(``[\w-]{0,16}\s{0,64}<act\s{1,"
-            '64}name=")'
+            r',(?:( <act\s{1,64}name=" <act\s{1,64}name=")|( <act\s{1,64}name="))|;(?:( <act\s{1,64}name=" <act\s{1,64'
+            r'}name=")|( <act\s{1,64}name="))|<(?:(act\s{1,64}name=" <act\s{1,64}name=")|(act\s{1,64}name=" </act>)|(-'
+            r'assistant->)|(act\s{1,64}name=")|(act\s{1,64}name)|(/quiet>)|(quiet>)|(/act>)|(-/->)|({}(?ai:act){-}(?ai'
+            ':name){}={}"{-}<{}(?ai:act){-}(?ai:name){}={}")|({}(?ai:act){-}(?ai:name){}={}")|({}(?ai:act){-}(?ai:nam'
+            r'e))|({}[/\\]{}(?ai:act){}>))|`(``[\w-]{0,16} <act\s{1,64}name=")'
         ), near=r",|;|<(?=[\t\n\r \-/A\\_aq\|▁｜]|\Z)|`(?=[`]|\Z)", width=372, leads="\n",
     )
     AFTER_TURN = Scanner(
@@ -253,9 +239,9 @@ class StreamParser(WrappedValues):
         ("header", '<-assistant-> <act name="', "", "", 2), ("call", '<act name=" <act name="', "\n", "", 1),
         ("call", '<act name="', "\n", "", 2), ("call", '```\ufdd1 <act name="', "", "", 1),
         find=(
-            r'<(?:(-assistant->\s{0,64}<act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(-assistant->\s{0,64}```[\w-]{0,1'
-            r'6}\s{0,64}<act\s{1,64}name=")|(-assistant->\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name="\s{0,64}<act\s{'
-            r'1,64}name=")|(act\s{1,64}name="))|`(``[\w-]{0,16}\s{0,64}<act\s{1,64}name=")'
+            r'<(?:(-assistant-> <act\s{1,64}name=" <act\s{1,64}name=")|(-assistant-> ```[\w-]{0,16} <act\s{1,64}name="'
+            r')|(-assistant-> <act\s{1,64}name=")|(act\s{1,64}name=" <act\s{1,64}name=")|(act\s{1,64}name="))|`(``[\w-'
+            r']{0,16} <act\s{1,64}name=")'
         ), near=r"<(?=[\-a]|\Z)|`(?=[`]|\Z)", width=294, leads="\n",
     )
 

@@ -81,7 +81,7 @@ class StreamParser(Objects):
         ("line", "\\begin{ \\begin{", "\n", "", 0), ("line", "\\begin{", "\n", "", 2),
         ("end", "\\stop\\", " ", "\n", 0), ("line", "```\ufdd1 \\begin{", "", "", 0),
         ("reasoning_end", "}reflect\\", "", "\n", 0),
-        find=r"\\(?:(begin\{\s{0,64}\\begin\{)|(begin\{)|(stop\\))|`(``[\w-]{0,16}\s{0,64}\\begin\{)|\}(reflect\\)",
+        find=r"\\(?:(begin\{ \\begin\{)|(begin\{)|(stop\\))|`(``[\w-]{0,16} \\begin\{)|\}(reflect\\)",
         near=r"\\(?=[bs]|\Z)|`(?=[`]|\Z)|\}(?=[r]|\Z)", width=93, leads="\n\x00 ",
     )
     IN_CONTENT = Scanner(
@@ -89,8 +89,8 @@ class StreamParser(Objects):
         ("reasoning", "\\reflect{", "", "", 0), ("call", "\\begin{", "\n", "", 2), ("end", "\\stop\\", " ", "\n", 0),
         ("call", "```\ufdd1 \\begin{", "", "", 0), ("stray", "}reflect\\", "", "\n", 0),
         find=(
-            r"\\(?:(begin\{\s{0,64}\\begin\{)|(assistant\\)|(reflect\{)|(begin\{)|(stop\\))|`(``[\w-]{0,16}\s{0,64}\\b"
-            r"egin\{)|\}(reflect\\)"
+            r"\\(?:(begin\{ \\begin\{)|(assistant\\)|(reflect\{)|(begin\{)|(stop\\))|`(``[\w-]{0,16} \\begin\{)|\}(ref"
+            r"lect\\)"
         ), near=r"\\(?=[abrs]|\Z)|`(?=[`]|\Z)|\}(?=[r]|\Z)", width=93, leads="\n\x00 ",
     )
     REASONING_AGAIN = Scanner(
@@ -113,7 +113,7 @@ class StreamParser(Objects):
     BREAKS = Scanner(
         ("mark", "\\assistant\\", "", "", 0), ("mark", "\\begin{", "", "", 1), ("mark", "\\stop\\", "", "", 0),
         ("mark", "\\end{", "", "", 0), ("mark", "```\ufdd1 \\begin{", "", "", 0),
-        find=r"\\(?:(assistant\\)|(begin\{)|(stop\\)|(end\{))|`(``[\w-]{0,16}\s{0,64}\\begin\{)",
+        find=r"\\(?:(assistant\\)|(begin\{)|(stop\\)|(end\{))|`(``[\w-]{0,16} \\begin\{)",
         near=r"\\(?=[abes]|\Z)|`(?=[`]|\Z)", width=93, first="\\`",
     )
     LEFT_OVER = Scanner(("call", "\\begin{", "", "", 0), find=r"\\(begin\{)", near=r"\\(?=[b]|\Z)", width=8)
@@ -132,8 +132,8 @@ class StreamParser(Objects):
         ("tail", "\\end{", "", "", 0), ("call", "```\ufdd1 \\begin{", "", "", 0), ("stray", "}reflect\\", "", "\n", 0),
         ("close", "}", "", "", 2),
         find=(
-            r"\\(?:(begin\{\s{0,64}\\begin\{)|(assistant\\)|(reflect\{)|(begin\{)|(stop\\)|(end\{))|`(``[\w-]{0,16}\s{"
-            r"0,64}\\begin\{)|\}(?:(reflect\\)|())"
+            r"\\(?:(begin\{ \\begin\{)|(assistant\\)|(reflect\{)|(begin\{)|(stop\\)|(end\{))|`(``[\w-]{0,16} \\begin\{"
+            r")|\}(?:(reflect\\)|())"
         ), near=r"\\(?=[abers]|\Z)|`(?=[`]|\Z)|\}", width=93, leads=" ",
     )
     AFTER_TURN = Scanner(
@@ -142,8 +142,8 @@ class StreamParser(Objects):
         ("call", "\\begin{ \\begin{", "\n", "", 1), ("call", "\\begin{", "\n", "", 2),
         ("call", "```\ufdd1 \\begin{", "", "", 1),
         find=(
-            r"\\(?:(assistant\\\s{0,64}\\begin\{\s{0,64}\\begin\{)|(assistant\\\s{0,64}```[\w-]{0,16}\s{0,64}\\begin\{"
-            r")|(assistant\\\s{0,64}\\begin\{)|(begin\{\s{0,64}\\begin\{)|(begin\{))|`(``[\w-]{0,16}\s{0,64}\\begin\{)"
+            r"\\(?:(assistant\\ \\begin\{ \\begin\{)|(assistant\\ ```[\w-]{0,16} \\begin\{)|(assistant\\ \\begin\{)|(b"
+            r"egin\{ \\begin\{)|(begin\{))|`(``[\w-]{0,16} \\begin\{)"
         ), near=r"\\(?=[ab]|\Z)|`(?=[`]|\Z)", width=169, leads="\n",
     )
 

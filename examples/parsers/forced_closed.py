@@ -94,10 +94,8 @@ class StreamParser(CallObjects):
         ("respelled", "\x00[[/depth]]", " ", "\n", 6), ("line", "\x00[[call", "", " ", 6),
         ("line", "```\ufdd1 [[call ", "", " ", 2),
         find=(
-            r"\[(?:(\[call\s{0,64}\[\[call(?!\w))|(\[/depth\]\])|(\[call(?!\w))|(\[\.\]\])|([\s|｜]{0,4}\[[\s|｜]{0,4}"
-            r"(?ai:call)[\s_▁|｜-]{0,64}\[[\s|｜]{0,4}\[[\s|｜]{0,4}(?ai:call))|([\s|｜]{0,4}\[[\s|｜]{0,4}[/\\][\s|｜"
-            r"]{0,4}(?ai:depth)[\s|｜]{0,4}\][\s|｜]{0,4}\])|([\s|｜]{0,4}\[[\s|｜]{0,4}(?ai:call)))|`(``[\w-]{0,16}\s"
-            r"{0,64}\[\[call(?!\w))"
+            r"\[(?:(\[call \[\[call(?!\w))|(\[/depth\]\])|(\[call(?!\w))|(\[\.\]\])|({}\[{}(?ai:call){-}\[{}\[{}(?ai:c"
+            r"all))|({}\[{}[/\\]{}(?ai:depth){}\]{}\])|({}\[{}(?ai:call)))|`(``[\w-]{0,16} \[\[call(?!\w))"
         ), near=r"\[(?=[\t\n\r \-\[_\|▁｜]|\Z)|`(?=[`]|\Z)", width=194, leads=" ",
     )
     IN_CONTENT = Scanner(
@@ -107,9 +105,9 @@ class StreamParser(CallObjects):
         ("call", "\x00[[call[[call", "", " ", 6), ("call", "\x00[[call", "", " ", 6),
         ("call", "```\ufdd1 [[call ", "", " ", 2),
         find=(
-            r"\[(?:(\[call\s{0,64}\[\[/call\]\])|(\[call\s{0,64}\[\[call(?!\w))|(\[assistant\]\])|(\[/depth\]\])|(\[de"
-            r"pth\]\])|(\[call(?!\w))|(\[\.\]\])|([\s|｜]{0,4}\[[\s|｜]{0,4}(?ai:call)[\s_▁|｜-]{0,64}\[[\s|｜]{0,4}\["
-            r"[\s|｜]{0,4}(?ai:call))|([\s|｜]{0,4}\[[\s|｜]{0,4}(?ai:call)))|`(``[\w-]{0,16}\s{0,64}\[\[call(?!\w))"
+            r"\[(?:(\[call \[\[/call\]\])|(\[call \[\[call(?!\w))|(\[assistant\]\])|(\[/depth\]\])|(\[depth\]\])|(\[ca"
+            r"ll(?!\w))|(\[\.\]\])|({}\[{}(?ai:call){-}\[{}\[{}(?ai:call))|({}\[{}(?ai:call)))|`(``[\w-]{0,16} \[\[cal"
+            r"l(?!\w))"
         ), near=r"\[(?=[\t\n\r \-\[_\|▁｜]|\Z)|`(?=[`]|\Z)", width=194, leads=" ",
     )
     BEFORE_CONTENT = Scanner(
@@ -119,10 +117,9 @@ class StreamParser(CallObjects):
         ("call", "\x00[[call[[call", "", " ", 6), ("reasoning", "\x00[[depth]]", "", " ", 6),
         ("call", "\x00[[call", "", " ", 6), ("call", "```\ufdd1 [[call ", "", " ", 2),
         find=(
-            r"\[(?:(\[call\s{0,64}\[\[/call\]\])|(\[call\s{0,64}\[\[call(?!\w))|(\[assistant\]\])|(\[/depth\]\])|(\[de"
-            r"pth\]\])|(\[call(?!\w))|(\[\.\]\])|([\s|｜]{0,4}\[[\s|｜]{0,4}(?ai:call)[\s_▁|｜-]{0,64}\[[\s|｜]{0,4}\["
-            r"[\s|｜]{0,4}(?ai:call))|([\s|｜]{0,4}\[[\s|｜]{0,4}(?ai:depth)[\s|｜]{0,4}\][\s|｜]{0,4}\])|([\s|｜]{0,4"
-            r"}\[[\s|｜]{0,4}(?ai:call)))|`(``[\w-]{0,16}\s{0,64}\[\[call(?!\w))"
+            r"\[(?:(\[call \[\[/call\]\])|(\[call \[\[call(?!\w))|(\[assistant\]\])|(\[/depth\]\])|(\[depth\]\])|(\[ca"
+            r"ll(?!\w))|(\[\.\]\])|({}\[{}(?ai:call){-}\[{}\[{}(?ai:call))|({}\[{}(?ai:depth){}\]{}\])|({}\[{}(?ai:cal"
+            r"l)))|`(``[\w-]{0,16} \[\[call(?!\w))"
         ), near=r"\[(?=[\t\n\r \-\[_\|▁｜]|\Z)|`(?=[`]|\Z)", width=194, leads=" ",
     )
     REASONING_AGAIN = Scanner(
@@ -134,7 +131,7 @@ class StreamParser(CallObjects):
         (
             "index",
             Scanner(
-                ("suffix", "]] {", "", "", 0), ("bare", "{", "", "", 1), find=r"\](\]\s{0,64}\{)|\{()",
+                ("suffix", "]] {", "", "", 0), ("bare", "{", "", "", 1), find=r"\](\] \{)|\{()",
                 near=r"\](?=[\]]|\Z)|\{", width=69,
             ), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\](\]\s{0,64}\{))"), ("",),
         ),
@@ -146,7 +143,7 @@ class StreamParser(CallObjects):
     BREAKS = Scanner(
         ("mark", "[[assistant]]", "", "", 0), ("mark", "[[/call]", "", "", 0), ("mark", "[[call", "", "", 1),
         ("mark", "```\ufdd1 [[call", "", "", 0),
-        find=r"\[(?:(\[assistant\]\])|(\[/call\])|(\[call))|`(``[\w-]{0,16}\s{0,64}\[\[call)",
+        find=r"\[(?:(\[assistant\]\])|(\[/call\])|(\[call))|`(``[\w-]{0,16} \[\[call)",
         near=r"\[(?=[\[]|\Z)|`(?=[`]|\Z)", width=92, first="[`",
     )
     LEFT_OVER = Scanner(("call", "[[call ", "", " ", 2), find=r"\[(\[call(?!\w))", near=r"\[(?=[\[]|\Z)", width=7)
@@ -169,13 +166,10 @@ class StreamParser(CallObjects):
         ("closed", "\x00[[/call]]", " ", "", 6), ("close", "\x00[[/call]", " ", "", 6),
         ("call", "\x00[[call", "", " ", 6), ("close", "]", "", "", 1), ("call", "```\ufdd1 [[call ", "", " ", 2),
         find=(
-            r",(?:(\s{0,64}\[\[call\s{0,64}\[\[call(?!\w))|(\s{0,64}\[\[call(?!\w)))|;(?:(\s{0,64}\[\[call\s{0,64}\[\["
-            r"call(?!\w))|(\s{0,64}\[\[call(?!\w)))|\[(?:(\[call\s{0,64}\[\[/call\]\])|(\[call\s{0,64}\[\[call(?!\w))|"
-            r"(\[assistant\]\])|(\[/depth\]\])|(\[/call\]\])|(\[depth\]\])|(\[/call\])|(\[call(?!\w))|(\[\.\]\])|([\s|"
-            r"｜]{0,4}\[[\s|｜]{0,4}(?ai:call)[\s_▁|｜-]{0,64}\[[\s|｜]{0,4}\[[\s|｜]{0,4}(?ai:call))|([\s|｜]{0,4}\[["
-            r"\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:call)[\s|｜]{0,4}\][\s|｜]{0,4}\])|([\s|｜]{0,4}\[[\s|｜]{0,4}[/\\][\s|"
-            r"｜]{0,4}(?ai:call)[\s|｜]{0,4}\])|([\s|｜]{0,4}\[[\s|｜]{0,4}(?ai:call)))|\]()|`(``[\w-]{0,16}\s{0,64}\["
-            r"\[call(?!\w))"
+            r",(?:( \[\[call \[\[call(?!\w))|( \[\[call(?!\w)))|;(?:( \[\[call \[\[call(?!\w))|( \[\[call(?!\w)))|\[(?"
+            r":(\[call \[\[/call\]\])|(\[call \[\[call(?!\w))|(\[assistant\]\])|(\[/depth\]\])|(\[/call\]\])|(\[depth"
+            r"\]\])|(\[/call\])|(\[call(?!\w))|(\[\.\]\])|({}\[{}(?ai:call){-}\[{}\[{}(?ai:call))|({}\[{}[/\\]{}(?ai:c"
+            r"all){}\]{}\])|({}\[{}[/\\]{}(?ai:call){}\])|({}\[{}(?ai:call)))|\]()|`(``[\w-]{0,16} \[\[call(?!\w))"
         ), near=r",|;|\[(?=[\t\n\r \-\[_\|▁｜]|\Z)|\]|`(?=[`]|\Z)", width=194, leads=" ",
     )
     AFTER_TURN = Scanner(
@@ -184,9 +178,8 @@ class StreamParser(CallObjects):
         ("call", "[[call [[call ", "", " ", 2), ("call", "[[call ", "", " ", 2),
         ("call", "```\ufdd1 [[call ", "", " ", 2),
         find=(
-            r"\[(?:(\[assistant\]\]\s{0,64}\[\[call\s{0,64}\[\[call(?!\w))|(\[assistant\]\]\s{0,64}```[\w-]{0,16}\s{0,"
-            r"64}\[\[call(?!\w))|(\[assistant\]\]\s{0,64}\[\[call(?!\w))|(\[call\s{0,64}\[\[call(?!\w))|(\[call(?!\w))"
-            r")|`(``[\w-]{0,16}\s{0,64}\[\[call(?!\w))"
+            r"\[(?:(\[assistant\]\] \[\[call \[\[call(?!\w))|(\[assistant\]\] ```[\w-]{0,16} \[\[call(?!\w))|(\[assist"
+            r"ant\]\] \[\[call(?!\w))|(\[call \[\[call(?!\w))|(\[call(?!\w)))|`(``[\w-]{0,16} \[\[call(?!\w))"
         ), near=r"\[(?=[\[]|\Z)|`(?=[`]|\Z)", width=170,
     )
 

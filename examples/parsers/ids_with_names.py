@@ -100,22 +100,14 @@ class StreamParser(Objects):
         ("end", "\x00[=close=]", "", "", 6), ("call", "\x00[=ask=]", "", "", 6), ("call", "\x00[=one=]", "", "", 6),
         ("call", "```\ufdd1 [=ask=] [=one=]functions.", "", "", 0), ("call", "```\ufdd1 [=one=]functions.", "", "", 0),
         find=(
-            r"#(top#)|\[(?:(=ask=\]\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(=ask=\]\s{0,64}\[=one=\]\s{0,64}\[="
-            r"one=\]functions\.)|(=ask=\]\s{0,64}\[=one=\]\s{0,64}\[=/one=\]\s{0,64}\[=/ask=\])|(=ask=\]\s{0,64}\[=one"
-            r"=\]functions\.)|(=one=\]functions\.)|(=ask=\]\s{0,64}\[=/ask=\])|(=one=\]\s{0,64}\[=/one=\])|(=ask=\]\s{"
-            r"0,64}\[=one=\])|(=assistant=\])|(=close=\])|(=ask=\])|(=one=\])|([\s|｜]{0,4}=[\s|｜]{0,4}(?ai:ask)[\s|"
-            r"｜]{0,4}=[\s|｜]{0,4}\][\s_▁|｜-]{0,64}\[[\s|｜]{0,4}=[\s|｜]{0,4}(?ai:ask)[\s|｜]{0,4}=[\s|｜]{0,4}\]["
-            r"\s|｜]{0,4}\[[\s|｜]{0,4}=[\s|｜]{0,4}(?ai:one)[\s|｜]{0,4}=[\s|｜]{0,4}\][\s|｜]{0,4}(?ai:functions)[\s"
-            r"|｜]{0,4}\.)|([\s|｜]{0,4}=[\s|｜]{0,4}(?ai:ask)[\s|｜]{0,4}=[\s|｜]{0,4}\][\s|｜]{0,4}\[[\s|｜]{0,4}=["
-            r"\s|｜]{0,4}(?ai:one)[\s|｜]{0,4}=[\s|｜]{0,4}\][\s_▁|｜-]{0,64}\[[\s|｜]{0,4}=[\s|｜]{0,4}(?ai:one)[\s|"
-            r"｜]{0,4}=[\s|｜]{0,4}\][\s|｜]{0,4}(?ai:functions)[\s|｜]{0,4}\.)|([\s|｜]{0,4}=[\s|｜]{0,4}(?ai:ask)[\s"
-            r"|｜]{0,4}=[\s|｜]{0,4}\][\s|｜]{0,4}\[[\s|｜]{0,4}=[\s|｜]{0,4}(?ai:one)[\s|｜]{0,4}=[\s|｜]{0,4}\][\s|"
-            r"｜]{0,4}(?ai:functions)[\s|｜]{0,4}\.)|([\s|｜]{0,4}=[\s|｜]{0,4}(?ai:one)[\s|｜]{0,4}=[\s|｜]{0,4}\][\s"
-            r"|｜]{0,4}(?ai:functions)[\s|｜]{0,4}\.)|([\s|｜]{0,4}=[\s|｜]{0,4}(?ai:ask)[\s|｜]{0,4}=[\s|｜]{0,4}\]["
-            r"\s|｜]{0,4}\[[\s|｜]{0,4}=[\s|｜]{0,4}(?ai:one)[\s|｜]{0,4}=[\s|｜]{0,4}\])|([\s|｜]{0,4}=[\s|｜]{0,4}(?"
-            r"ai:close)[\s|｜]{0,4}=[\s|｜]{0,4}\])|([\s|｜]{0,4}=[\s|｜]{0,4}(?ai:ask)[\s|｜]{0,4}=[\s|｜]{0,4}\])|(["
-            r"\s|｜]{0,4}=[\s|｜]{0,4}(?ai:one)[\s|｜]{0,4}=[\s|｜]{0,4}\]))|`(?:(``[\w-]{0,16}\s{0,64}\[=ask=\]\s{0,6"
-            r"4}\[=one=\]functions\.)|(``[\w-]{0,16}\s{0,64}\[=one=\]functions\.))"
+            r"#(top#)|\[(?:(=ask=\] \[=ask=\] \[=one=\]functions\.)|(=ask=\] \[=one=\] \[=one=\]functions\.)|(=ask=\] "
+            r"\[=one=\] \[=/one=\] \[=/ask=\])|(=ask=\] \[=one=\]functions\.)|(=one=\]functions\.)|(=ask=\] \[=/ask=\]"
+            r")|(=one=\] \[=/one=\])|(=ask=\] \[=one=\])|(=assistant=\])|(=close=\])|(=ask=\])|(=one=\])|({}={}(?ai:as"
+            r"k){}={}\]{-}\[{}={}(?ai:ask){}={}\]{}\[{}={}(?ai:one){}={}\]{}(?ai:functions){}\.)|({}={}(?ai:ask){}={}"
+            r"\]{}\[{}={}(?ai:one){}={}\]{-}\[{}={}(?ai:one){}={}\]{}(?ai:functions){}\.)|({}={}(?ai:ask){}={}\]{}\[{}"
+            r"={}(?ai:one){}={}\]{}(?ai:functions){}\.)|({}={}(?ai:one){}={}\]{}(?ai:functions){}\.)|({}={}(?ai:ask){}"
+            r"={}\]{}\[{}={}(?ai:one){}={}\])|({}={}(?ai:close){}={}\])|({}={}(?ai:ask){}={}\])|({}={}(?ai:one){}={}\]"
+            r"))|`(?:(``[\w-]{0,16} \[=ask=\] \[=one=\]functions\.)|(``[\w-]{0,16} \[=one=\]functions\.))"
         ), near=r"#(?=[t]|\Z)|\[(?=[\t\n\r \-=_\|▁｜]|\Z)|`(?=[`]|\Z)", width=289,
     )
     OPENERS = (
@@ -132,8 +124,8 @@ class StreamParser(Objects):
             "index",
             Scanner(
                 ("suffix", "[=given=]", "", "", 0), ("suffix", "\x00[=given=]", "", "", 6), ("bare", "{", "", "", 0),
-                find=r"\[(?:(=given=\])|([\s|｜]{0,4}=[\s|｜]{0,4}(?ai:given)[\s|｜]{0,4}=[\s|｜]{0,4}\]))|\{()",
-                near=r"\[(?=[\t\n\r \-=_\|▁｜]|\Z)|\{", width=110,
+                find=r"\[(?:(=given=\])|({}={}(?ai:given){}={}\]))|\{()", near=r"\[(?=[\t\n\r \-=_\|▁｜]|\Z)|\{",
+                width=110,
             ), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(=given=\]))"), ("",),
         ),
     )
@@ -152,10 +144,9 @@ class StreamParser(Objects):
         ("mark", "[=close=]", "", "", 0), ("mark", "[=/one=]", "", "", 0), ("mark", "[=/ask=]", "", "", 0),
         ("mark", "```\ufdd1 [=ask=] [=one=]functions.", "", "", 0), ("mark", "```\ufdd1 [=one=]functions.", "", "", 0),
         find=(
-            r"\[(?:(=ask=\]\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(=ask=\]\s{0,64}\[=one=\]\s{0,64}\[=one=\]fu"
-            r"nctions\.)|(=ask=\]\s{0,64}\[=one=\]functions\.)|(=one=\]functions\.)|(=assistant=\])|(=close=\])|(=/one"
-            r"=\])|(=/ask=\]))|`(?:(``[\w-]{0,16}\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``[\w-]{0,16}\s{0,64}"
-            r"\[=one=\]functions\.))"
+            r"\[(?:(=ask=\] \[=ask=\] \[=one=\]functions\.)|(=ask=\] \[=one=\] \[=one=\]functions\.)|(=ask=\] \[=one="
+            r"\]functions\.)|(=one=\]functions\.)|(=assistant=\])|(=close=\])|(=/one=\])|(=/ask=\]))|`(?:(``[\w-]{0,16"
+            r"} \[=ask=\] \[=one=\]functions\.)|(``[\w-]{0,16} \[=one=\]functions\.))"
         ), near=r"\[(?=[=]|\Z)|`(?=[`]|\Z)", width=174, first="[`",
     )
     LEFT_OVER = Scanner(
@@ -189,28 +180,17 @@ class StreamParser(Objects):
         ("call", "\x00[=ask=]", "", "", 6), ("call", "\x00[=one=]", "", "", 6),
         ("call", "```\ufdd1 [=ask=] [=one=]functions.", "", "", 0), ("call", "```\ufdd1 [=one=]functions.", "", "", 0),
         find=(
-            r"#(top#)|,(?:(\s{0,64}\[=one=\]\s{0,64}\[=one=\]functions\.)|(\s{0,64}\[=one=\]functions\.))|;(?:(\s{0,64"
-            r"}\[=one=\]\s{0,64}\[=one=\]functions\.)|(\s{0,64}\[=one=\]functions\.))|\[(?:(=ask=\]\s{0,64}\[=ask=\]\s"
-            r"{0,64}\[=one=\]functions\.)|(=ask=\]\s{0,64}\[=one=\]\s{0,64}\[=one=\]functions\.)|(=ask=\]\s{0,64}\[=on"
-            r"e=\]\s{0,64}\[=/one=\]\s{0,64}\[=/ask=\])|(=one=\]\s{0,64}\[=one=\]functions\.)|(=ask=\]\s{0,64}\[=one="
-            r"\]functions\.)|(=one=\]functions\.)|(=ask=\]\s{0,64}\[=/ask=\])|(=one=\]\s{0,64}\[=/one=\])|(=ask=\]\s{0"
-            r",64}\[=one=\])|(=assistant=\])|(=close=\])|(=/one=\])|(=/ask=\])|(=ask=\])|(=one=\])|([\s|｜]{0,4}=[\s|"
-            r"｜]{0,4}(?ai:ask)[\s|｜]{0,4}=[\s|｜]{0,4}\][\s_▁|｜-]{0,64}\[[\s|｜]{0,4}=[\s|｜]{0,4}(?ai:ask)[\s|｜]{"
-            r"0,4}=[\s|｜]{0,4}\][\s|｜]{0,4}\[[\s|｜]{0,4}=[\s|｜]{0,4}(?ai:one)[\s|｜]{0,4}=[\s|｜]{0,4}\][\s|｜]{0,"
-            r"4}(?ai:functions)[\s|｜]{0,4}\.)|([\s|｜]{0,4}=[\s|｜]{0,4}(?ai:ask)[\s|｜]{0,4}=[\s|｜]{0,4}\][\s|｜]{0"
-            r",4}\[[\s|｜]{0,4}=[\s|｜]{0,4}(?ai:one)[\s|｜]{0,4}=[\s|｜]{0,4}\][\s_▁|｜-]{0,64}\[[\s|｜]{0,4}=[\s|｜]"
-            r"{0,4}(?ai:one)[\s|｜]{0,4}=[\s|｜]{0,4}\][\s|｜]{0,4}(?ai:functions)[\s|｜]{0,4}\.)|([\s|｜]{0,4}=[\s|｜"
-            r"]{0,4}(?ai:one)[\s|｜]{0,4}=[\s|｜]{0,4}\][\s_▁|｜-]{0,64}\[[\s|｜]{0,4}=[\s|｜]{0,4}(?ai:one)[\s|｜]{0,"
-            r"4}=[\s|｜]{0,4}\][\s|｜]{0,4}(?ai:functions)[\s|｜]{0,4}\.)|([\s|｜]{0,4}=[\s|｜]{0,4}(?ai:ask)[\s|｜]{0"
-            r",4}=[\s|｜]{0,4}\][\s|｜]{0,4}\[[\s|｜]{0,4}=[\s|｜]{0,4}(?ai:one)[\s|｜]{0,4}=[\s|｜]{0,4}\][\s|｜]{0,4"
-            r"}(?ai:functions)[\s|｜]{0,4}\.)|([\s|｜]{0,4}=[\s|｜]{0,4}(?ai:one)[\s|｜]{0,4}=[\s|｜]{0,4}\][\s|｜]{0,"
-            r"4}(?ai:functions)[\s|｜]{0,4}\.)|([\s|｜]{0,4}=[\s|｜]{0,4}(?ai:ask)[\s|｜]{0,4}=[\s|｜]{0,4}\][\s|｜]{0"
-            r",4}\[[\s|｜]{0,4}=[\s|｜]{0,4}(?ai:one)[\s|｜]{0,4}=[\s|｜]{0,4}\])|([\s|｜]{0,4}=[\s|｜]{0,4}(?ai:close"
-            r")[\s|｜]{0,4}=[\s|｜]{0,4}\])|([\s|｜]{0,4}=[\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:one)[\s|｜]{0,4}=[\s|｜]{0"
-            r",4}\])|([\s|｜]{0,4}=[\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:ask)[\s|｜]{0,4}=[\s|｜]{0,4}\])|([\s|｜]{0,4}=["
-            r"\s|｜]{0,4}(?ai:ask)[\s|｜]{0,4}=[\s|｜]{0,4}\])|([\s|｜]{0,4}=[\s|｜]{0,4}(?ai:one)[\s|｜]{0,4}=[\s|｜]"
-            r"{0,4}\]))|`(?:(``[\w-]{0,16}\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``[\w-]{0,16}\s{0,64}\[=one="
-            r"\]functions\.))"
+            r"#(top#)|,(?:( \[=one=\] \[=one=\]functions\.)|( \[=one=\]functions\.))|;(?:( \[=one=\] \[=one=\]function"
+            r"s\.)|( \[=one=\]functions\.))|\[(?:(=ask=\] \[=ask=\] \[=one=\]functions\.)|(=ask=\] \[=one=\] \[=one=\]"
+            r"functions\.)|(=ask=\] \[=one=\] \[=/one=\] \[=/ask=\])|(=one=\] \[=one=\]functions\.)|(=ask=\] \[=one=\]"
+            r"functions\.)|(=one=\]functions\.)|(=ask=\] \[=/ask=\])|(=one=\] \[=/one=\])|(=ask=\] \[=one=\])|(=assist"
+            r"ant=\])|(=close=\])|(=/one=\])|(=/ask=\])|(=ask=\])|(=one=\])|({}={}(?ai:ask){}={}\]{-}\[{}={}(?ai:ask){"
+            r"}={}\]{}\[{}={}(?ai:one){}={}\]{}(?ai:functions){}\.)|({}={}(?ai:ask){}={}\]{}\[{}={}(?ai:one){}={}\]{-}"
+            r"\[{}={}(?ai:one){}={}\]{}(?ai:functions){}\.)|({}={}(?ai:one){}={}\]{-}\[{}={}(?ai:one){}={}\]{}(?ai:fun"
+            r"ctions){}\.)|({}={}(?ai:ask){}={}\]{}\[{}={}(?ai:one){}={}\]{}(?ai:functions){}\.)|({}={}(?ai:one){}={}"
+            r"\]{}(?ai:functions){}\.)|({}={}(?ai:ask){}={}\]{}\[{}={}(?ai:one){}={}\])|({}={}(?ai:close){}={}\])|({}="
+            r"{}[/\\]{}(?ai:one){}={}\])|({}={}[/\\]{}(?ai:ask){}={}\])|({}={}(?ai:ask){}={}\])|({}={}(?ai:one){}={}\]"
+            r"))|`(?:(``[\w-]{0,16} \[=ask=\] \[=one=\]functions\.)|(``[\w-]{0,16} \[=one=\]functions\.))"
         ), near=r"#(?=[t]|\Z)|,|;|\[(?=[\t\n\r \-=_\|▁｜]|\Z)|`(?=[`]|\Z)", width=289,
     )
     AFTER_TURN = Scanner(
@@ -225,13 +205,12 @@ class StreamParser(Objects):
         ("call", "[=one=]functions.", "", "", 1), ("call", "```\ufdd1 [=ask=] [=one=]functions.", "", "", 1),
         ("call", "```\ufdd1 [=one=]functions.", "", "", 1),
         find=(
-            r"\[(?:(=assistant=\]\s{0,64}\[=ask=\]\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64"
-            r"}\[=ask=\]\s{0,64}\[=one=\]\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64}```[\w-]{0,16}\s{0,64}\[="
-            r"ask=\]\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(=assis"
-            r"tant=\]\s{0,64}```[\w-]{0,16}\s{0,64}\[=one=\]functions\.)|(=ask=\]\s{0,64}\[=ask=\]\s{0,64}\[=one=\]fun"
-            r"ctions\.)|(=ask=\]\s{0,64}\[=one=\]\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64}\[=one=\]function"
-            r"s\.)|(=ask=\]\s{0,64}\[=one=\]functions\.)|(=one=\]functions\.))|`(?:(``[\w-]{0,16}\s{0,64}\[=ask=\]\s{0"
-            r",64}\[=one=\]functions\.)|(``[\w-]{0,16}\s{0,64}\[=one=\]functions\.))"
+            r"\[(?:(=assistant=\] \[=ask=\] \[=ask=\] \[=one=\]functions\.)|(=assistant=\] \[=ask=\] \[=one=\] \[=one="
+            r"\]functions\.)|(=assistant=\] ```[\w-]{0,16} \[=ask=\] \[=one=\]functions\.)|(=assistant=\] \[=ask=\] \["
+            r"=one=\]functions\.)|(=assistant=\] ```[\w-]{0,16} \[=one=\]functions\.)|(=ask=\] \[=ask=\] \[=one=\]func"
+            r"tions\.)|(=ask=\] \[=one=\] \[=one=\]functions\.)|(=assistant=\] \[=one=\]functions\.)|(=ask=\] \[=one="
+            r"\]functions\.)|(=one=\]functions\.))|`(?:(``[\w-]{0,16} \[=ask=\] \[=one=\]functions\.)|(``[\w-]{0,16} "
+            r"\[=one=\]functions\.))"
         ), near=r"\[(?=[=]|\Z)|`(?=[`]|\Z)", width=252,
     )
 

@@ -13,13 +13,14 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
-        CanonicalOrderCalls,
+        CallObjects,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         Scanner,
         Style,
+        WholeCall,
         checked_text,
         require_runtime,
         run_command,
@@ -27,13 +28,14 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
-        CanonicalOrderCalls,
+        CallObjects,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         Scanner,
         Style,
+        WholeCall,
         checked_text,
         require_runtime,
         run_command,
@@ -68,7 +70,7 @@ STYLE = Style(
 )
 
 
-class StreamParser(CanonicalOrderCalls):
+class StreamParser(CallObjects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
     OTHER_SPELLINGS = True
@@ -98,14 +100,10 @@ class StreamParser(CanonicalOrderCalls):
         ("line", "\x00«wishes»{", "", "", 6), ("respelled", "\x00«/aside»", "", "", 6),
         ("line", "\x00«wishes»", "", "\n", 6),
         find=(
-            r"`(``[\w-]{0,16}\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|«(?:(wishes»\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{"
-            r"0,64}\{)|(wishes»\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,"
-            r"64}\{)|(wishes»\s{0,64}\{)|(/aside»)|(wishes»)|(/»)|([\s|｜]{0,4}(?ai:wishes)[\s|｜]{0,4}»[\s|｜]{0,4}\["
-            r"[\s_▁|｜-]{0,64}«[\s|｜]{0,4}(?ai:wishes)[\s|｜]{0,4}»[\s|｜]{0,4}\[[\s|｜]{0,4}\{)|([\s|｜]{0,4}(?ai:wi"
-            r"shes)[\s|｜]{0,4}»[\s_▁|｜-]{0,64}`[\s|｜]{0,4}`[\s|｜]{0,4}`[\s|｜]{0,4}[\w-]{0,16}[\s_▁|｜-]{0,64}\{)|"
-            r"([\s|｜]{0,4}(?ai:wishes)[\s|｜]{0,4}»[\s_▁|｜-]{0,64}\[[\s|｜]{0,4}\{)|([\s|｜]{0,4}(?ai:wishes)[\s|｜]"
-            r"{0,4}»[\s|｜]{0,4}\[[\s|｜]{0,4}\{)|([\s|｜]{0,4}(?ai:wishes)[\s|｜]{0,4}»[\s_▁|｜-]{0,64}\{)|([\s|｜]{0"
-            r",4}[/\\][\s|｜]{0,4}(?ai:aside)[\s|｜]{0,4}»)|([\s|｜]{0,4}(?ai:wishes)[\s|｜]{0,4}»))"
+            r"`(``[\w-]{0,16} «wishes» \[ \{)|«(?:(wishes» \[ «wishes» \[ \{)|(wishes» ```[\w-]{0,16} \{)|(wishes» \[ "
+            r"\{)|(wishes» \[ \{)|(wishes» \{)|(/aside»)|(wishes»)|(/»)|({}(?ai:wishes){}»{}\[{-}«{}(?ai:wishes){}»{}"
+            r"\[{}\{)|({}(?ai:wishes){}»{-}`{}`{}`{}[\w-]{0,16}{-}\{)|({}(?ai:wishes){}»{-}\[{}\{)|({}(?ai:wishes){}»{"
+            r"}\[{}\{)|({}(?ai:wishes){}»{-}\{)|({}[/\\]{}(?ai:aside){}»)|({}(?ai:wishes){}»))"
         ), near=r"`(?=[`]|\Z)|«(?=[\t\n\r \-/W\\_w\|▁｜]|\Z)", width=277,
     )
     IN_CONTENT = Scanner(
@@ -119,39 +117,31 @@ class StreamParser(CanonicalOrderCalls):
         ("call", "\x00«wishes»[{", "", "", 6), ("call", "\x00«wishes»[{", "", "", 6),
         ("call", "\x00«wishes»{", "", "", 6), ("call", "\x00«wishes»", "", "\n", 6),
         find=(
-            r"`(``[\w-]{0,16}\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|«(?:(wishes»\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{"
-            r"0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\]\s{0,64}«/wishes»)|(wishes»\s{0,64}\]\s{0,64}«/wishes»)|(wishes»\s{"
-            r"0,64}«/wishes»)|(wishes»\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(assistant»)|(wi"
-            r"shes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\{)|(wishes»)|(/aside»)|(aside»)|(/»)|([\s|｜]{0,4}(?ai:wishe"
-            r"s)[\s|｜]{0,4}»[\s|｜]{0,4}\[[\s_▁|｜-]{0,64}«[\s|｜]{0,4}(?ai:wishes)[\s|｜]{0,4}»[\s|｜]{0,4}\[[\s|｜]"
-            r"{0,4}\{)|([\s|｜]{0,4}(?ai:wishes)[\s|｜]{0,4}»[\s_▁|｜-]{0,64}`[\s|｜]{0,4}`[\s|｜]{0,4}`[\s|｜]{0,4}["
-            r"\w-]{0,16}[\s_▁|｜-]{0,64}\{)|([\s|｜]{0,4}(?ai:wishes)[\s|｜]{0,4}»[\s_▁|｜-]{0,64}\[[\s|｜]{0,4}\{)|(["
-            r"\s|｜]{0,4}(?ai:wishes)[\s|｜]{0,4}»[\s|｜]{0,4}\[[\s|｜]{0,4}\{)|([\s|｜]{0,4}(?ai:wishes)[\s|｜]{0,4}»"
-            r"[\s_▁|｜-]{0,64}\{)|([\s|｜]{0,4}(?ai:wishes)[\s|｜]{0,4}»))"
+            r"`(``[\w-]{0,16} «wishes» \[ \{)|«(?:(wishes» \[ «wishes» \[ \{)|(wishes» \[ \] «/wishes»)|(wishes» \] «/"
+            r"wishes»)|(wishes» «/wishes»)|(wishes» ```[\w-]{0,16} \{)|(wishes» \[ \{)|(assistant»)|(wishes» \[ \{)|(w"
+            r"ishes» \{)|(wishes»)|(/aside»)|(aside»)|(/»)|({}(?ai:wishes){}»{}\[{-}«{}(?ai:wishes){}»{}\[{}\{)|({}(?a"
+            r"i:wishes){}»{-}`{}`{}`{}[\w-]{0,16}{-}\{)|({}(?ai:wishes){}»{-}\[{}\{)|({}(?ai:wishes){}»{}\[{}\{)|({}(?"
+            r"ai:wishes){}»{-}\{)|({}(?ai:wishes){}»))"
         ), near=r"`(?=[`]|\Z)|«(?=[\t\n\r \-/W_aw\|▁｜]|\Z)", width=277,
     )
     BEFORE_CONTENT = Scanner(
-        ("call", "```\ufdd1 «wishes» [ {", "", "", 0), ("call", "«wishes» [ «wishes» [ {", "", "", 0),
-        ("empty", "«wishes» [ ] «/wishes»", "", "", 0), ("empty", "«wishes» ] «/wishes»", "", "", 0),
-        ("empty", "«wishes» «/wishes»", "", "", 0), ("call", "«wishes» ```\ufdd1 {", "", "", 0),
-        ("call", "«wishes» [ {", "", "", 2), ("header", "«assistant»", "", " ", 0), ("call", "«wishes» [ {", "", "", 2),
-        ("call", "«wishes» {", "", "", 0), ("call", "«wishes»", "", "\n", 2), ("stray", "«/aside»", "", "", 0),
-        ("reasoning", "«aside»", "", "", 0), ("end", "«/»", "", "\n", 0),
-        ("call", "\x00«wishes»[«wishes»[{", "", "", 6), ("call", "\x00«wishes»```\ufdd1{", "", "", 6),
-        ("call", "\x00«wishes»[{", "", "", 6), ("call", "\x00«wishes»[{", "", "", 6),
-        ("call", "\x00«wishes»{", "", "", 6), ("call", "\x00«wishes»", "", "\n", 6),
-        ("reasoning", "\x00«aside»", "", "", 6),
+        ("bare", "[ {", "", "", 1), ("call", "```\ufdd1 «wishes» [ {", "", "", 0), ("bare", "{", "", "", 1),
+        ("call", "«wishes» [ «wishes» [ {", "", "", 0), ("empty", "«wishes» [ ] «/wishes»", "", "", 0),
+        ("empty", "«wishes» ] «/wishes»", "", "", 0), ("empty", "«wishes» «/wishes»", "", "", 0),
+        ("call", "«wishes» ```\ufdd1 {", "", "", 0), ("call", "«wishes» [ {", "", "", 2),
+        ("header", "«assistant»", "", " ", 0), ("call", "«wishes» [ {", "", "", 2), ("call", "«wishes» {", "", "", 0),
+        ("call", "«wishes»", "", "\n", 2), ("stray", "«/aside»", "", "", 0), ("reasoning", "«aside»", "", "", 0),
+        ("end", "«/»", "", "\n", 0), ("call", "\x00«wishes»[«wishes»[{", "", "", 6),
+        ("call", "\x00«wishes»```\ufdd1{", "", "", 6), ("call", "\x00«wishes»[{", "", "", 6),
+        ("call", "\x00«wishes»[{", "", "", 6), ("call", "\x00«wishes»{", "", "", 6),
+        ("call", "\x00«wishes»", "", "\n", 6), ("reasoning", "\x00«aside»", "", "", 6),
         find=(
-            r"`(``[\w-]{0,16}\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|«(?:(wishes»\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{"
-            r"0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\]\s{0,64}«/wishes»)|(wishes»\s{0,64}\]\s{0,64}«/wishes»)|(wishes»\s{"
-            r"0,64}«/wishes»)|(wishes»\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(assistant»)|(wi"
-            r"shes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\{)|(wishes»)|(/aside»)|(aside»)|(/»)|([\s|｜]{0,4}(?ai:wishe"
-            r"s)[\s|｜]{0,4}»[\s|｜]{0,4}\[[\s_▁|｜-]{0,64}«[\s|｜]{0,4}(?ai:wishes)[\s|｜]{0,4}»[\s|｜]{0,4}\[[\s|｜]"
-            r"{0,4}\{)|([\s|｜]{0,4}(?ai:wishes)[\s|｜]{0,4}»[\s_▁|｜-]{0,64}`[\s|｜]{0,4}`[\s|｜]{0,4}`[\s|｜]{0,4}["
-            r"\w-]{0,16}[\s_▁|｜-]{0,64}\{)|([\s|｜]{0,4}(?ai:wishes)[\s|｜]{0,4}»[\s_▁|｜-]{0,64}\[[\s|｜]{0,4}\{)|(["
-            r"\s|｜]{0,4}(?ai:wishes)[\s|｜]{0,4}»[\s|｜]{0,4}\[[\s|｜]{0,4}\{)|([\s|｜]{0,4}(?ai:wishes)[\s|｜]{0,4}»"
-            r"[\s_▁|｜-]{0,64}\{)|([\s|｜]{0,4}(?ai:wishes)[\s|｜]{0,4}»)|([\s|｜]{0,4}(?ai:aside)[\s|｜]{0,4}»))"
-        ), near=r"`(?=[`]|\Z)|«(?=[\t\n\r \-/AW_aw\|▁｜]|\Z)", width=277,
+            r"\[( \{)|`(``[\w-]{0,16} «wishes» \[ \{)|\{()|«(?:(wishes» \[ «wishes» \[ \{)|(wishes» \[ \] «/wishes»)|("
+            r"wishes» \] «/wishes»)|(wishes» «/wishes»)|(wishes» ```[\w-]{0,16} \{)|(wishes» \[ \{)|(assistant»)|(wish"
+            r"es» \[ \{)|(wishes» \{)|(wishes»)|(/aside»)|(aside»)|(/»)|({}(?ai:wishes){}»{}\[{-}«{}(?ai:wishes){}»{}"
+            r"\[{}\{)|({}(?ai:wishes){}»{-}`{}`{}`{}[\w-]{0,16}{-}\{)|({}(?ai:wishes){}»{-}\[{}\{)|({}(?ai:wishes){}»{"
+            r"}\[{}\{)|({}(?ai:wishes){}»{-}\{)|({}(?ai:wishes){}»)|({}(?ai:aside){}»))"
+        ), near=r"\[|`(?=[`]|\Z)|\{|«(?=[\t\n\r \-/AW_aw\|▁｜]|\Z)", width=277,
     )
     REASONING_AGAIN = Scanner(("reasoning", "«aside»", "", "", 0), find="«(aside»)", near=r"«(?=[a]|\Z)", width=8)
     OPENERS = (
@@ -159,19 +149,10 @@ class StreamParser(CanonicalOrderCalls):
     )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
-        ("name",): "name",
-        ("arguments",): "arguments",
-        ("parameters",): "arguments",
-        ("args",): "arguments",
-        ("input",): "arguments",
-        ("params",): "arguments",
-        ("kwargs",): "arguments",
-        ("function", "name"): "name",
-        ("function", "arguments"): "arguments",
-        ("function", "parameters"): "arguments",
-        ("function", "args"): "arguments",
-        ("function", "input"): "arguments",
-        ("function", "params"): "arguments",
+        ("name",): "name", ("arguments",): "arguments", ("parameters",): "arguments", ("args",): "arguments",
+        ("input",): "arguments", ("params",): "arguments", ("kwargs",): "arguments", ("function", "name"): "name",
+        ("function", "arguments"): "arguments", ("function", "parameters"): "arguments",
+        ("function", "args"): "arguments", ("function", "input"): "arguments", ("function", "params"): "arguments",
         ("function", "kwargs"): "arguments",
     }
     OBJECT_OPENER = "{"
@@ -179,17 +160,36 @@ class StreamParser(CanonicalOrderCalls):
     HEAD = Pattern('\\{\\s*"name"\\s*:\\s*"(?P<name>[^"\\\\\\x00-\\x1f]*)"')
     TO_ARGUMENTS = ', "arguments": {'
     USUAL_KEYS = ("name", "arguments")
+    BARE_CALL = WholeCall(
+        ("text", Pattern("(?:\\[\\s{0,64})?\\{\\s{0,16}"), ""),
+        ("text", Pattern('\\s{0,16}"name"\\s{0,16}:\\s{0,16}"'), '"name":"'),
+        (
+            "tool",
+            Pattern('(?!\\d)[\\w.:/-]{1,64}?(?="\\s{0,16},\\s{0,16}"arguments"\\s{0,16}:\\s{0,16})'),
+            '","arguments":',
+        ),
+        ("text", Pattern('"\\s{0,16},\\s{0,16}"arguments"\\s{0,16}:\\s{0,16}'), '","arguments":'),
+        ("object",),
+        ("text", Pattern("\\s{0,16}\\}"), "}"),
+        (
+            "line",
+            Pattern(
+                "\\s{0,16}[,;]|(?:\\s{0,16}[\\]}])?(?:[^\\S\\n]{0,16}(?:\\n(?!\\s{0,16}```)|\\Z)|\\s{0,16}\\]\\s{0,64}«/wishes»|\\s{0,16}«/wishes»|\\s{0,16}«wishes»|\\s{0,16}«/»|\\s{0,16}«assistant»)"
+            ),
+            62,
+        ),
+        styles=(STYLE, STYLE, STYLE),
+    )
+    LONE_OPENERS = ("[{", "{")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "] «/wishes»", "", "", 0), ("mark", "```\ufdd1 «wishes» [ {", "", "", 0),
         ("mark", "«assistant»", "", "", 0), ("mark", "«/wishes»", "", "", 1), ("mark", "«wishes»", "", "", 1),
         ("mark", "«/»", "", "", 0),
-        find=(
-            r"\](\s{0,64}«/wishes»)|`(``[\w-]{0,16}\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|«(?:(assistant»)|(/wishes»)|("
-            "wishes»)|(/»))"
-        ), near=r"\]|`(?=[`]|\Z)|«(?=[/aw]|\Z)", width=224, first="]`«",
+        find=r"\]( «/wishes»)|`(``[\w-]{0,16} «wishes» \[ \{)|«(?:(assistant»)|(/wishes»)|(wishes»)|(/»))",
+        near=r"\]|`(?=[`]|\Z)|«(?=[/aw]|\Z)", width=224, first="]`«",
     )
-    LEFT_OVER = Scanner(("call", "«wishes» [", "", "", 0), find=r"«(wishes»\s{0,64}\[)", near=r"«(?=[w]|\Z)", width=74)
+    LEFT_OVER = Scanner(("call", "«wishes» [", "", "", 0), find=r"«(wishes» \[)", near=r"«(?=[w]|\Z)", width=74)
     GARBLED = (
         Pattern("((?!))|[()/<>\\[\\\\\\]{\\|}«»＜＞｜][()/<>\\[\\\\\\]{\\|}«»＜＞｜\\s]{0,7}(?:(?ai:wishes))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[)/>\\\\\\]\\|}»＞｜]{0,4}"),
         "()/<>[\\]{|}«»＜＞｜", ("wishes",),
@@ -211,16 +211,12 @@ class StreamParser(CanonicalOrderCalls):
         ("call", "\x00«wishes»{", "", "", 6), ("closed", "\x00«/wishes»", "", "", 6),
         ("call", "\x00«wishes»", "", "\n", 6),
         find=(
-            r",()|;(\s{0,64}\{)|\](?:(\s{0,64}«/wishes»)|())|`(``[\w-]{0,16}\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|\{()"
-            r"|«(?:(wishes»\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\]\s{0,64}«/wishe"
-            r"s»)|(wishes»\s{0,64}\]\s{0,64}«/wishes»)|(wishes»\s{0,64}«/wishes»)|(wishes»\s{0,64}```[\w-]{0,16}\s{0,6"
-            r"4}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(assistant»)|(wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\{)|(/wis"
-            r"hes»)|(wishes»)|(/aside»)|(aside»)|(/»)|([\s|｜]{0,4}(?ai:wishes)[\s|｜]{0,4}»[\s|｜]{0,4}\[[\s_▁|｜-]{0"
-            r",64}«[\s|｜]{0,4}(?ai:wishes)[\s|｜]{0,4}»[\s|｜]{0,4}\[[\s|｜]{0,4}\{)|([\s|｜]{0,4}(?ai:wishes)[\s|｜]"
-            r"{0,4}»[\s_▁|｜-]{0,64}`[\s|｜]{0,4}`[\s|｜]{0,4}`[\s|｜]{0,4}[\w-]{0,16}[\s_▁|｜-]{0,64}\{)|([\s|｜]{0,4"
-            r"}(?ai:wishes)[\s|｜]{0,4}»[\s_▁|｜-]{0,64}\[[\s|｜]{0,4}\{)|([\s|｜]{0,4}(?ai:wishes)[\s|｜]{0,4}»[\s|｜"
-            r"]{0,4}\[[\s|｜]{0,4}\{)|([\s|｜]{0,4}(?ai:wishes)[\s|｜]{0,4}»[\s_▁|｜-]{0,64}\{)|([\s|｜]{0,4}[/\\][\s|"
-            r"｜]{0,4}(?ai:wishes)[\s|｜]{0,4}»)|([\s|｜]{0,4}(?ai:wishes)[\s|｜]{0,4}»))"
+            r",()|;( \{)|\](?:( «/wishes»)|())|`(``[\w-]{0,16} «wishes» \[ \{)|\{()|«(?:(wishes» \[ «wishes» \[ \{)|(w"
+            r"ishes» \[ \] «/wishes»)|(wishes» \] «/wishes»)|(wishes» «/wishes»)|(wishes» ```[\w-]{0,16} \{)|(wishes» "
+            r"\[ \{)|(assistant»)|(wishes» \[ \{)|(wishes» \{)|(/wishes»)|(wishes»)|(/aside»)|(aside»)|(/»)|({}(?ai:wi"
+            r"shes){}»{}\[{-}«{}(?ai:wishes){}»{}\[{}\{)|({}(?ai:wishes){}»{-}`{}`{}`{}[\w-]{0,16}{-}\{)|({}(?ai:wishe"
+            r"s){}»{-}\[{}\{)|({}(?ai:wishes){}»{}\[{}\{)|({}(?ai:wishes){}»{-}\{)|({}[/\\]{}(?ai:wishes){}»)|({}(?ai:"
+            "wishes){}»))"
         ), near=r",|;|\]|`(?=[`]|\Z)|\{|«(?=[\t\n\r \-/W\\_aw\|▁｜]|\Z)", width=277,
     )
     AFTER_TURN = Scanner(
@@ -232,12 +228,10 @@ class StreamParser(CanonicalOrderCalls):
         ("call", "«wishes» ```\ufdd1 {", "", "", 1), ("call", "«wishes» [ {", "", "", 2),
         ("call", "«wishes» [ {", "", "", 2), ("call", "«wishes» {", "", "", 1), ("call", "«wishes»", "", "\n", 2),
         find=(
-            r"`(``[\w-]{0,16}\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|«(?:(assistant»\s{0,64}«wishes»\s{0,64}\[\s{0,64}«w"
-            r"ishes»\s{0,64}\[\s{0,64}\{)|(assistant»\s{0,64}```[\w-]{0,16}\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(assi"
-            r"stant»\s{0,64}«wishes»\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(assistant»\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)"
-            r"|(assistant»\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(assistant»\s{0,64}«wishes»\s{0,64}\{)|(wishes»\s{0,64"
-            r"}\[\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(assistant»\s{0,64}«wishes»)|(wishes»\s{0,64}```[\w-]{0,16}\s{0"
-            r",64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\{)|(wishes»))"
+            r"`(``[\w-]{0,16} «wishes» \[ \{)|«(?:(assistant» «wishes» \[ «wishes» \[ \{)|(assistant» ```[\w-]{0,16} «"
+            r"wishes» \[ \{)|(assistant» «wishes» ```[\w-]{0,16} \{)|(assistant» «wishes» \[ \{)|(assistant» «wishes» "
+            r"\[ \{)|(assistant» «wishes» \{)|(wishes» \[ «wishes» \[ \{)|(assistant» «wishes»)|(wishes» ```[\w-]{0,16"
+            r"} \{)|(wishes» \[ \{)|(wishes» \[ \{)|(wishes» \{)|(wishes»))"
         ), near=r"`(?=[`]|\Z)|«(?=[aw]|\Z)", width=353,
     )
 
@@ -258,11 +252,11 @@ class StreamParser(CanonicalOrderCalls):
 
     def _content(self) -> bool:
         # content = (text | "«/»")* ("«aside»" reasoning | "«wishes»[{" call)?
-        # What opens reasoning is text once content has begun.
-        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
+        # What opens reasoning or bare is text once content has begun.
+        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning", "bare"))
         if kind == "reasoning":
             return self._open_reasoning()
-        if kind == "call":
+        if kind in ("call", "bare"):
             return self._try_call("content") if self._calls_on else self._keep_as_text("content")
         if kind == "end":
             return self._end_turn()

@@ -86,10 +86,9 @@ class StreamParser(RawPairs):
         ("end", "\x00[@user@]", "", "", 6), ("respelled", "\x00[/mull]", "", "\n", 6),
         ("line", "```\ufdd1 [ability]", "", "", 0),
         find=(
-            r"\[(?:(ability\]\s{0,64}\[ability\])|(ability\])|(@user@\])|(/mull\])|([\s|｜]{0,4}(?ai:ability)[\s|｜]{0"
-            r",4}\][\s_▁|｜-]{0,64}\[[\s|｜]{0,4}(?ai:ability)[\s|｜]{0,4}\])|([\s|｜]{0,4}(?ai:ability)[\s|｜]{0,4}\]"
-            r")|([\s|｜]{0,4}@[\s|｜]{0,4}(?ai:user)[\s|｜]{0,4}@[\s|｜]{0,4}\])|([\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:mu"
-            r"ll)[\s|｜]{0,4}\]))|`(``[\w-]{0,16}\s{0,64}\[ability\])"
+            r"\[(?:(ability\] \[ability\])|(ability\])|(@user@\])|(/mull\])|({}(?ai:ability){}\]{-}\[{}(?ai:ability){}"
+            r"\])|({}(?ai:ability){}\])|({}@{}(?ai:user){}@{}\])|({}[/\\]{}(?ai:mull){}\]))|`(``[\w-]{0,16} \[ability"
+            r"\])"
         ), near=r"\[(?=[\t\n\r \-/@A\\_a\|▁｜]|\Z)|`(?=[`]|\Z)", width=224, leads="\n",
     )
     IN_CONTENT = Scanner(
@@ -99,10 +98,9 @@ class StreamParser(RawPairs):
         ("call", "\x00[ability][ability]", "\n", "", 6), ("call", "\x00[ability]", "\n", "", 6),
         ("end", "\x00[@user@]", "", "", 6), ("call", "```\ufdd1 [ability]", "", "", 0),
         find=(
-            r"\[(?:(ability\]\s{0,64}\[/ability\])|(ability\]\s{0,64}\[ability\])|(ability\])|(@user@\])|(@bot@\])|(/m"
-            r"ull\])|(mull\])|([\s|｜]{0,4}(?ai:ability)[\s|｜]{0,4}\][\s_▁|｜-]{0,64}\[[\s|｜]{0,4}(?ai:ability)[\s|"
-            r"｜]{0,4}\])|([\s|｜]{0,4}(?ai:ability)[\s|｜]{0,4}\])|([\s|｜]{0,4}@[\s|｜]{0,4}(?ai:user)[\s|｜]{0,4}@["
-            r"\s|｜]{0,4}\]))|`(``[\w-]{0,16}\s{0,64}\[ability\])"
+            r"\[(?:(ability\] \[/ability\])|(ability\] \[ability\])|(ability\])|(@user@\])|(@bot@\])|(/mull\])|(mull\]"
+            r")|({}(?ai:ability){}\]{-}\[{}(?ai:ability){}\])|({}(?ai:ability){}\])|({}@{}(?ai:user){}@{}\]))|`(``[\w-"
+            r"]{0,16} \[ability\])"
         ), near=r"\[(?=[\t\n\r \-/@A_am\|▁｜]|\Z)|`(?=[`]|\Z)", width=224, leads="\n",
     )
     BEFORE_CONTENT = Scanner(
@@ -113,10 +111,9 @@ class StreamParser(RawPairs):
         ("end", "\x00[@user@]", "", "", 6), ("reasoning", "\x00[mull]", "\n", "", 6),
         ("call", "```\ufdd1 [ability]", "", "", 0),
         find=(
-            r"\[(?:(ability\]\s{0,64}\[/ability\])|(ability\]\s{0,64}\[ability\])|(ability\])|(@user@\])|(@bot@\])|(/m"
-            r"ull\])|(mull\])|([\s|｜]{0,4}(?ai:ability)[\s|｜]{0,4}\][\s_▁|｜-]{0,64}\[[\s|｜]{0,4}(?ai:ability)[\s|"
-            r"｜]{0,4}\])|([\s|｜]{0,4}(?ai:ability)[\s|｜]{0,4}\])|([\s|｜]{0,4}@[\s|｜]{0,4}(?ai:user)[\s|｜]{0,4}@["
-            r"\s|｜]{0,4}\])|([\s|｜]{0,4}(?ai:mull)[\s|｜]{0,4}\]))|`(``[\w-]{0,16}\s{0,64}\[ability\])"
+            r"\[(?:(ability\] \[/ability\])|(ability\] \[ability\])|(ability\])|(@user@\])|(@bot@\])|(/mull\])|(mull\]"
+            r")|({}(?ai:ability){}\]{-}\[{}(?ai:ability){}\])|({}(?ai:ability){}\])|({}@{}(?ai:user){}@{}\])|({}(?ai:m"
+            r"ull){}\]))|`(``[\w-]{0,16} \[ability\])"
         ), near=r"\[(?=[\t\n\r \-/@AM_am\|▁｜]|\Z)|`(?=[`]|\Z)", width=224, leads="\n",
     )
     REASONING_AGAIN = Scanner(
@@ -129,8 +126,8 @@ class StreamParser(RawPairs):
             "name",
             Scanner(
                 ("next", "[/ability]", "", "", 0), ("next", "[k]", "", "", 0), ("next", "\x00[/ability]", "", "", 6),
-                find=r"\[(?:(/ability\])|(k\])|([\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:ability)[\s|｜]{0,4}\]))",
-                near=r"\[(?=[\t\n\r \-/\\_k\|▁｜]|\Z)", width=115,
+                find=r"\[(?:(/ability\])|(k\])|({}[/\\]{}(?ai:ability){}\]))", near=r"\[(?=[\t\n\r \-/\\_k\|▁｜]|\Z)",
+                width=115,
             ), "\n", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(?:(/ability\])|(k\])))"), (None, None),
         ),
     )
@@ -141,7 +138,7 @@ class StreamParser(RawPairs):
     BREAKS = Scanner(
         ("mark", "[/ability]", "", "", 0), ("mark", "[ability]", "", "", 1), ("mark", "[@user@]", "", "", 0),
         ("mark", "[@bot@]", "", "", 0), ("mark", "```\ufdd1 [ability]", "", "", 0),
-        find=r"\[(?:(/ability\])|(ability\])|(@user@\])|(@bot@\]))|`(``[\w-]{0,16}\s{0,64}\[ability\])",
+        find=r"\[(?:(/ability\])|(ability\])|(@user@\])|(@bot@\]))|`(``[\w-]{0,16} \[ability\])",
         near=r"\[(?=[/@a]|\Z)|`(?=[`]|\Z)", width=95, first="[`",
     )
     LEFT_OVER = Scanner(("call", "[ability]", "", "", 0), find=r"\[(ability\])", near=r"\[(?=[a]|\Z)", width=10)
@@ -156,8 +153,7 @@ class StreamParser(RawPairs):
     # arguments = ("[k]" key "[/k]\n[v]" value)*
     PAIR = (
         (
-            "key",
-            Scanner(("suffix", "[/k] [v]", "", "", 0), find=r"\[(/k\]\s{0,64}\[v\])", near=r"\[(?=[/]|\Z)", width=73),
+            "key", Scanner(("suffix", "[/k] [v]", "", "", 0), find=r"\[(/k\] \[v\])", near=r"\[(?=[/]|\Z)", width=73),
             "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(/k\]\s{0,64}\[v\]))"), ("",),
         ),
     )
@@ -168,10 +164,9 @@ class StreamParser(RawPairs):
         ("next", "\x00[/ability]", "", "", 6), ("next", "\x00[ability]", "\n", "", 6),
         ("next", "\x00[@user@]", "", "", 6), ("next", "```\ufdd1 [ability]", "", "", 0),
         find=(
-            r"\[(?:(ability\]\s{0,64}\[ability\])|(/ability\])|(ability\])|(@user@\])|(/v\])|(k\])|([\s|｜]{0,4}(?ai:a"
-            r"bility)[\s|｜]{0,4}\][\s_▁|｜-]{0,64}\[[\s|｜]{0,4}(?ai:ability)[\s|｜]{0,4}\])|([\s|｜]{0,4}[/\\][\s|｜"
-            r"]{0,4}(?ai:ability)[\s|｜]{0,4}\])|([\s|｜]{0,4}(?ai:ability)[\s|｜]{0,4}\])|([\s|｜]{0,4}@[\s|｜]{0,4}("
-            r"?ai:user)[\s|｜]{0,4}@[\s|｜]{0,4}\]))|`(``[\w-]{0,16}\s{0,64}\[ability\])"
+            r"\[(?:(ability\] \[ability\])|(/ability\])|(ability\])|(@user@\])|(/v\])|(k\])|({}(?ai:ability){}\]{-}\[{"
+            r"}(?ai:ability){}\])|({}[/\\]{}(?ai:ability){}\])|({}(?ai:ability){}\])|({}@{}(?ai:user){}@{}\]))|`(``[\w"
+            r"-]{0,16} \[ability\])"
         ), near=r"\[(?=[\t\n\r \-/@A\\_ak\|▁｜]|\Z)|`(?=[`]|\Z)", width=224, leads="\n",
     )
     USUAL_PAIR = ExpectedText("[k]")
@@ -197,7 +192,7 @@ class StreamParser(RawPairs):
             find=r"\[(?:(/ability\])|(ability\])|(@user@\])|(@bot@\])|(/v\])|(k\]))", near=r"\[(?=[/@ak]|\Z)", width=11,
             leads="\n",
         ),
-        Scanner(("end", "[/k] [v]", "", "", 0), find=r"\[(/k\]\s{0,64}\[v\])", near=r"\[(?=[/]|\Z)", width=73),
+        Scanner(("end", "[/k] [v]", "", "", 0), find=r"\[(/k\] \[v\])", near=r"\[(?=[/]|\Z)", width=73),
     )
     NEXT_PAIR_OPENER = "[k]"
     NEXT_UNOPENED = "[/k]\n[v]"
@@ -217,12 +212,10 @@ class StreamParser(RawPairs):
         ("call", "\x00[ability]", "", "", 6), ("end", "\x00[@user@]", "", "", 6),
         ("call", "```\ufdd1 [ability]", "", "", 0),
         find=(
-            r",(?:(\s{0,64}\[ability\]\s{0,64}\[ability\])|(\s{0,64}\[ability\]))|;(?:(\s{0,64}\[ability\]\s{0,64}\[ab"
-            r"ility\])|(\s{0,64}\[ability\]))|\[(?:(ability\]\s{0,64}\[/ability\])|(ability\]\s{0,64}\[ability\])|(/ab"
-            r"ility\])|(ability\])|(@user@\])|(@bot@\])|(/mull\])|(mull\])|([\s|｜]{0,4}(?ai:ability)[\s|｜]{0,4}\][\s"
-            r"_▁|｜-]{0,64}\[[\s|｜]{0,4}(?ai:ability)[\s|｜]{0,4}\])|([\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:ability)[\s|"
-            r"｜]{0,4}\])|([\s|｜]{0,4}(?ai:ability)[\s|｜]{0,4}\])|([\s|｜]{0,4}@[\s|｜]{0,4}(?ai:user)[\s|｜]{0,4}@["
-            r"\s|｜]{0,4}\]))|`(``[\w-]{0,16}\s{0,64}\[ability\])"
+            r",(?:( \[ability\] \[ability\])|( \[ability\]))|;(?:( \[ability\] \[ability\])|( \[ability\]))|\[(?:(abil"
+            r"ity\] \[/ability\])|(ability\] \[ability\])|(/ability\])|(ability\])|(@user@\])|(@bot@\])|(/mull\])|(mul"
+            r"l\])|({}(?ai:ability){}\]{-}\[{}(?ai:ability){}\])|({}[/\\]{}(?ai:ability){}\])|({}(?ai:ability){}\])|({"
+            r"}@{}(?ai:user){}@{}\]))|`(``[\w-]{0,16} \[ability\])"
         ), near=r",|;|\[(?=[\t\n\r \-/@A\\_am\|▁｜]|\Z)|`(?=[`]|\Z)", width=224, leads="\n",
     )
     AFTER_TURN = Scanner(
@@ -230,9 +223,8 @@ class StreamParser(RawPairs):
         ("call", "[ability] [ability]", "\n", "", 1), ("header", "[@bot@] [ability]", "", "", 2),
         ("call", "[ability]", "\n", "", 2), ("call", "```\ufdd1 [ability]", "", "", 1),
         find=(
-            r"\[(?:(@bot@\]\s{0,64}\[ability\]\s{0,64}\[ability\])|(@bot@\]\s{0,64}```[\w-]{0,16}\s{0,64}\[ability\])|"
-            r"(ability\]\s{0,64}\[ability\])|(@bot@\]\s{0,64}\[ability\])|(ability\]))|`(``[\w-]{0,16}\s{0,64}\[abilit"
-            r"y\])"
+            r"\[(?:(@bot@\] \[ability\] \[ability\])|(@bot@\] ```[\w-]{0,16} \[ability\])|(ability\] \[ability\])|(@bo"
+            r"t@\] \[ability\])|(ability\]))|`(``[\w-]{0,16} \[ability\])"
         ), near=r"\[(?=[@a]|\Z)|`(?=[`]|\Z)", width=167, leads="\n",
     )
 

@@ -13,13 +13,14 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
-        CanonicalOrderCalls,
+        CallObjects,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         Scanner,
         Style,
+        WholeCall,
         checked_text,
         require_runtime,
         run_command,
@@ -27,13 +28,14 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
-        CanonicalOrderCalls,
+        CallObjects,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         Scanner,
         Style,
+        WholeCall,
         checked_text,
         require_runtime,
         run_command,
@@ -68,7 +70,7 @@ STYLE = Style(
 )
 
 
-class StreamParser(CanonicalOrderCalls):
+class StreamParser(CallObjects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
     HEADS = ("",)
@@ -90,10 +92,9 @@ class StreamParser(CanonicalOrderCalls):
         ("unclosed", "(~aside~)", "\n\n", "", 1), ("line", "(~do~) {", "", "", 2), ("end", "(~end~)", "", "", 0),
         ("line", "(~do~) {", "", "", 2), ("line", "(~do~)", "", "\n", 2), ("line", "```\ufdd1 (~do~) {", "", "", 0),
         find=(
-            r"#(top#)|\((?:(~assistant~\)\s{0,64}\(~aside~\))|(~assistant~\)\s{0,64}\(~answer~\))|(~do~\)\s{0,64}\(~do"
-            r"~\)\s{0,64}\{)|(~do~\)\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(~answer~\))|(~/muse~\))|(~do~\)\s{0,64}\[\s{0,6"
-            r"4}\{)|(~aside~\))|(~do~\)\s{0,64}\{)|(~end~\))|(~do~\)\s{0,64}\{)|(~do~\)))|`(``[\w-]{0,16}\s{0,64}\(~do"
-            r"~\)\s{0,64}\{)"
+            r"#(top#)|\((?:(~assistant~\) \(~aside~\))|(~assistant~\) \(~answer~\))|(~do~\) \(~do~\) \{)|(~do~\) ```["
+            r"\w-]{0,16} \{)|(~answer~\))|(~/muse~\))|(~do~\) \[ \{)|(~aside~\))|(~do~\) \{)|(~end~\))|(~do~\) \{)|(~d"
+            r"o~\)))|`(``[\w-]{0,16} \(~do~\) \{)"
         ), near=r"#(?=[t]|\Z)|\((?=[\~]|\Z)|`(?=[`]|\Z)", width=158, leads="\n\n",
     )
     IN_CONTENT = Scanner(
@@ -105,11 +106,25 @@ class StreamParser(CanonicalOrderCalls):
         ("call", "(~do~) {", "", "", 2), ("call", "(~do~) {", "", "", 2), ("end", "(~end~)", "", "", 0),
         ("call", "(~do~)", "", "\n", 2), ("call", "```\ufdd1 (~do~) {", "", "", 0),
         find=(
-            r"#(top#)|\((?:(~do~\)\s{0,64}\(~do~\)\s{0,64}\{)|(~do~\)\s{0,64}\(~/do~\))|(~do~\)\s{0,64}```[\w-]{0,16}"
-            r"\s{0,64}\{)|(~assistant~\))|(~answer~\))|(~/aside~\))|(~aside~\))|(~do~\)\s{0,64}\[\s{0,64}\{)|(~/muse~"
-            r"\))|(~muse~\))|(~do~\)\s{0,64}\{)|(~do~\)\s{0,64}\{)|(~end~\))|(~do~\)))|`(``[\w-]{0,16}\s{0,64}\(~do~\)"
-            r"\s{0,64}\{)"
+            r"#(top#)|\((?:(~do~\) \(~do~\) \{)|(~do~\) \(~/do~\))|(~do~\) ```[\w-]{0,16} \{)|(~assistant~\))|(~answer"
+            r"~\))|(~/aside~\))|(~aside~\))|(~do~\) \[ \{)|(~/muse~\))|(~muse~\))|(~do~\) \{)|(~do~\) \{)|(~end~\))|(~"
+            r"do~\)))|`(``[\w-]{0,16} \(~do~\) \{)"
         ), near=r"#(?=[t]|\Z)|\((?=[\~]|\Z)|`(?=[`]|\Z)", width=158, leads="\n\n",
+    )
+    BEFORE_CONTENT = Scanner(
+        ("final_end", "#top#", "", "", 0), ("call", "(~do~) (~do~) {", "", "", 0),
+        ("empty", "(~do~) (~/do~)", "", "", 0), ("call", "(~do~) ```\ufdd1 {", "", "", 0),
+        ("header", "(~assistant~)", "", "", 0), ("content", "(~answer~)", "", "", 0),
+        ("content_end", "(~/aside~)", "", "", 0), ("content", "(~aside~)", "\n\n", "", 0),
+        ("call", "(~do~) [ {", "", "", 0), ("stray", "(~/muse~)", "", "\n", 0), ("reasoning", "(~muse~)", "", "", 0),
+        ("call", "(~do~) {", "", "", 2), ("call", "(~do~) {", "", "", 2), ("end", "(~end~)", "", "", 0),
+        ("call", "(~do~)", "", "\n", 2), ("bare", "[ {", "", "", 1), ("call", "```\ufdd1 (~do~) {", "", "", 0),
+        ("bare", "{", "", "", 1),
+        find=(
+            r"#(top#)|\((?:(~do~\) \(~do~\) \{)|(~do~\) \(~/do~\))|(~do~\) ```[\w-]{0,16} \{)|(~assistant~\))|(~answer"
+            r"~\))|(~/aside~\))|(~aside~\))|(~do~\) \[ \{)|(~/muse~\))|(~muse~\))|(~do~\) \{)|(~do~\) \{)|(~end~\))|(~"
+            r"do~\)))|\[( \{)|`(``[\w-]{0,16} \(~do~\) \{)|\{()"
+        ), near=r"#(?=[t]|\Z)|\((?=[\~]|\Z)|\[|`(?=[`]|\Z)|\{", width=158, leads="\n\n",
     )
     REASONING_AGAIN = Scanner(
         ("reasoning", "(~muse~)", "", "", 0), find=r"\((~muse~\))", near=r"\((?=[\~]|\Z)", width=9
@@ -117,25 +132,36 @@ class StreamParser(CanonicalOrderCalls):
     OPENERS = ("(~do~) (~do~) {", "(~do~) ```\ufdd1 {", "(~do~) [ {", "(~do~) {", "(~do~) {", "(~do~)")
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
-        ("call",): "name",
-        ("with",): "arguments",
-        ("arguments",): "arguments",
-        ("parameters",): "arguments",
-        ("args",): "arguments",
-        ("input",): "arguments",
-        ("params",): "arguments",
-        ("kwargs",): "arguments",
+        ("call",): "name", ("with",): "arguments", ("arguments",): "arguments", ("parameters",): "arguments",
+        ("args",): "arguments", ("input",): "arguments", ("params",): "arguments", ("kwargs",): "arguments",
     }
     OBJECT_OPENER = "{"
     CLOSERS = ("(~/do~)",)
     HEAD = Pattern('\\{\\s*"call"\\s*:\\s*"(?P<name>[^"\\\\\\x00-\\x1f]*)"')
     TO_ARGUMENTS = ', "with": {'
     USUAL_KEYS = ("call", "with")
+    BARE_CALL = WholeCall(
+        ("text", Pattern("(?:\\[\\s{0,64})?\\{\\s{0,16}"), ""),
+        ("text", Pattern('\\s{0,16}"call"\\s{0,16}:\\s{0,16}"'), '"call":"'),
+        ("tool", Pattern('(?!\\d)[\\w.:/-]{1,64}?(?="\\s{0,16},\\s{0,16}"with"\\s{0,16}:\\s{0,16})'), '","with":'),
+        ("text", Pattern('"\\s{0,16},\\s{0,16}"with"\\s{0,16}:\\s{0,16}'), '","with":'),
+        ("object",),
+        ("text", Pattern("\\s{0,16}\\}"), "}"),
+        (
+            "line",
+            Pattern(
+                "\\s{0,16}[,;]|(?:\\s{0,16}[\\]}])?(?:[^\\S\\n]{0,16}(?:\\n(?!\\s{0,16}```)|\\Z)|\\s{0,16}\\(~/do~\\)|\\s{0,16}\\(~do~\\)|\\s{0,16}\\(~end~\\)|\\s{0,16}\\(~assistant~\\))"
+            ),
+            64,
+        ),
+        styles=(STYLE, STYLE, STYLE),
+    )
+    LONE_OPENERS = ("{", "[{")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "(~assistant~)", "", "", 0), ("mark", "(~/do~)", "", "", 0), ("mark", "(~end~)", "", "", 0),
         ("mark", "(~do~)", "", "", 1), ("mark", "```\ufdd1 (~do~) {", "", "", 0),
-        find=r"\((?:(~assistant~\))|(~/do~\))|(~end~\))|(~do~\)))|`(``[\w-]{0,16}\s{0,64}\(~do~\)\s{0,64}\{)",
+        find=r"\((?:(~assistant~\))|(~/do~\))|(~end~\))|(~do~\)))|`(``[\w-]{0,16} \(~do~\) \{)",
         near=r"\((?=[\~]|\Z)|`(?=[`]|\Z)", width=157, first="(`",
     )
     LEFT_OVER = Scanner(("call", "(~do~)", "", "", 0), find=r"\((~do~\))", near=r"\((?=[\~]|\Z)", width=7)
@@ -152,10 +178,9 @@ class StreamParser(CanonicalOrderCalls):
         ("end", "(~end~)", "", "", 0), ("call", "(~do~)", "", "\n", 2), ("separator", ",", "", " ", 0),
         ("call", "; {", "", "", 0), ("call", "```\ufdd1 (~do~) {", "", "", 0), ("call", "{", "", "", 1),
         find=(
-            r"#(top#)|\((?:(~do~\)\s{0,64}\(~do~\)\s{0,64}\{)|(~do~\)\s{0,64}\(~/do~\))|(~do~\)\s{0,64}```[\w-]{0,16}"
-            r"\s{0,64}\{)|(~assistant~\))|(~answer~\))|(~/aside~\))|(~do~\)\s{0,64}\[\s{0,64}\{)|(~aside~\))|(~/muse~"
-            r"\))|(~do~\)\s{0,64}\{)|(~muse~\))|(~do~\)\s{0,64}\{)|(~/do~\))|(~end~\))|(~do~\)))|,()|;(\s{0,64}\{)|`(`"
-            r"`[\w-]{0,16}\s{0,64}\(~do~\)\s{0,64}\{)|\{()"
+            r"#(top#)|\((?:(~do~\) \(~do~\) \{)|(~do~\) \(~/do~\))|(~do~\) ```[\w-]{0,16} \{)|(~assistant~\))|(~answer"
+            r"~\))|(~/aside~\))|(~do~\) \[ \{)|(~aside~\))|(~/muse~\))|(~do~\) \{)|(~muse~\))|(~do~\) \{)|(~/do~\))|(~"
+            r"end~\))|(~do~\)))|,()|;( \{)|`(``[\w-]{0,16} \(~do~\) \{)|\{()"
         ), near=r"#(?=[t]|\Z)|\((?=[\~]|\Z)|,|;|`(?=[`]|\Z)|\{", width=158, leads="\n\n",
     )
     AFTER_TURN = Scanner(
@@ -167,12 +192,10 @@ class StreamParser(CanonicalOrderCalls):
         ("call", "(~do~) ```\ufdd1 {", "", "", 1), ("call", "(~do~) [ {", "", "", 1), ("call", "(~do~) {", "", "", 2),
         ("call", "(~do~) {", "", "", 2), ("call", "(~do~)", "", "\n", 2), ("call", "```\ufdd1 (~do~) {", "", "", 1),
         find=(
-            r"\((?:(~assistant~\)\s{0,64}\(~do~\)\s{0,64}\(~do~\)\s{0,64}\{)|(~assistant~\)\s{0,64}\(~do~\)\s{0,64}```"
-            r"[\w-]{0,16}\s{0,64}\{)|(~assistant~\)\s{0,64}```[\w-]{0,16}\s{0,64}\(~do~\)\s{0,64}\{)|(~assistant~\)\s{"
-            r"0,64}\(~do~\)\s{0,64}\[\s{0,64}\{)|(~assistant~\)\s{0,64}\(~do~\)\s{0,64}\{)|(~assistant~\)\s{0,64}\(~do"
-            r"~\)\s{0,64}\{)|(~assistant~\)\s{0,64}\(~do~\))|(~do~\)\s{0,64}\(~do~\)\s{0,64}\{)|(~do~\)\s{0,64}```[\w-"
-            r"]{0,16}\s{0,64}\{)|(~do~\)\s{0,64}\[\s{0,64}\{)|(~do~\)\s{0,64}\{)|(~do~\)\s{0,64}\{)|(~do~\)))|`(``[\w-"
-            r"]{0,16}\s{0,64}\(~do~\)\s{0,64}\{)"
+            r"\((?:(~assistant~\) \(~do~\) \(~do~\) \{)|(~assistant~\) \(~do~\) ```[\w-]{0,16} \{)|(~assistant~\) ```["
+            r"\w-]{0,16} \(~do~\) \{)|(~assistant~\) \(~do~\) \[ \{)|(~assistant~\) \(~do~\) \{)|(~assistant~\) \(~do~"
+            r"\) \{)|(~assistant~\) \(~do~\))|(~do~\) \(~do~\) \{)|(~do~\) ```[\w-]{0,16} \{)|(~do~\) \[ \{)|(~do~\) "
+            r"\{)|(~do~\) \{)|(~do~\)))|`(``[\w-]{0,16} \(~do~\) \{)"
         ), near=r"\((?=[\~]|\Z)|`(?=[`]|\Z)", width=236,
     )
 
@@ -198,14 +221,15 @@ class StreamParser(CanonicalOrderCalls):
 
     def _content(self) -> bool:
         # content = (text | "(~answer~)" | "(~/aside~)" | "(~end~)")* ("(~muse~)" reasoning | "(~do~){" call)?
-        kind = self._until(self.IN_CONTENT, "content")
+        # What opens reasoning or bare is text once content has begun.
+        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning", "bare"))
         if kind == "reasoning":
             return self._open_reasoning()
         if kind == "content":
             return self._drop(False)
         if kind == "content_end":
             return self._drop()
-        if kind == "call":
+        if kind in ("call", "bare"):
             return self._try_call("content") if self._calls_on else self._keep_as_text("content")
         if kind == "end":
             return self._end_turn()

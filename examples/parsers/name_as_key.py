@@ -17,8 +17,10 @@ if __package__:
         Delta,
         ExpectedText,
         Message,
+        Pattern,
         Scanner,
         Style,
+        WholeCall,
         checked_text,
         require_runtime,
         run_command,
@@ -30,8 +32,10 @@ else:
         Delta,
         ExpectedText,
         Message,
+        Pattern,
         Scanner,
         Style,
+        WholeCall,
         checked_text,
         require_runtime,
         run_command,
@@ -84,36 +88,32 @@ class StreamParser(CallObjects):
         ("empty", "(use [ ] use)", "", "", 0), ("reasoning", "(scratch ", "", " ", 2), ("call", "(use [ {", "", "", 1),
         ("call", "```\ufdd1 (use [ {", "", "", 0), ("reasoning_end", "scratch) ", " ", "\n", 2),
         find=(
-            r"%(?:(answer%)|(%))|\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\]\s{0,64"
-            r"}use\))|(scratch(?!\w))|(use\s{0,64}\[\s{0,64}\{))|`(``[\w-]{0,16}\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|s(?"
-            r":(cratch\)(?=\n|\Z)))"
+            r"%(?:(answer%)|(%))|\((?:(use \[ \(use \[ \{)|(use \[ \] use\))|(scratch(?!\w))|(use \[ \{))|`(``[\w-]{0,"
+            r"16} \(use \[ \{)|s(?:(cratch\)(?=\n|\Z)))"
         ), near=r"%(?=[%a]|\Z)|\((?=[su]|\Z)|`(?=[`]|\Z)|s(?=[c]|\Z)", width=271, leads=" ",
     )
     IN_REASONING = Scanner(
         ("final_end", "%%", "", "\n", 0), ("line", "(use [ (use [ {", "", "", 0), ("line", "(use [ {", "", "", 1),
         ("line", "```\ufdd1 (use [ {", "", "", 0), ("reasoning_end", "scratch) ", " ", "\n", 2),
-        find=(
-            r"%(%)|\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\{))|`(``[\w-]{0,16}\s{"
-            r"0,64}\(use\s{0,64}\[\s{0,64}\{)|s(?:(cratch\)(?=\n|\Z)))"
-        ), near=r"%(?=[%]|\Z)|\((?=[u]|\Z)|`(?=[`]|\Z)|s(?=[c]|\Z)", width=271, leads=" ",
+        find=r"%(%)|\((?:(use \[ \(use \[ \{)|(use \[ \{))|`(``[\w-]{0,16} \(use \[ \{)|s(?:(cratch\)(?=\n|\Z)))",
+        near=r"%(?=[%]|\Z)|\((?=[u]|\Z)|`(?=[`]|\Z)|s(?=[c]|\Z)", width=271, leads=" ",
     )
     IN_CONTENT = Scanner(
         ("header", "%answer%", "", "\n", 0), ("final_end", "%%", "", "\n", 0), ("call", "(use [ (use [ {", "", "", 0),
         ("empty", "(use [ ] use)", "", "", 0), ("call", "(use [ {", "", "", 1),
         ("call", "```\ufdd1 (use [ {", "", "", 0),
         find=(
-            r"%(?:(answer%)|(%))|\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\]\s{0,64"
-            r"}use\))|(use\s{0,64}\[\s{0,64}\{))|`(``[\w-]{0,16}\s{0,64}\(use\s{0,64}\[\s{0,64}\{)"
+            r"%(?:(answer%)|(%))|\((?:(use \[ \(use \[ \{)|(use \[ \] use\))|(use \[ \{))|`(``[\w-]{0,16} \(use \[ \{)"
         ), near=r"%(?=[%a]|\Z)|\((?=[u]|\Z)|`(?=[`]|\Z)", width=271,
     )
     BEFORE_CONTENT = Scanner(
         ("header", "%answer%", "", "\n", 0), ("final_end", "%%", "", "\n", 0), ("call", "(use [ (use [ {", "", "", 0),
         ("empty", "(use [ ] use)", "", "", 0), ("reasoning", "(scratch ", "", " ", 2), ("call", "(use [ {", "", "", 1),
-        ("call", "```\ufdd1 (use [ {", "", "", 0),
+        ("bare", "[ {", "", "", 1), ("call", "```\ufdd1 (use [ {", "", "", 0), ("bare", "{", "", "", 1),
         find=(
-            r"%(?:(answer%)|(%))|\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\]\s{0,64"
-            r"}use\))|(scratch(?!\w))|(use\s{0,64}\[\s{0,64}\{))|`(``[\w-]{0,16}\s{0,64}\(use\s{0,64}\[\s{0,64}\{)"
-        ), near=r"%(?=[%a]|\Z)|\((?=[su]|\Z)|`(?=[`]|\Z)", width=271,
+            r"%(?:(answer%)|(%))|\((?:(use \[ \(use \[ \{)|(use \[ \] use\))|(scratch(?!\w))|(use \[ \{))|\[( \{)|`(``"
+            r"[\w-]{0,16} \(use \[ \{)|\{()"
+        ), near=r"%(?=[%a]|\Z)|\((?=[su]|\Z)|\[|`(?=[`]|\Z)|\{", width=271,
     )
     REASONING_AGAIN = Scanner(
         ("reasoning", "(scratch ", "", " ", 2), find=r"\((scratch(?!\w))", near=r"\((?=[s]|\Z)", width=9
@@ -123,16 +123,31 @@ class StreamParser(CallObjects):
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("*",): "arguments"}
     OBJECT_OPENER = "{"
     CLOSERS = ("] use)",)
+    BARE_CALL = WholeCall(
+        ("text", Pattern("(?:\\[\\s{0,64})?\\{\\s{0,16}"), ""),
+        ("text", Pattern('"'), '"'),
+        ("tool", Pattern('(?!\\d)[\\w.:/-]{1,64}?(?="\\s{0,16}:\\s{0,16})'), '":'),
+        ("text", Pattern('"\\s{0,16}:\\s{0,16}'), '":'),
+        ("object",),
+        ("text", Pattern("\\s{0,16}\\}"), "}"),
+        (
+            "line",
+            Pattern(
+                "\\s{0,16}[,;]|(?:\\s{0,16}[\\]}])?(?:[^\\S\\n]{0,16}(?:\\n(?!\\s{0,16}```)|\\Z)|\\s{0,16}\\]\\s{0,64}use\\)|\\s{0,16}\\(use\\s{0,64}\\[\\s{0,64}\\{|\\s{0,16}\\(use\\s{0,64}\\[\\s{0,64}\\(use\\s{0,64}\\[\\s{0,64}\\{|\\s{0,16}%answer%)"
+            ),
+            65,
+        ),
+        styles=(STYLE, STYLE, STYLE),
+    )
+    LONE_OPENERS = ("[{", "{")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "%answer%", "", "", 0), ("mark", "(use [ (use [ {", "", "", 0), ("mark", "(use [ {", "", "", 1),
         ("mark", "] use)", "", "", 0), ("mark", "```\ufdd1 (use [ {", "", "", 0),
-        find=(
-            r"%(answer%)|\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\{))|\](\s{0,64}u"
-            r"se\))|`(``[\w-]{0,16}\s{0,64}\(use\s{0,64}\[\s{0,64}\{)"
-        ), near=r"%(?=[a]|\Z)|\((?=[u]|\Z)|\]|`(?=[`]|\Z)", width=271, first="%(]`",
+        find=r"%(answer%)|\((?:(use \[ \(use \[ \{)|(use \[ \{))|\]( use\))|`(``[\w-]{0,16} \(use \[ \{)",
+        near=r"%(?=[a]|\Z)|\((?=[u]|\Z)|\]|`(?=[`]|\Z)", width=271, first="%(]`",
     )
-    LEFT_OVER = Scanner(("call", "(use [", "", "", 0), find=r"\((use\s{0,64}\[)", near=r"\((?=[u]|\Z)", width=71)
+    LEFT_OVER = Scanner(("call", "(use [", "", "", 0), find=r"\((use \[)", near=r"\((?=[u]|\Z)", width=71)
     USUAL_NEXT = ExpectedText(', {"')
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True
@@ -142,9 +157,8 @@ class StreamParser(CallObjects):
         ("separator", ",", "", " ", 0), ("call", "; {", "", "", 0), ("closed", "] use)", "", "", 1),
         ("closed", "]", "", "", 2), ("call", "```\ufdd1 (use [ {", "", "", 0), ("call", "{", "", "", 1),
         find=(
-            r"%(?:(answer%)|(%))|\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\]\s{0,64"
-            r"}use\))|(scratch(?!\w))|(use\s{0,64}\[\s{0,64}\{))|,()|;(\s{0,64}\{)|\](?:(\s{0,64}use\))|())|`(``[\w-]{"
-            r"0,16}\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|\{()"
+            r"%(?:(answer%)|(%))|\((?:(use \[ \(use \[ \{)|(use \[ \] use\))|(scratch(?!\w))|(use \[ \{))|,()|;( \{)|"
+            r"\](?:( use\))|())|`(``[\w-]{0,16} \(use \[ \{)|\{()"
         ), near=r"%(?=[%a]|\Z)|\((?=[su]|\Z)|,|;|\]|`(?=[`]|\Z)|\{", width=271,
     )
     AFTER_TURN = Scanner(
@@ -152,9 +166,8 @@ class StreamParser(CallObjects):
         ("header", "%answer% (use [ {", "", "", 0), ("call", "(use [ (use [ {", "", "", 1),
         ("call", "(use [ {", "", "", 1), ("call", "```\ufdd1 (use [ {", "", "", 1),
         find=(
-            r"%(?:(answer%\s{0,64}\(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(answer%\s{0,64}```[\w-]{0,16}\s{0"
-            r",64}\(use\s{0,64}\[\s{0,64}\{)|(answer%\s{0,64}\(use\s{0,64}\[\s{0,64}\{))|\((?:(use\s{0,64}\[\s{0,64}\("
-            r"use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\{))|`(``[\w-]{0,16}\s{0,64}\(use\s{0,64}\[\s{0,64}\{)"
+            r"%(?:(answer% \(use \[ \(use \[ \{)|(answer% ```[\w-]{0,16} \(use \[ \{)|(answer% \(use \[ \{))|\((?:(use"
+            r" \[ \(use \[ \{)|(use \[ \{))|`(``[\w-]{0,16} \(use \[ \{)"
         ), near=r"%(?=[a]|\Z)|\((?=[u]|\Z)|`(?=[`]|\Z)", width=344,
     )
 
@@ -189,9 +202,9 @@ class StreamParser(CallObjects):
 
     def _content(self) -> bool:
         # content = text ("(scratch" reasoning | "(use [{" call)?
-        # What opens reasoning is text once content has begun.
-        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
-        if kind == "call":
+        # What opens reasoning or bare is text once content has begun.
+        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning", "bare"))
+        if kind in ("call", "bare"):
             return self._try_call("content") if self._calls_on else self._keep_as_text("content")
         if kind == "end":
             return self._end_turn()

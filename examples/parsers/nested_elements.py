@@ -73,10 +73,9 @@ class StreamParser(ElementPairs):
         ("line", "^<job of", "", "", 2), ("line", "^<jobs>", "", "\n", 2), ("end", "^[.]^", "", "\n", 0),
         ("line", '```\ufdd1 ^<jobs> ^<job of="', "", "", 0), ("line", '```\ufdd1 ^<job of="', "", "", 0),
         find=(
-            r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job'
-            r'\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of)|(</inner\s{1,64}voice>'
-            r')|(<job\s{1,64}of=")|(<job\s{1,64}of)|(<jobs>)|(\[\.\]\^))|`(?:(``[\w-]{0,16}\s{0,64}\^<jobs>\s{0,64}\^<'
-            r'job\s{1,64}of=")|(``[\w-]{0,16}\s{0,64}\^<job\s{1,64}of="))'
+            r'\^(?:(<jobs> \^<job\s{1,64}of=" \^<job\s{1,64}of=")|(<jobs> \^<jobs> \^<job\s{1,64}of=")|(<jobs> \^<job'
+            r'\s{1,64}of=")|(<jobs> \^<job\s{1,64}of)|(</inner\s{1,64}voice>)|(<job\s{1,64}of=")|(<job\s{1,64}of)|(<jo'
+            r'bs>)|(\[\.\]\^))|`(?:(``[\w-]{0,16} \^<jobs> \^<job\s{1,64}of=")|(``[\w-]{0,16} \^<job\s{1,64}of="))'
         ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=286,
     )
     IN_CONTENT = Scanner(
@@ -90,12 +89,11 @@ class StreamParser(ElementPairs):
         ("end", "^[.]^", "", "\n", 0), ("call", '```\ufdd1 ^<jobs> ^<job of="', "", "", 0),
         ("call", '```\ufdd1 ^<job of="', "", "", 0),
         find=(
-            r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^</job>\s{0,64}\^</jobs>)|(<jobs>\s{0,64}\^<job\s{1,64}of'
-            r'="\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^</job>'
-            r'\s{0,64}\^</jobs>)|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of="\s{0,64}\^</job>)|(<jobs>\s{0,64}'
-            r"\^<job\s{1,64}of)|(<jobs>\s{0,64}\^</jobs>)|(</inner\s{1,64}voice>)|(<inner\s{1,64}voice>)|(\[assistant"
-            r'\]\^)|(<job\s{1,64}of=")|(<job\s{1,64}of)|(<jobs>)|(\[\.\]\^))|`(?:(``[\w-]{0,16}\s{0,64}\^<jobs>\s{0,64'
-            r'}\^<job\s{1,64}of=")|(``[\w-]{0,16}\s{0,64}\^<job\s{1,64}of="))'
+            r'\^(?:(<jobs> \^<job\s{1,64}of=" \^</job> \^</jobs>)|(<jobs> \^<job\s{1,64}of=" \^<job\s{1,64}of=")|(<job'
+            r's> \^<jobs> \^<job\s{1,64}of=")|(<jobs> \^</job> \^</jobs>)|(<jobs> \^<job\s{1,64}of=")|(<job\s{1,64}of='
+            r'" \^</job>)|(<jobs> \^<job\s{1,64}of)|(<jobs> \^</jobs>)|(</inner\s{1,64}voice>)|(<inner\s{1,64}voice>)|'
+            r'(\[assistant\]\^)|(<job\s{1,64}of=")|(<job\s{1,64}of)|(<jobs>)|(\[\.\]\^))|`(?:(``[\w-]{0,16} \^<jobs> '
+            r'\^<job\s{1,64}of=")|(``[\w-]{0,16} \^<job\s{1,64}of="))'
         ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=292,
     )
     REASONING_AGAIN = Scanner(
@@ -120,9 +118,9 @@ class StreamParser(ElementPairs):
         ("mark", "^</job>", "", "", 0), ("mark", '```\ufdd1 ^<jobs> ^<job of="', "", "", 0),
         ("mark", '```\ufdd1 ^<job of="', "", "", 0),
         find=(
-            r'\^(?:(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(\[assistant'
-            r'\]\^)|(<job\s{1,64}of=")|(</jobs>)|(</job>))|`(?:(``[\w-]{0,16}\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of='
-            r'")|(``[\w-]{0,16}\s{0,64}\^<job\s{1,64}of="))'
+            r'\^(?:(<jobs> \^<jobs> \^<job\s{1,64}of=")|(<jobs> \^<job\s{1,64}of=")|(\[assistant\]\^)|(<job\s{1,64}of='
+            r'")|(</jobs>)|(</job>))|`(?:(``[\w-]{0,16} \^<jobs> \^<job\s{1,64}of=")|(``[\w-]{0,16} \^<job\s{1,64}of="'
+            "))"
         ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=232, first="^`",
     )
     LEFT_OVER = Scanner(
@@ -147,10 +145,9 @@ class StreamParser(ElementPairs):
         ("pair", "^<", "", "", 2), ("next", '```\ufdd1 ^<jobs> ^<job of="', "", "", 0),
         ("next", '```\ufdd1 ^<job of="', "", "", 0),
         find=(
-            r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job'
-            r'\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of=")|(</jobs>)|(</job>)|(\[\.\]\^)|(</)|('
-            r'<))|`(?:(``[\w-]{0,16}\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``[\w-]{0,16}\s{0,64}\^<job\s{1,64}of'
-            '="))'
+            r'\^(?:(<jobs> \^<job\s{1,64}of=" \^<job\s{1,64}of=")|(<jobs> \^<jobs> \^<job\s{1,64}of=")|(<jobs> \^<job'
+            r'\s{1,64}of=")|(<job\s{1,64}of=")|(</jobs>)|(</job>)|(\[\.\]\^)|(</)|(<))|`(?:(``[\w-]{0,16} \^<jobs> \^<'
+            r'job\s{1,64}of=")|(``[\w-]{0,16} \^<job\s{1,64}of="))'
         ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=286, leads="\n",
     )
     USUAL_PAIR = ExpectedText("^<")
@@ -187,14 +184,13 @@ class StreamParser(ElementPairs):
         ("end", "^[.]^", "", "\n", 0), ("call", '```\ufdd1 ^<jobs> ^<job of="', "", "", 0),
         ("call", '```\ufdd1 ^<job of="', "", "", 0),
         find=(
-            r',(?:(\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(\s{0,64}\^<job\s{1,64}of="))|;(?:(\s{0,64}\^'
-            r'<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(\s{0,64}\^<job\s{1,64}of="))|\^(?:(<jobs>\s{0,64}\^<job\s{1'
-            r',64}of="\s{0,64}\^</job>\s{0,64}\^</jobs>)|(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|'
-            r'(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^</job>\s{0,64}\^</jobs>)|(<job\s{1,6'
-            r'4}of="\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of="\s{0,64}\^</job>)|'
-            r"(<jobs>\s{0,64}\^<job\s{1,64}of)|(<jobs>\s{0,64}\^</jobs>)|(</inner\s{1,64}voice>)|(<inner\s{1,64}voice>"
-            r')|(\[assistant\]\^)|(<job\s{1,64}of=")|(<job\s{1,64}of)|(</jobs>)|(<jobs>)|(</job>)|(\[\.\]\^))|`(?:(``['
-            r'\w-]{0,16}\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``[\w-]{0,16}\s{0,64}\^<job\s{1,64}of="))'
+            r',(?:( \^<job\s{1,64}of=" \^<job\s{1,64}of=")|( \^<job\s{1,64}of="))|;(?:( \^<job\s{1,64}of=" \^<job\s{1,'
+            r'64}of=")|( \^<job\s{1,64}of="))|\^(?:(<jobs> \^<job\s{1,64}of=" \^</job> \^</jobs>)|(<jobs> \^<job\s{1,6'
+            r'4}of=" \^<job\s{1,64}of=")|(<jobs> \^<jobs> \^<job\s{1,64}of=")|(<jobs> \^</job> \^</jobs>)|(<job\s{1,64'
+            r'}of=" \^<job\s{1,64}of=")|(<jobs> \^<job\s{1,64}of=")|(<job\s{1,64}of=" \^</job>)|(<jobs> \^<job\s{1,64}'
+            r"of)|(<jobs> \^</jobs>)|(</inner\s{1,64}voice>)|(<inner\s{1,64}voice>)|(\[assistant\]\^)|(<job\s{1,64}of="
+            r'")|(<job\s{1,64}of)|(</jobs>)|(<jobs>)|(</job>)|(\[\.\]\^))|`(?:(``[\w-]{0,16} \^<jobs> \^<job\s{1,64}of'
+            r'=")|(``[\w-]{0,16} \^<job\s{1,64}of="))'
         ), near=r",|;|\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=292, leads="\n",
     )
     AFTER_TURN = Scanner(
@@ -207,13 +203,12 @@ class StreamParser(ElementPairs):
         ("call", '^<job of="', "", "", 1), ("call", '```\ufdd1 ^<jobs> ^<job of="', "", "", 1),
         ("call", '```\ufdd1 ^<job of="', "", "", 1),
         find=(
-            r'\^(?:(\[assistant\]\^\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(\[assistant'
-            r'\]\^\s{0,64}\^<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^\s{0,64}```[\w-]{0,16}\s'
-            r'{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(<'
-            r'jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^\s{0,64}```[\w-]{0,16}\s{0,64'
-            r'}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^\s{0,64}\^<job\s'
-            r'{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of="))|`(?:(``[\w-]{0,16}\s{0,64}\^<jobs>\s{'
-            r'0,64}\^<job\s{1,64}of=")|(``[\w-]{0,16}\s{0,64}\^<job\s{1,64}of="))'
+            r'\^(?:(\[assistant\]\^ \^<jobs> \^<job\s{1,64}of=" \^<job\s{1,64}of=")|(\[assistant\]\^ \^<jobs> \^<jobs>'
+            r' \^<job\s{1,64}of=")|(\[assistant\]\^ ```[\w-]{0,16} \^<jobs> \^<job\s{1,64}of=")|(\[assistant\]\^ \^<jo'
+            r'bs> \^<job\s{1,64}of=")|(<jobs> \^<job\s{1,64}of=" \^<job\s{1,64}of=")|(\[assistant\]\^ ```[\w-]{0,16} '
+            r'\^<job\s{1,64}of=")|(<jobs> \^<jobs> \^<job\s{1,64}of=")|(\[assistant\]\^ \^<job\s{1,64}of=")|(<jobs> \^'
+            r'<job\s{1,64}of=")|(<job\s{1,64}of="))|`(?:(``[\w-]{0,16} \^<jobs> \^<job\s{1,64}of=")|(``[\w-]{0,16} \^<'
+            r'job\s{1,64}of="))'
         ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=364,
     )
 

@@ -13,13 +13,14 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
-        CanonicalOrderCalls,
+        CallObjects,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         Scanner,
         Style,
+        WholeCall,
         checked_text,
         require_runtime,
         run_command,
@@ -27,13 +28,14 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
-        CanonicalOrderCalls,
+        CallObjects,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         Scanner,
         Style,
+        WholeCall,
         checked_text,
         require_runtime,
         run_command,
@@ -68,7 +70,7 @@ STYLE = Style(
 )
 
 
-class StreamParser(CanonicalOrderCalls):
+class StreamParser(CallObjects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
     OTHER_SPELLINGS = True
@@ -97,17 +99,30 @@ class StreamParser(CanonicalOrderCalls):
         ("call", "\x00[=request=]{", "", "", 6), ("call", "\x00[=request=]", "", "\n", 6),
         ("end", "\x00[=stop=]", "", "", 6), ("call", "```\ufdd1 [=request=] {", "", "", 0),
         find=(
-            r"\[(?:(=request=\]\s{0,64}\[=request=\]\s{0,64}\{)|(=request=\]\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(=reques"
-            r"t=\]\s{0,64}\[\s{0,64}\{)|(=request=\]\s{0,64}\{)|(=assistant=\])|(=request=\]\s{0,64}\{)|(=request=\])|"
-            r"(=stop=\])|(=top=\])|([\s|｜]{0,4}=[\s|｜]{0,4}(?ai:request)[\s|｜]{0,4}=[\s|｜]{0,4}\][\s_▁|｜-]{0,64}"
-            r"\[[\s|｜]{0,4}=[\s|｜]{0,4}(?ai:request)[\s|｜]{0,4}=[\s|｜]{0,4}\][\s|｜]{0,4}\{)|([\s|｜]{0,4}=[\s|｜]"
-            r"{0,4}(?ai:request)[\s|｜]{0,4}=[\s|｜]{0,4}\][\s_▁|｜-]{0,64}`[\s|｜]{0,4}`[\s|｜]{0,4}`[\s|｜]{0,4}[\w-"
-            r"]{0,16}[\s_▁|｜-]{0,64}\{)|([\s|｜]{0,4}=[\s|｜]{0,4}(?ai:request)[\s|｜]{0,4}=[\s|｜]{0,4}\][\s_▁|｜-]{"
-            r"0,64}\[[\s|｜]{0,4}\{)|([\s|｜]{0,4}=[\s|｜]{0,4}(?ai:request)[\s|｜]{0,4}=[\s|｜]{0,4}\][\s_▁|｜-]{0,64"
-            r"}\{)|([\s|｜]{0,4}=[\s|｜]{0,4}(?ai:request)[\s|｜]{0,4}=[\s|｜]{0,4}\][\s|｜]{0,4}\{)|([\s|｜]{0,4}=[\s"
-            r"|｜]{0,4}(?ai:request)[\s|｜]{0,4}=[\s|｜]{0,4}\])|([\s|｜]{0,4}=[\s|｜]{0,4}(?ai:stop)[\s|｜]{0,4}=[\s|"
-            r"｜]{0,4}\]))|`(``[\w-]{0,16}\s{0,64}\[=request=\]\s{0,64}\{)"
+            r"\[(?:(=request=\] \[=request=\] \{)|(=request=\] ```[\w-]{0,16} \{)|(=request=\] \[ \{)|(=request=\] \{)"
+            r"|(=assistant=\])|(=request=\] \{)|(=request=\])|(=stop=\])|(=top=\])|({}={}(?ai:request){}={}\]{-}\[{}={"
+            r"}(?ai:request){}={}\]{}\{)|({}={}(?ai:request){}={}\]{-}`{}`{}`{}[\w-]{0,16}{-}\{)|({}={}(?ai:request){}"
+            r"={}\]{-}\[{}\{)|({}={}(?ai:request){}={}\]{-}\{)|({}={}(?ai:request){}={}\]{}\{)|({}={}(?ai:request){}={"
+            r"}\])|({}={}(?ai:stop){}={}\]))|`(``[\w-]{0,16} \[=request=\] \{)"
         ), near=r"\[(?=[\t\n\r \-=_\|▁｜]|\Z)|`(?=[`]|\Z)", width=283,
+    )
+    BEFORE_CONTENT = Scanner(
+        ("call", "[=request=] [=request=] {", "", "", 0), ("call", "[=request=] ```\ufdd1 {", "", "", 0),
+        ("call", "[=request=] [ {", "", "", 0), ("call", "[=request=] {", "", "", 2),
+        ("header", "[=assistant=]", "", "", 0), ("call", "[=request=] {", "", "", 2),
+        ("call", "[=request=]", "", "\n", 2), ("end", "[=stop=]", "", "", 0), ("final_end", "[=top=]", "", "", 0),
+        ("bare", "[ {", "", "", 1), ("call", "\x00[=request=][=request=]{", "", "", 6),
+        ("call", "\x00[=request=]```\ufdd1{", "", "", 6), ("call", "\x00[=request=][{", "", "", 6),
+        ("call", "\x00[=request=]{", "", "", 6), ("call", "\x00[=request=]{", "", "", 6),
+        ("call", "\x00[=request=]", "", "\n", 6), ("end", "\x00[=stop=]", "", "", 6),
+        ("call", "```\ufdd1 [=request=] {", "", "", 0), ("bare", "{", "", "", 1),
+        find=(
+            r"\[(?:(=request=\] \[=request=\] \{)|(=request=\] ```[\w-]{0,16} \{)|(=request=\] \[ \{)|(=request=\] \{)"
+            r"|(=assistant=\])|(=request=\] \{)|(=request=\])|(=stop=\])|(=top=\])|( \{)|({}={}(?ai:request){}={}\]{-}"
+            r"\[{}={}(?ai:request){}={}\]{}\{)|({}={}(?ai:request){}={}\]{-}`{}`{}`{}[\w-]{0,16}{-}\{)|({}={}(?ai:requ"
+            r"est){}={}\]{-}\[{}\{)|({}={}(?ai:request){}={}\]{-}\{)|({}={}(?ai:request){}={}\]{}\{)|({}={}(?ai:reques"
+            r"t){}={}\])|({}={}(?ai:stop){}={}\]))|`(``[\w-]{0,16} \[=request=\] \{)|\{()"
+        ), near=r"\[|`(?=[`]|\Z)|\{", width=283,
     )
     OPENERS = (
         "[=request=] [=request=] {", "[=request=] ```\ufdd1 {", "[=request=] [ {", "[=request=] {", "[=request=] {",
@@ -115,23 +130,35 @@ class StreamParser(CanonicalOrderCalls):
     )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
-        ("function",): "name",
-        ("input",): "arguments",
-        ("arguments",): "arguments",
-        ("parameters",): "arguments",
-        ("args",): "arguments",
-        ("params",): "arguments",
-        ("kwargs",): "arguments",
+        ("function",): "name", ("input",): "arguments", ("arguments",): "arguments", ("parameters",): "arguments",
+        ("args",): "arguments", ("params",): "arguments", ("kwargs",): "arguments",
     }
     OBJECT_OPENER = "{"
     HEAD = Pattern('\\{\\s*"function"\\s*:\\s*"(?P<name>[^"\\\\\\x00-\\x1f]*)"')
     TO_ARGUMENTS = ', "input": {'
     USUAL_KEYS = ("function", "input")
+    BARE_CALL = WholeCall(
+        ("text", Pattern("(?:\\[\\s{0,64})?\\{\\s{0,16}"), ""),
+        ("text", Pattern('\\s{0,16}"function"\\s{0,16}:\\s{0,16}"'), '"function":"'),
+        ("tool", Pattern('(?!\\d)[\\w.:/-]{1,64}?(?="\\s{0,16},\\s{0,16}"input"\\s{0,16}:\\s{0,16})'), '","input":'),
+        ("text", Pattern('"\\s{0,16},\\s{0,16}"input"\\s{0,16}:\\s{0,16}'), '","input":'),
+        ("object",),
+        ("text", Pattern("\\s{0,16}\\}"), "}"),
+        (
+            "line",
+            Pattern(
+                "\\s{0,16}[,;]|(?:\\s{0,16}[\\]}])?(?:[^\\S\\n]{0,16}(?:\\n(?!\\s{0,16}```)|\\Z)|\\s{0,16}\\[=request=\\]|\\s{0,16}\\[=stop=\\]|\\s{0,16}\\[=assistant=\\])"
+            ),
+            64,
+        ),
+        styles=(STYLE, STYLE, STYLE),
+    )
+    LONE_OPENERS = ("{", "[{")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "[=assistant=]", "", "", 0), ("mark", "[=request=]", "", "", 1), ("mark", "[=stop=]", "", "", 0),
         ("mark", "```\ufdd1 [=request=] {", "", "", 0),
-        find=r"\[(?:(=assistant=\])|(=request=\])|(=stop=\]))|`(``[\w-]{0,16}\s{0,64}\[=request=\]\s{0,64}\{)",
+        find=r"\[(?:(=assistant=\])|(=request=\])|(=stop=\]))|`(``[\w-]{0,16} \[=request=\] \{)",
         near=r"\[(?=[=]|\Z)|`(?=[`]|\Z)", width=162, first="[`",
     )
     LEFT_OVER = Scanner(("call", "[=request=]", "", "", 0), find=r"\[(=request=\])", near=r"\[(?=[=]|\Z)", width=12)
@@ -154,21 +181,14 @@ class StreamParser(CanonicalOrderCalls):
         ("call", "\x00[=request=]{", "", "", 6), ("call", "\x00[=request=]", "", "\n", 6),
         ("end", "\x00[=stop=]", "", "", 6), ("call", "```\ufdd1 [=request=] {", "", "", 0),
         find=(
-            r",(?:(\s{0,64}\[=request=\]\s{0,64}\[=request=\]\s{0,64}\{)|(\s{0,64}\[=request=\]\s{0,64}```[\w-]{0,16}"
-            r"\s{0,64}\{)|(\s{0,64}\[=request=\]\s{0,64}\[\s{0,64}\{)|(\s{0,64}\[=request=\]\s{0,64}\{)|(\s{0,64}\[=re"
-            r"quest=\]\s{0,64}\{)|(\s{0,64}\[=request=\]))|;(?:(\s{0,64}\[=request=\]\s{0,64}\[=request=\]\s{0,64}\{)|"
-            r"(\s{0,64}\[=request=\]\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(\s{0,64}\[=request=\]\s{0,64}\[\s{0,64}\{)|(\s{"
-            r"0,64}\[=request=\]\s{0,64}\{)|(\s{0,64}\[=request=\]\s{0,64}\{)|(\s{0,64}\[=request=\]))|\[(?:(=request="
-            r"\]\s{0,64}\[=request=\]\s{0,64}\{)|(=request=\]\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(=request=\]\s{0,64}\["
-            r"\s{0,64}\{)|(=request=\]\s{0,64}\{)|(=assistant=\])|(=request=\]\s{0,64}\{)|(=request=\])|(=stop=\])|(=t"
-            r"op=\])|([\s|｜]{0,4}=[\s|｜]{0,4}(?ai:request)[\s|｜]{0,4}=[\s|｜]{0,4}\][\s_▁|｜-]{0,64}\[[\s|｜]{0,4}="
-            r"[\s|｜]{0,4}(?ai:request)[\s|｜]{0,4}=[\s|｜]{0,4}\][\s|｜]{0,4}\{)|([\s|｜]{0,4}=[\s|｜]{0,4}(?ai:reque"
-            r"st)[\s|｜]{0,4}=[\s|｜]{0,4}\][\s_▁|｜-]{0,64}`[\s|｜]{0,4}`[\s|｜]{0,4}`[\s|｜]{0,4}[\w-]{0,16}[\s_▁|｜"
-            r"-]{0,64}\{)|([\s|｜]{0,4}=[\s|｜]{0,4}(?ai:request)[\s|｜]{0,4}=[\s|｜]{0,4}\][\s_▁|｜-]{0,64}\[[\s|｜]{"
-            r"0,4}\{)|([\s|｜]{0,4}=[\s|｜]{0,4}(?ai:request)[\s|｜]{0,4}=[\s|｜]{0,4}\][\s_▁|｜-]{0,64}\{)|([\s|｜]{0"
-            r",4}=[\s|｜]{0,4}(?ai:request)[\s|｜]{0,4}=[\s|｜]{0,4}\][\s|｜]{0,4}\{)|([\s|｜]{0,4}=[\s|｜]{0,4}(?ai:r"
-            r"equest)[\s|｜]{0,4}=[\s|｜]{0,4}\])|([\s|｜]{0,4}=[\s|｜]{0,4}(?ai:stop)[\s|｜]{0,4}=[\s|｜]{0,4}\]))|`("
-            r"``[\w-]{0,16}\s{0,64}\[=request=\]\s{0,64}\{)"
+            r",(?:( \[=request=\] \[=request=\] \{)|( \[=request=\] ```[\w-]{0,16} \{)|( \[=request=\] \[ \{)|( \[=req"
+            r"uest=\] \{)|( \[=request=\] \{)|( \[=request=\]))|;(?:( \[=request=\] \[=request=\] \{)|( \[=request=\] "
+            r"```[\w-]{0,16} \{)|( \[=request=\] \[ \{)|( \[=request=\] \{)|( \[=request=\] \{)|( \[=request=\]))|\[(?"
+            r":(=request=\] \[=request=\] \{)|(=request=\] ```[\w-]{0,16} \{)|(=request=\] \[ \{)|(=request=\] \{)|(=a"
+            r"ssistant=\])|(=request=\] \{)|(=request=\])|(=stop=\])|(=top=\])|({}={}(?ai:request){}={}\]{-}\[{}={}(?a"
+            r"i:request){}={}\]{}\{)|({}={}(?ai:request){}={}\]{-}`{}`{}`{}[\w-]{0,16}{-}\{)|({}={}(?ai:request){}={}"
+            r"\]{-}\[{}\{)|({}={}(?ai:request){}={}\]{-}\{)|({}={}(?ai:request){}={}\]{}\{)|({}={}(?ai:request){}={}\]"
+            r")|({}={}(?ai:stop){}={}\]))|`(``[\w-]{0,16} \[=request=\] \{)"
         ), near=r",|;|\[(?=[\t\n\r \-=_\|▁｜]|\Z)|`(?=[`]|\Z)", width=283,
     )
     AFTER_TURN = Scanner(
@@ -182,20 +202,19 @@ class StreamParser(CanonicalOrderCalls):
         ("call", "[=request=] {", "", "", 2), ("call", "[=request=]", "", "\n", 2),
         ("call", "```\ufdd1 [=request=] {", "", "", 1),
         find=(
-            r"\[(?:(=assistant=\]\s{0,64}\[=request=\]\s{0,64}\[=request=\]\s{0,64}\{)|(=assistant=\]\s{0,64}\[=reques"
-            r"t=\]\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(=assistant=\]\s{0,64}```[\w-]{0,16}\s{0,64}\[=request=\]\s{0,64}"
-            r"\{)|(=assistant=\]\s{0,64}\[=request=\]\s{0,64}\[\s{0,64}\{)|(=assistant=\]\s{0,64}\[=request=\]\s{0,64}"
-            r"\{)|(=assistant=\]\s{0,64}\[=request=\]\s{0,64}\{)|(=assistant=\]\s{0,64}\[=request=\])|(=request=\]\s{0"
-            r",64}\[=request=\]\s{0,64}\{)|(=request=\]\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(=request=\]\s{0,64}\[\s{0,64"
-            r"}\{)|(=request=\]\s{0,64}\{)|(=request=\]\s{0,64}\{)|(=request=\]))|`(``[\w-]{0,16}\s{0,64}\[=request=\]"
-            r"\s{0,64}\{)"
+            r"\[(?:(=assistant=\] \[=request=\] \[=request=\] \{)|(=assistant=\] \[=request=\] ```[\w-]{0,16} \{)|(=as"
+            r"sistant=\] ```[\w-]{0,16} \[=request=\] \{)|(=assistant=\] \[=request=\] \[ \{)|(=assistant=\] \[=reques"
+            r"t=\] \{)|(=assistant=\] \[=request=\] \{)|(=assistant=\] \[=request=\])|(=request=\] \[=request=\] \{)|("
+            r"=request=\] ```[\w-]{0,16} \{)|(=request=\] \[ \{)|(=request=\] \{)|(=request=\] \{)|(=request=\]))|`(``"
+            r"[\w-]{0,16} \[=request=\] \{)"
         ), near=r"\[(?=[=]|\Z)|`(?=[`]|\Z)", width=241,
     )
 
     def _content(self) -> bool:
         # content = (text | "[=stop=]")* ("[=request=]{" call)?
-        kind = self._until(self.IN_CONTENT, "content")
-        if kind == "call":
+        # What opens reasoning or bare is text once content has begun.
+        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning", "bare"))
+        if kind in ("call", "bare"):
             return self._try_call("content") if self._calls_on else self._keep_as_text("content")
         if kind == "end":
             return self._end_turn()

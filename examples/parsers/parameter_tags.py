@@ -87,14 +87,10 @@ class StreamParser(RawPairs):
         ("respelled", "\x00</musings>", "\n", "\n\n", 6), ("line", "\x00<deed><do", "\n\n", "", 6),
         ("line", "\x00<deed>", "\n\n", "", 6), ("line", "```\ufdd1 <deed> <do=", "", "", 0),
         find=(
-            r"<(?:(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>\s{0,64}<deed>\s{0,64}<do=)|(deed>\s{0,64}<do=)|"
-            r"(/musings>)|(deed>\s{0,64}<do)|(deed>)|(do=)|(:>)|([\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<["
-            r"\s|｜]{0,4}(?ai:do)[\s|｜]{0,4}=[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s"
-            r"|｜]{0,4}(?ai:do)[\s|｜]{0,4}=)|([\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:de"
-            r"ed)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do)[\s|｜]{0,4}=)|([\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>"
-            r"[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do)[\s|｜]{0,4}=)|([\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:musings)[\s|｜]{0"
-            r",4}>)|([\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do))|([\s|｜]{0,4}(?ai:deed)"
-            r"[\s|｜]{0,4}>))|`(``[\w-]{0,16}\s{0,64}<deed>\s{0,64}<do=)"
+            "<(?:(deed> <do= <deed> <do=)|(deed> <deed> <do=)|(deed> <do=)|(/musings>)|(deed> <do)|(deed>)|(do=)|(:>)"
+            "|({}(?ai:deed){}>{-}<{}(?ai:do){}={-}<{}(?ai:deed){}>{-}<{}(?ai:do){}=)|({}(?ai:deed){}>{-}<{}(?ai:deed)"
+            r"{}>{-}<{}(?ai:do){}=)|({}(?ai:deed){}>{-}<{}(?ai:do){}=)|({}[/\\]{}(?ai:musings){}>)|({}(?ai:deed){}>{-}"
+            r"<{}(?ai:do))|({}(?ai:deed){}>))|`(``[\w-]{0,16} <deed> <do=)"
         ), near=r"<(?=[\t\n\r \-/:D\\_d\|▁｜]|\Z)|`(?=[`]|\Z)", width=372, leads="\n\n",
     )
     IN_CONTENT = Scanner(
@@ -108,15 +104,11 @@ class StreamParser(RawPairs):
         ("call", "\x00<deed><do=", "\n\n", "", 6), ("call", "\x00<deed><do", "\n\n", "", 6),
         ("call", "\x00<deed>", "\n\n", "", 6), ("call", "```\ufdd1 <deed> <do=", "", "", 0),
         find=(
-            r"<(?:(deed>\s{0,64}<do=\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>"
-            r"\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}<deed>\s{0,64}<do=)|(deed>\s{0,64}</deed>)|(:assistant:>)|(d"
-            r"eed>\s{0,64}<do=)|(deed>\s{0,64}<do)|(/musings>)|(musings>)|(deed>)|(do=)|(:>)|([\s|｜]{0,4}(?ai:deed)["
-            r"\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do)[\s|｜]{0,4}=[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:deed)[\s"
-            r"|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do)[\s|｜]{0,4}=)|([\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>[\s_▁|"
-            r"｜-]{0,64}<[\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do)[\s|｜]{0,4}=)|([\s|"
-            r"｜]{0,4}(?ai:deed)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do)[\s|｜]{0,4}=)|([\s|｜]{0,4}(?ai:dee"
-            r"d)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do))|([\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>))|`(``[\w-]{0"
-            r",16}\s{0,64}<deed>\s{0,64}<do=)"
+            "<(?:(deed> <do= </do> </deed>)|(deed> <do= <deed> <do=)|(deed> </do> </deed>)|(deed> <deed> <do=)|(deed>"
+            " </deed>)|(:assistant:>)|(deed> <do=)|(deed> <do)|(/musings>)|(musings>)|(deed>)|(do=)|(:>)|({}(?ai:deed"
+            "){}>{-}<{}(?ai:do){}={-}<{}(?ai:deed){}>{-}<{}(?ai:do){}=)|({}(?ai:deed){}>{-}<{}(?ai:deed){}>{-}<{}(?ai"
+            r":do){}=)|({}(?ai:deed){}>{-}<{}(?ai:do){}=)|({}(?ai:deed){}>{-}<{}(?ai:do))|({}(?ai:deed){}>))|`(``[\w-]"
+            "{0,16} <deed> <do=)"
         ), near=r"<(?=[\t\n\r \-/:D_dm\|▁｜]|\Z)|`(?=[`]|\Z)", width=372, leads="\n\n",
     )
     BEFORE_CONTENT = Scanner(
@@ -131,15 +123,11 @@ class StreamParser(RawPairs):
         ("reasoning", "\x00<musings>", "", "\n", 6), ("call", "\x00<deed>", "\n\n", "", 6),
         ("call", "```\ufdd1 <deed> <do=", "", "", 0),
         find=(
-            r"<(?:(deed>\s{0,64}<do=\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>"
-            r"\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}<deed>\s{0,64}<do=)|(deed>\s{0,64}</deed>)|(:assistant:>)|(d"
-            r"eed>\s{0,64}<do=)|(deed>\s{0,64}<do)|(/musings>)|(musings>)|(deed>)|(do=)|(:>)|([\s|｜]{0,4}(?ai:deed)["
-            r"\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do)[\s|｜]{0,4}=[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:deed)[\s"
-            r"|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do)[\s|｜]{0,4}=)|([\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>[\s_▁|"
-            r"｜-]{0,64}<[\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do)[\s|｜]{0,4}=)|([\s|"
-            r"｜]{0,4}(?ai:deed)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do)[\s|｜]{0,4}=)|([\s|｜]{0,4}(?ai:dee"
-            r"d)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do))|([\s|｜]{0,4}(?ai:musings)[\s|｜]{0,4}>)|([\s|｜]{"
-            r"0,4}(?ai:deed)[\s|｜]{0,4}>))|`(``[\w-]{0,16}\s{0,64}<deed>\s{0,64}<do=)"
+            "<(?:(deed> <do= </do> </deed>)|(deed> <do= <deed> <do=)|(deed> </do> </deed>)|(deed> <deed> <do=)|(deed>"
+            " </deed>)|(:assistant:>)|(deed> <do=)|(deed> <do)|(/musings>)|(musings>)|(deed>)|(do=)|(:>)|({}(?ai:deed"
+            "){}>{-}<{}(?ai:do){}={-}<{}(?ai:deed){}>{-}<{}(?ai:do){}=)|({}(?ai:deed){}>{-}<{}(?ai:deed){}>{-}<{}(?ai"
+            ":do){}=)|({}(?ai:deed){}>{-}<{}(?ai:do){}=)|({}(?ai:deed){}>{-}<{}(?ai:do))|({}(?ai:musings){}>)|({}(?ai"
+            r":deed){}>))|`(``[\w-]{0,16} <deed> <do=)"
         ), near=r"<(?=[\t\n\r \-/:DM_dm\|▁｜]|\Z)|`(?=[`]|\Z)", width=372, leads="\n\n",
     )
     REASONING_AGAIN = Scanner(
@@ -163,12 +151,10 @@ class StreamParser(RawPairs):
         ("mark", "<deed> <deed> <do=", "", "", 0), ("mark", "<:assistant:>", "", "", 0),
         ("mark", "<deed> <do=", "", "", 1), ("mark", "</deed>", "", "", 0), ("mark", "</do>", "", "", 0),
         ("mark", "<do=", "", "", 1), ("mark", "```\ufdd1 <deed> <do=", "", "", 0),
-        find=(
-            r"<(?:(deed>\s{0,64}<deed>\s{0,64}<do=)|(:assistant:>)|(deed>\s{0,64}<do=)|(/deed>)|(/do>)|(do=))|`(``[\w-"
-            r"]{0,16}\s{0,64}<deed>\s{0,64}<do=)"
-        ), near=r"<(?=[/:d]|\Z)|`(?=[`]|\Z)", width=161, first="<`",
+        find=r"<(?:(deed> <deed> <do=)|(:assistant:>)|(deed> <do=)|(/deed>)|(/do>)|(do=))|`(``[\w-]{0,16} <deed> <do=)",
+        near=r"<(?=[/:d]|\Z)|`(?=[`]|\Z)", width=161, first="<`",
     )
-    LEFT_OVER = Scanner(("call", "<deed> <do=", "", "", 0), find=r"<(deed>\s{0,64}<do=)", near=r"<(?=[d]|\Z)", width=76)
+    LEFT_OVER = Scanner(("call", "<deed> <do=", "", "", 0), find="<(deed> <do=)", near=r"<(?=[d]|\Z)", width=76)
     GARBLED = (
         Pattern("([()/<>\\[\\\\\\]{\\|}＜＞｜][()/<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:deed))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[)/>\\\\\\]\\|}＞｜]{0,4})|<[\\s|｜]{0,4}[/\\\\][\\s|｜]{0,4}(?ai:do)[\\s|｜]{0,4}>"),
         "()/<>[\\]{|}＜＞｜", ("do", "deed"),
@@ -194,15 +180,11 @@ class StreamParser(RawPairs):
         ("next", "\x00</deed>", "", "", 6), ("pair", "\x00<with=", "", "", 6),
         ("next", "```\ufdd1 <deed> <do=", "", "", 0),
         find=(
-            r"<(?:(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>\s{0,64}<deed>\s{0,64}<do=)|(/do>\s{0,64}</deed>"
-            r")|(deed>\s{0,64}<do=)|(/with>)|(/deed>)|(with=)|(/do>)|(do=)|(:>)|([\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>["
-            r"\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do)[\s|｜]{0,4}=[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>[\s"
-            r"_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do)[\s|｜]{0,4}=)|([\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<["
-            r"\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do)[\s|｜]{0,4}=)|([\s|｜]{0,4}[/\\]"
-            r"[\s|｜]{0,4}(?ai:do)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>)|"
-            r"([\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do)[\s|｜]{0,4}=)|([\s|｜]{0,4}[/"
-            r"\\][\s|｜]{0,4}(?ai:with)[\s|｜]{0,4}>)|([\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>)|([\s|｜]{"
-            r"0,4}(?ai:with)[\s|｜]{0,4}=))|`(``[\w-]{0,16}\s{0,64}<deed>\s{0,64}<do=)"
+            "<(?:(deed> <do= <deed> <do=)|(deed> <deed> <do=)|(/do> </deed>)|(deed> <do=)|(/with>)|(/deed>)|(with=)|("
+            "/do>)|(do=)|(:>)|({}(?ai:deed){}>{-}<{}(?ai:do){}={-}<{}(?ai:deed){}>{-}<{}(?ai:do){}=)|({}(?ai:deed){}>"
+            r"{-}<{}(?ai:deed){}>{-}<{}(?ai:do){}=)|({}[/\\]{}(?ai:do){}>{-}<{}[/\\]{}(?ai:deed){}>)|({}(?ai:deed){}>{"
+            r"-}<{}(?ai:do){}=)|({}[/\\]{}(?ai:with){}>)|({}[/\\]{}(?ai:deed){}>)|({}(?ai:with){}=))|`(``[\w-]{0,16} <"
+            "deed> <do=)"
         ), near=r"<(?=[\t\n\r \-/:DW\\_dw\|▁｜]|\Z)|`(?=[`]|\Z)", width=372, leads="\n\n",
     )
     USUAL_PAIR = ExpectedText("<with=")
@@ -218,8 +200,7 @@ class StreamParser(RawPairs):
     )
     AFTER_VALUE = Scanner(
         ("end", "</with>", "\n", "", 0), ("respelled", "\x00</with>", "\n", "", 6),
-        find=r"<(?:(/with>)|([\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:with)[\s|｜]{0,4}>))",
-        near=r"<(?=[\t\n\r \-/\\_\|▁｜]|\Z)", width=100, leads="\n",
+        find=r"<(?:(/with>)|({}[/\\]{}(?ai:with){}>))", near=r"<(?=[\t\n\r \-/\\_\|▁｜]|\Z)", width=100, leads="\n",
     )
     LAST_CLOSER = Scanner(
         ("mark", "</deed>", "", "", 0), ("end", "</with>", "\n", "", 0), ("mark", "<with=", "", "", 0),
@@ -232,10 +213,8 @@ class StreamParser(RawPairs):
             ("break", "<:assistant:>", "", "", 0), ("end", "</with>", "\n", "", 0), ("break", "</deed>", "", "", 0),
             ("next", "<with=", "\n", "", 0), ("break", "</do>", "", "", 0), ("break", "<do=", "", "", 0),
             ("respelled", "\x00</with>", "\n", "", 6),
-            find=(
-                r"<(?:(:assistant:>)|(/with>)|(/deed>)|(with=)|(/do>)|(do=)|([\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:with)["
-                r"\s|｜]{0,4}>))"
-            ), near=r"<(?=[\t\n\r \-/:\\_dw\|▁｜]|\Z)", width=100, leads="\n",
+            find=r"<(?:(:assistant:>)|(/with>)|(/deed>)|(with=)|(/do>)|(do=)|({}[/\\]{}(?ai:with){}>))",
+            near=r"<(?=[\t\n\r \-/:\\_dw\|▁｜]|\Z)", width=100, leads="\n",
         ),
         Scanner(("end", ">", "", "\n", 0), find=">()", near=">", width=2),
     )
@@ -272,19 +251,13 @@ class StreamParser(RawPairs):
         ("call", "\x00<deed><do", "\n\n", "", 6), ("closed", "\x00</deed>", "", "", 6),
         ("call", "\x00<deed>", "\n\n", "", 6), ("call", "```\ufdd1 <deed> <do=", "", "", 0),
         find=(
-            r",(?:(\s{0,64}<deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(\s{0,64}<deed>\s{0,64}<deed>\s{0,64}<do=)|("
-            r"\s{0,64}<deed>\s{0,64}<do=))|;(?:(\s{0,64}<deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(\s{0,64}<deed>"
-            r"\s{0,64}<deed>\s{0,64}<do=)|(\s{0,64}<deed>\s{0,64}<do=))|<(?:(deed>\s{0,64}<do=\s{0,64}</do>\s{0,64}</d"
-            r"eed>)|(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}<d"
-            r"eed>\s{0,64}<do=)|(deed>\s{0,64}</deed>)|(/do>\s{0,64}</deed>)|(:assistant:>)|(deed>\s{0,64}<do=)|(deed>"
-            r"\s{0,64}<do)|(/musings>)|(musings>)|(/deed>)|(deed>)|(/do>)|(do=)|(:>)|([\s|｜]{0,4}(?ai:deed)[\s|｜]{0,"
-            r"4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do)[\s|｜]{0,4}=[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}"
-            r">[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do)[\s|｜]{0,4}=)|([\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>[\s_▁|｜-]{0,64"
-            r"}<[\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do)[\s|｜]{0,4}=)|([\s|｜]{0,4}[/"
-            r"\\][\s|｜]{0,4}(?ai:do)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}"
-            r">)|([\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do)[\s|｜]{0,4}=)|([\s|｜]{0,4}"
-            r"(?ai:deed)[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}(?ai:do))|([\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:deed)["
-            r"\s|｜]{0,4}>)|([\s|｜]{0,4}(?ai:deed)[\s|｜]{0,4}>))|`(``[\w-]{0,16}\s{0,64}<deed>\s{0,64}<do=)"
+            ",(?:( <deed> <do= <deed> <do=)|( <deed> <deed> <do=)|( <deed> <do=))|;(?:( <deed> <do= <deed> <do=)|( <d"
+            "eed> <deed> <do=)|( <deed> <do=))|<(?:(deed> <do= </do> </deed>)|(deed> <do= <deed> <do=)|(deed> </do> <"
+            "/deed>)|(deed> <deed> <do=)|(deed> </deed>)|(/do> </deed>)|(:assistant:>)|(deed> <do=)|(deed> <do)|(/mus"
+            "ings>)|(musings>)|(/deed>)|(deed>)|(/do>)|(do=)|(:>)|({}(?ai:deed){}>{-}<{}(?ai:do){}={-}<{}(?ai:deed){}"
+            r">{-}<{}(?ai:do){}=)|({}(?ai:deed){}>{-}<{}(?ai:deed){}>{-}<{}(?ai:do){}=)|({}[/\\]{}(?ai:do){}>{-}<{}[/"
+            r"\\]{}(?ai:deed){}>)|({}(?ai:deed){}>{-}<{}(?ai:do){}=)|({}(?ai:deed){}>{-}<{}(?ai:do))|({}[/\\]{}(?ai:de"
+            r"ed){}>)|({}(?ai:deed){}>))|`(``[\w-]{0,16} <deed> <do=)"
         ), near=r",|;|<(?=[\t\n\r \-/:D\\_dm\|▁｜]|\Z)|`(?=[`]|\Z)", width=372, leads="\n\n",
     )
     AFTER_TURN = Scanner(
@@ -296,10 +269,9 @@ class StreamParser(RawPairs):
         ("call", "<deed> <do=", "\n\n", "", 2), ("call", "<do=", "", "", 1),
         ("call", "```\ufdd1 <deed> <do=", "", "", 1),
         find=(
-            r"<(?:(:assistant:>\s{0,64}<deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(:assistant:>\s{0,64}<deed>\s{0,6"
-            r"4}<deed>\s{0,64}<do=)|(:assistant:>\s{0,64}```[\w-]{0,16}\s{0,64}<deed>\s{0,64}<do=)|(:assistant:>\s{0,6"
-            r"4}<deed>\s{0,64}<do=)|(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>\s{0,64}<deed>\s{0,64}<do=)|(:"
-            r"assistant:>\s{0,64}<do=)|(deed>\s{0,64}<do=)|(do=))|`(``[\w-]{0,16}\s{0,64}<deed>\s{0,64}<do=)"
+            r"<(?:(:assistant:> <deed> <do= <deed> <do=)|(:assistant:> <deed> <deed> <do=)|(:assistant:> ```[\w-]{0,16"
+            "} <deed> <do=)|(:assistant:> <deed> <do=)|(deed> <do= <deed> <do=)|(deed> <deed> <do=)|(:assistant:> <do"
+            r"=)|(deed> <do=)|(do=))|`(``[\w-]{0,16} <deed> <do=)"
         ), near=r"<(?=[:d]|\Z)|`(?=[`]|\Z)", width=294, leads="\n\n",
     )
 

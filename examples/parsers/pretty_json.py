@@ -13,13 +13,14 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
-        CanonicalOrderCalls,
+        CallObjects,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         Scanner,
         Style,
+        WholeCall,
         checked_text,
         require_runtime,
         run_command,
@@ -27,13 +28,14 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
-        CanonicalOrderCalls,
+        CallObjects,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         Scanner,
         Style,
+        WholeCall,
         checked_text,
         require_runtime,
         run_command,
@@ -68,7 +70,7 @@ STYLE = Style(
 )
 
 
-class StreamParser(CanonicalOrderCalls):
+class StreamParser(CallObjects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
     FEED_HOLDS_PENDING = True
@@ -88,12 +90,23 @@ class StreamParser(CanonicalOrderCalls):
         ("call", "Steps: ```json [ {", "\n", "", 2), ("call", "Steps: ```json {", "\n", "", 0),
         ("call", "Steps: ```json ", "\n", "\n", 2), ("call", "```json [ {", "", "", 1),
         find=(
-            r"<(?:(FIN>)|(SAY>)|([\s|｜]{0,4}(?ai:FIN)[\s|｜]{0,4}>))|S(?:(teps:\s{0,64}```json\s{0,64}\[\s{0,64}Steps"
-            r":\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s"
-            r"{0,64}\[\s{0,64}\]\s{0,64}```)|(teps:\s{0,64}```json\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(teps:\s{0,64}```j"
-            r"son\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\{)|(teps:\s{0,64}```json(?!\w)))|`(``json\s{0,64}"
-            r"\[\s{0,64}\{)"
+            r"<(?:(FIN>)|(SAY>)|({}(?ai:FIN){}>))|S(?:(teps: ```json \[ Steps: ```json \[ \{)|(teps: ```json \[ \{)|(t"
+            r"eps: ```json \[ \] ```)|(teps: ```json ```[\w-]{0,16} \{)|(teps: ```json \[ \{)|(teps: ```json \{)|(teps"
+            r": ```json(?!\w)))|`(``json \[ \{)"
         ), near=r"<(?=[\t\n\r \-FS_f\|▁｜]|\Z)|S(?=[t]|\Z)|`(?=[`]|\Z)", width=424, leads="\n",
+    )
+    BEFORE_CONTENT = Scanner(
+        ("end", "<FIN>", "", "", 0), ("header", "<SAY>", "", "", 0), ("end", "\x00<fin>", "", "", 6),
+        ("call", "Steps: ```json [ Steps: ```json [ {", "\n", "", 0), ("call", "Steps: ```json [ {", "\n", "", 2),
+        ("empty", "Steps: ```json [ ] ```", "", "", 0), ("call", "Steps: ```json ```\ufdd1 {", "\n", "", 0),
+        ("call", "Steps: ```json [ {", "\n", "", 2), ("call", "Steps: ```json {", "\n", "", 0),
+        ("call", "Steps: ```json ", "\n", "\n", 2), ("bare", "[ {", "", "", 2), ("bare", "[ {", "", "", 2),
+        ("call", "```json [ {", "", "", 1), ("bare", "{", "", "", 1),
+        find=(
+            r"<(?:(FIN>)|(SAY>)|({}(?ai:FIN){}>))|S(?:(teps: ```json \[ Steps: ```json \[ \{)|(teps: ```json \[ \{)|(t"
+            r"eps: ```json \[ \] ```)|(teps: ```json ```[\w-]{0,16} \{)|(teps: ```json \[ \{)|(teps: ```json \{)|(teps"
+            r": ```json(?!\w)))|\[(?:( \{)|( \{))|`(``json \[ \{)|\{()"
+        ), near=r"<(?=[\t\n\r \-FS_f\|▁｜]|\Z)|S(?=[t]|\Z)|\[|`(?=[`]|\Z)|\{", width=424, leads="\n",
     )
     OPENERS = (
         "Steps: ```json [ Steps: ```json [ {", "Steps: ```json [ {", "Steps: ```json ```\ufdd1 {", "Steps: ```json [ {",
@@ -101,29 +114,39 @@ class StreamParser(CanonicalOrderCalls):
     )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
-        ("step",): "name",
-        ("with",): "arguments",
-        ("arguments",): "arguments",
-        ("parameters",): "arguments",
-        ("args",): "arguments",
-        ("input",): "arguments",
-        ("params",): "arguments",
-        ("kwargs",): "arguments",
+        ("step",): "name", ("with",): "arguments", ("arguments",): "arguments", ("parameters",): "arguments",
+        ("args",): "arguments", ("input",): "arguments", ("params",): "arguments", ("kwargs",): "arguments",
     }
     OBJECT_OPENER = "{"
     HEAD = Pattern('\\{\\s*"step"\\s*:\\s*"(?P<name>[^"\\\\\\x00-\\x1f]*)"')
     TO_ARGUMENTS = ',\n        "with": {'
     USUAL_KEYS = ("step", "with")
+    BARE_CALL = WholeCall(
+        ("text", Pattern("(?:\\[\\s{0,64})?\\{\\s{0,16}"), ""),
+        ("text", Pattern('\\s{0,16}"step"\\s{0,16}:\\s{0,16}"'), '"step":"'),
+        ("tool", Pattern('(?!\\d)[\\w.:/-]{1,64}?(?="\\s{0,16},\\s{0,16}"with"\\s{0,16}:\\s{0,16})'), '","with":'),
+        ("text", Pattern('"\\s{0,16},\\s{0,16}"with"\\s{0,16}:\\s{0,16}'), '","with":'),
+        ("object",),
+        ("text", Pattern("\\s{0,16}\\}"), "}"),
+        (
+            "line",
+            Pattern(
+                "\\s{0,16}[,;]|(?:\\s{0,16}[\\]}])?(?:[^\\S\\n]{0,16}(?:\\n(?!\\s{0,16}```)|\\Z)|\\s{0,16}<FIN>|\\s{0,16}<SAY>)"
+            ),
+            56,
+        ),
+        styles=(STYLE, STYLE, STYLE),
+    )
+    LONE_OPENERS = ("[\n    {", "[{", "{")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "<FIN>", "", "", 0), ("mark", "<SAY>", "", "", 0), ("mark", "Steps: ```json", "", "", 0),
-        ("mark", "```json [ {", "", "", 0),
-        find=r"<(?:(FIN>)|(SAY>))|S(teps:\s{0,64}```json)|`(``json\s{0,64}\[\s{0,64}\{)",
+        ("mark", "```json [ {", "", "", 0), find=r"<(?:(FIN>)|(SAY>))|S(teps: ```json)|`(``json \[ \{)",
         near=r"<(?=[FS]|\Z)|S(?=[t]|\Z)|`(?=[`]|\Z)", width=144, first="<S`",
     )
     LEFT_OVER = Scanner(
-        ("call", "Steps: ```json [", "\n", "\n    ", 0), find=r"S(teps:\s{0,64}```json\s{0,64}\[)", near=r"S(?=[t]|\Z)",
-        width=145, leads="\n",
+        ("call", "Steps: ```json [", "\n", "\n    ", 0), find=r"S(teps: ```json \[)", near=r"S(?=[t]|\Z)", width=145,
+        leads="\n",
     )
     USUAL_NEXT = ExpectedText(',\n    {\n        "step": "')
     REREADS_CALLS = True
@@ -137,11 +160,9 @@ class StreamParser(CanonicalOrderCalls):
         ("call", "Steps: ```json ", "\n", "\n", 2), ("closed", "] ```", "\n", "", 1), ("closed", "]", "", "", 2),
         ("call", "```json [ {", "", "", 1), ("closed", "```", "", "", 2), ("call", "{", "", "", 1),
         find=(
-            r",()|;(\s{0,64}\{)|<(?:(FIN>)|(SAY>)|([\s|｜]{0,4}(?ai:FIN)[\s|｜]{0,4}>))|S(?:(teps:\s{0,64}```json\s{0,"
-            r"64}\[\s{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps"
-            r":\s{0,64}```json\s{0,64}\[\s{0,64}\]\s{0,64}```)|(teps:\s{0,64}```json\s{0,64}```[\w-]{0,16}\s{0,64}\{)|"
-            r"(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\{)|(teps:\s{0,64}```json(?!\w))"
-            r")|\](?:(\s{0,64}```)|())|`(?:(``json\s{0,64}\[\s{0,64}\{)|(``))|\{()"
+            r",()|;( \{)|<(?:(FIN>)|(SAY>)|({}(?ai:FIN){}>))|S(?:(teps: ```json \[ Steps: ```json \[ \{)|(teps: ```jso"
+            r"n \[ \{)|(teps: ```json \[ \] ```)|(teps: ```json ```[\w-]{0,16} \{)|(teps: ```json \[ \{)|(teps: ```jso"
+            r"n \{)|(teps: ```json(?!\w)))|\](?:( ```)|())|`(?:(``json \[ \{)|(``))|\{()"
         ), near=r",|;|<(?=[\t\n\r \-FS_f\|▁｜]|\Z)|S(?=[t]|\Z)|\]|`(?=[`]|\Z)|\{", width=424, leads="\n",
     )
     AFTER_TURN = Scanner(
@@ -154,21 +175,18 @@ class StreamParser(CanonicalOrderCalls):
         ("call", "Steps: ```json {", "\n", "", 1), ("call", "Steps: ```json ", "\n", "\n", 2),
         ("call", "```json [ {", "", "", 1),
         find=(
-            r"<(?:(SAY>\s{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(SAY>"
-            r"\s{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(SAY>\s{0,64}Steps:\s{0,64}```json\s{0,64}```[\w-]{0,"
-            r"16}\s{0,64}\{)|(SAY>\s{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(SAY>\s{0,64}Steps:\s{0,64}```jso"
-            r"n\s{0,64}\{)|(SAY>\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(SAY>\s{0,64}Steps:\s{0,64}```json(?!\w)))|S(?:(t"
-            r"eps:\s{0,64}```json\s{0,64}\[\s{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{"
-            r"0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}"
-            r"\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\{)|(teps:\s{0,64}```json(?!\w)))|`(``json\s{0,64}\[\s{0,64}"
-            r"\{)"
+            r"<(?:(SAY> Steps: ```json \[ Steps: ```json \[ \{)|(SAY> Steps: ```json \[ \{)|(SAY> Steps: ```json ```["
+            r"\w-]{0,16} \{)|(SAY> Steps: ```json \[ \{)|(SAY> Steps: ```json \{)|(SAY> ```json \[ \{)|(SAY> Steps: ``"
+            r"`json(?!\w)))|S(?:(teps: ```json \[ Steps: ```json \[ \{)|(teps: ```json \[ \{)|(teps: ```json ```[\w-]{"
+            r"0,16} \{)|(teps: ```json \[ \{)|(teps: ```json \{)|(teps: ```json(?!\w)))|`(``json \[ \{)"
         ), near=r"<(?=[S]|\Z)|S(?=[t]|\Z)|`(?=[`]|\Z)", width=494, leads="\n",
     )
 
     def _content(self) -> bool:
         # content = (text | "<FIN>")* ("Steps:\n```json\n[\n    {" call)?
-        kind = self._until(self.IN_CONTENT, "content")
-        if kind == "call":
+        # What opens reasoning or bare is text once content has begun.
+        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning", "bare"))
+        if kind in ("call", "bare"):
             return self._try_call("content") if self._calls_on else self._keep_as_text("content")
         if kind == "end":
             return self._end_turn()

@@ -85,17 +85,11 @@ class StreamParser(Objects):
         ("call", "\x00[run][run]{'callable':'", "", "", 6), ("call", "\x00[run]{'callable':'", "", "", 6),
         ("call", "\x00[run]{'callable", "", "", 6), ("call", "```\ufdd1 [run] {'callable': '", "", "", 0),
         find=(
-            r"<(\[\.\])|\[(?:(run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(run\]"
-            r"\s{0,64}\{'callable':\s{0,64}'\s{0,64}\}\s{0,64}\[ran\])|(run\]\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,"
-            r"64}')|(run\]\s{0,64}\{'callable':\s{0,64}')|(run\]\s{0,64}\{'callable)|(assistant\]>)|(run\]\s{0,64}\}\s"
-            r"{0,64}\[ran\])|([\s|｜]{0,4}(?ai:run)[\s|｜]{0,4}\][\s|｜]{0,4}\{[\s|｜]{0,4}'[\s|｜]{0,4}(?ai:callable)"
-            r"[\s|｜]{0,4}'[\s|｜]{0,4}:[\s_▁|｜-]{0,64}'[\s_▁|｜-]{0,64}\[[\s|｜]{0,4}(?ai:run)[\s|｜]{0,4}\][\s|｜]{"
-            r"0,4}\{[\s|｜]{0,4}'[\s|｜]{0,4}(?ai:callable)[\s|｜]{0,4}'[\s|｜]{0,4}:[\s_▁|｜-]{0,64}')|([\s|｜]{0,4}("
-            r"?ai:run)[\s|｜]{0,4}\][\s_▁|｜-]{0,64}\[[\s|｜]{0,4}(?ai:run)[\s|｜]{0,4}\][\s|｜]{0,4}\{[\s|｜]{0,4}'["
-            r"\s|｜]{0,4}(?ai:callable)[\s|｜]{0,4}'[\s|｜]{0,4}:[\s_▁|｜-]{0,64}')|([\s|｜]{0,4}(?ai:run)[\s|｜]{0,4}"
-            r"\][\s|｜]{0,4}\{[\s|｜]{0,4}'[\s|｜]{0,4}(?ai:callable)[\s|｜]{0,4}'[\s|｜]{0,4}:[\s_▁|｜-]{0,64}')|([\s"
-            r"|｜]{0,4}(?ai:run)[\s|｜]{0,4}\][\s|｜]{0,4}\{[\s|｜]{0,4}'[\s|｜]{0,4}(?ai:callable)))|`(``[\w-]{0,16}"
-            r"\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')"
+            r"<(\[\.\])|\[(?:(run\] \{'callable': ' \[run\] \{'callable': ')|(run\] \{'callable': ' \} \[ran\])|(run\]"
+            r" \[run\] \{'callable': ')|(run\] \{'callable': ')|(run\] \{'callable)|(assistant\]>)|(run\] \} \[ran\])|"
+            r"({}(?ai:run){}\]{}\{{}'{}(?ai:callable){}'{}:{-}'{-}\[{}(?ai:run){}\]{}\{{}'{}(?ai:callable){}'{}:{-}')|"
+            r"({}(?ai:run){}\]{-}\[{}(?ai:run){}\]{}\{{}'{}(?ai:callable){}'{}:{-}')|({}(?ai:run){}\]{}\{{}'{}(?ai:cal"
+            r"lable){}'{}:{-}')|({}(?ai:run){}\]{}\{{}'{}(?ai:callable)))|`(``[\w-]{0,16} \[run\] \{'callable': ')"
         ), near=r"<(?=[\[]|\Z)|\[(?=[\t\n\r \-R_ar\|▁｜]|\Z)|`(?=[`]|\Z)", width=452,
     )
     OPENERS = ("[run] {'callable': ' [run] {'callable': '", "[run] [run] {'callable': '", "[run] {'callable': '")
@@ -104,7 +98,7 @@ class StreamParser(Objects):
         (
             "name",
             Scanner(
-                ("suffix", "', 'kwargs':", "", " ", 0), ("bare", "{", "", "", 0), find=r"'(,\s{0,64}'kwargs':)|\{()",
+                ("suffix", "', 'kwargs':", "", " ", 0), ("bare", "{", "", "", 0), find=r"'(, 'kwargs':)|\{()",
                 near=r"'(?=[,]|\Z)|\{", width=77,
             ), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:'(,\s{0,64}'kwargs':))"), (" ",),
         ),
@@ -123,13 +117,12 @@ class StreamParser(Objects):
         ("mark", "[assistant]>", "", "", 0), ("mark", "[ran]", "", "", 1),
         ("mark", "```\ufdd1 [run] {'callable': '", "", "", 0), ("mark", "} [ran]", "", "", 0),
         find=(
-            r"\[(?:(run\]\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(run\]\s{0,64}\{'callable':\s{0,64}')|(assista"
-            r"nt\]>)|(ran\]))|`(``[\w-]{0,16}\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|\}(\s{0,64}\[ran\])"
+            r"\[(?:(run\] \[run\] \{'callable': ')|(run\] \{'callable': ')|(assistant\]>)|(ran\]))|`(``[\w-]{0,16} \[r"
+            r"un\] \{'callable': ')|\}( \[ran\])"
         ), near=r"\[(?=[ar]|\Z)|`(?=[`]|\Z)|\}", width=233, first="[`}",
     )
     LEFT_OVER = Scanner(
-        ("call", "[run] {'callable': '", "", "", 0), find=r"\[(run\]\s{0,64}\{'callable':\s{0,64}')",
-        near=r"\[(?=[r]|\Z)", width=148,
+        ("call", "[run] {'callable': '", "", "", 0), find=r"\[(run\] \{'callable': ')", near=r"\[(?=[r]|\Z)", width=148
     )
     GARBLED = (
         Pattern("([()/<>\\[\\\\\\]{\\|}＜＞｜][()/<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:ran))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[)/>\\\\\\]\\|}＞｜]{0,4})"),
@@ -154,22 +147,14 @@ class StreamParser(Objects):
         ("call", "```\ufdd1 [run] {'callable': '", "", "", 0), ("closed", "} [ran]", "", "", 1),
         ("close", "}", "", "", 2),
         find=(
-            r",(?:(\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(\s{0,6"
-            r"4}\[run\]\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'))"
-            r"|;(?:(\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(\s{0,"
-            r"64}\[run\]\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')"
-            r")|<(\[\.\])|\[(?:(run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(run"
-            r"\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\}\s{0,64}\[ran\])|(run\]\s{0,64}\[run\]\s{0,64}\{'callable':\s{"
-            r"0,64}')|(run\]\s{0,64}\{'callable':\s{0,64}')|(run\]\s{0,64}\{'callable)|(assistant\]>)|(run\]\s{0,64}\}"
-            r"\s{0,64}\[ran\])|(ran\])|([\s|｜]{0,4}(?ai:run)[\s|｜]{0,4}\][\s|｜]{0,4}\{[\s|｜]{0,4}'[\s|｜]{0,4}(?ai"
-            r":callable)[\s|｜]{0,4}'[\s|｜]{0,4}:[\s_▁|｜-]{0,64}'[\s_▁|｜-]{0,64}\[[\s|｜]{0,4}(?ai:run)[\s|｜]{0,4}"
-            r"\][\s|｜]{0,4}\{[\s|｜]{0,4}'[\s|｜]{0,4}(?ai:callable)[\s|｜]{0,4}'[\s|｜]{0,4}:[\s_▁|｜-]{0,64}')|([\s"
-            r"|｜]{0,4}(?ai:run)[\s|｜]{0,4}\][\s_▁|｜-]{0,64}\[[\s|｜]{0,4}(?ai:run)[\s|｜]{0,4}\][\s|｜]{0,4}\{[\s|"
-            r"｜]{0,4}'[\s|｜]{0,4}(?ai:callable)[\s|｜]{0,4}'[\s|｜]{0,4}:[\s_▁|｜-]{0,64}')|([\s|｜]{0,4}(?ai:run)["
-            r"\s|｜]{0,4}\][\s|｜]{0,4}\{[\s|｜]{0,4}'[\s|｜]{0,4}(?ai:callable)[\s|｜]{0,4}'[\s|｜]{0,4}:[\s_▁|｜-]{0"
-            r",64}')|([\s|｜]{0,4}(?ai:run)[\s|｜]{0,4}\][\s|｜]{0,4}\{[\s|｜]{0,4}'[\s|｜]{0,4}(?ai:callable))|([\s|"
-            r"｜]{0,4}(?ai:ran)[\s|｜]{0,4}\]))|`(``[\w-]{0,16}\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|\}(?:(\s"
-            r"{0,64}\[ran\])|())"
+            r",(?:( \[run\] \{'callable': ' \[run\] \{'callable': ')|( \[run\] \[run\] \{'callable': ')|( \[run\] \{'c"
+            r"allable': '))|;(?:( \[run\] \{'callable': ' \[run\] \{'callable': ')|( \[run\] \[run\] \{'callable': ')|"
+            r"( \[run\] \{'callable': '))|<(\[\.\])|\[(?:(run\] \{'callable': ' \[run\] \{'callable': ')|(run\] \{'cal"
+            r"lable': ' \} \[ran\])|(run\] \[run\] \{'callable': ')|(run\] \{'callable': ')|(run\] \{'callable)|(assis"
+            r"tant\]>)|(run\] \} \[ran\])|(ran\])|({}(?ai:run){}\]{}\{{}'{}(?ai:callable){}'{}:{-}'{-}\[{}(?ai:run){}"
+            r"\]{}\{{}'{}(?ai:callable){}'{}:{-}')|({}(?ai:run){}\]{-}\[{}(?ai:run){}\]{}\{{}'{}(?ai:callable){}'{}:{-"
+            r"}')|({}(?ai:run){}\]{}\{{}'{}(?ai:callable){}'{}:{-}')|({}(?ai:run){}\]{}\{{}'{}(?ai:callable))|({}(?ai:"
+            r"ran){}\]))|`(``[\w-]{0,16} \[run\] \{'callable': ')|\}(?:( \[ran\])|())"
         ), near=r",|;|<(?=[\[]|\Z)|\[(?=[\t\n\r \-R_ar\|▁｜]|\Z)|`(?=[`]|\Z)|\}", width=452,
     )
     AFTER_TURN = Scanner(
@@ -180,12 +165,10 @@ class StreamParser(Objects):
         ("header", "[assistant]> [run] {'callable': '", "", "", 2), ("call", "[run] [run] {'callable': '", "", "", 1),
         ("call", "[run] {'callable': '", "", "", 2), ("call", "```\ufdd1 [run] {'callable': '", "", "", 1),
         find=(
-            r"\[(?:(assistant\]>\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,"
-            r"64}')|(run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(assistant\]>\s"
-            r"{0,64}\[run\]\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(assistant\]>\s{0,64}```[\w-]{0,16}\s{0,64}"
-            r"\[run\]\s{0,64}\{'callable':\s{0,64}')|(assistant\]>\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(run"
-            r"\]\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(run\]\s{0,64}\{'callable':\s{0,64}'))|`(``[\w-]{0,16}"
-            r"\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')"
+            r"\[(?:(assistant\]> \[run\] \{'callable': ' \[run\] \{'callable': ')|(run\] \{'callable': ' \[run\] \{'ca"
+            r"llable': ')|(assistant\]> \[run\] \[run\] \{'callable': ')|(assistant\]> ```[\w-]{0,16} \[run\] \{'calla"
+            r"ble': ')|(assistant\]> \[run\] \{'callable': ')|(run\] \[run\] \{'callable': ')|(run\] \{'callable': '))"
+            r"|`(``[\w-]{0,16} \[run\] \{'callable': ')"
         ), near=r"\[(?=[ar]|\Z)|`(?=[`]|\Z)", width=437,
     )
 

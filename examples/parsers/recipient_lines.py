@@ -80,7 +80,7 @@ class StreamParser(Objects):
     IN_CONTENT = Scanner(
         ("header", "#:assistant ", "", "\n", 2), ("final_end", "#top#", "", "", 0), ("final_end", ":#", "", "\n", 0),
         ("content", "==> everyone ", "", "\n", 2), ("call", "==>", "", " ", 2),
-        find=r"#(?:(:assistant(?!\w))|(top#))|:(#)|=(?:(=>\s{0,64}everyone(?!\w))|(=>))",
+        find=r"#(?:(:assistant(?!\w))|(top#))|:(#)|=(?:(=> everyone(?!\w))|(=>))",
         near=r"#(?=[:t]|\Z)|:(?=[#]|\Z)|=(?=[=]|\Z)", width=77,
     )
     OPENERS = ("==>",)
@@ -102,11 +102,11 @@ class StreamParser(Objects):
         ("header", "#:assistant ", "", "\n", 2), ("final_end", "#top#", "", "", 0), ("call", ", ==>", "", " ", 0),
         ("final_end", ":#", "", "\n", 0), ("call", "; ==>", "", " ", 0), ("content", "==> everyone ", "", "\n", 2),
         ("call", "==>", "", " ", 2),
-        find=r"#(?:(:assistant(?!\w))|(top#))|,(\s{0,64}==>)|:(#)|;(\s{0,64}==>)|=(?:(=>\s{0,64}everyone(?!\w))|(=>))",
+        find=r"#(?:(:assistant(?!\w))|(top#))|,( ==>)|:(#)|;( ==>)|=(?:(=> everyone(?!\w))|(=>))",
         near=r"#(?=[:t]|\Z)|,|:(?=[#]|\Z)|;|=(?=[=]|\Z)", width=77,
     )
     AFTER_TURN = Scanner(
-        ("header", "#:assistant ==>", "", " ", 0), ("call", "==>", "", " ", 1), find=r"#(:assistant\s{0,64}==>)|=(=>)",
+        ("header", "#:assistant ==>", "", " ", 0), ("call", "==>", "", " ", 1), find="#(:assistant ==>)|=(=>)",
         near=r"#(?=[:]|\Z)|=(?=[=]|\Z)", width=80,
     )
 

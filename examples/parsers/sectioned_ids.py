@@ -98,21 +98,14 @@ class StreamParser(Objects):
         ("call", "\x00<!calls!>", "", "", 6), ("call", "\x00<!call!>", "", "", 6),
         ("call", "```\ufdd1 <!calls!> <!call!>tools.", "", "", 0), ("call", "```\ufdd1 <!call!>tools.", "", "", 0),
         find=(
-            r"<(?:(!calls!>\s{0,64}<!call!>\s{0,64}<!/call!>\s{0,64}<!/calls!>)|(!calls!>\s{0,64}<!calls!>\s{0,64}<!ca"
-            r"ll!>tools\.)|(!calls!>\s{0,64}<!call!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!call!>tools\.)|(!calls"
-            r"!>\s{0,64}<!/calls!>)|(!call!>\s{0,64}<!/call!>)|(!calls!>\s{0,64}<!call!>)|(!call!>tools\.)|(!assistant"
-            r"!>)|(!calls!>)|(!call!>)|(!\.!>)|([\s|｜]{0,4}![\s|｜]{0,4}(?ai:calls)[\s|｜]{0,4}![\s|｜]{0,4}>[\s_▁|｜"
-            r"-]{0,64}<[\s|｜]{0,4}![\s|｜]{0,4}(?ai:calls)[\s|｜]{0,4}![\s|｜]{0,4}>[\s|｜]{0,4}<[\s|｜]{0,4}![\s|｜]"
-            r"{0,4}(?ai:call)[\s|｜]{0,4}![\s|｜]{0,4}>[\s|｜]{0,4}(?ai:tools)[\s|｜]{0,4}\.)|([\s|｜]{0,4}![\s|｜]{0,"
-            r"4}(?ai:calls)[\s|｜]{0,4}![\s|｜]{0,4}>[\s|｜]{0,4}<[\s|｜]{0,4}![\s|｜]{0,4}(?ai:call)[\s|｜]{0,4}![\s|"
-            r"｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}![\s|｜]{0,4}(?ai:call)[\s|｜]{0,4}![\s|｜]{0,4}>[\s|｜]{0,4}(?ai:"
-            r"tools)[\s|｜]{0,4}\.)|([\s|｜]{0,4}![\s|｜]{0,4}(?ai:calls)[\s|｜]{0,4}![\s|｜]{0,4}>[\s|｜]{0,4}<[\s|｜"
-            r"]{0,4}![\s|｜]{0,4}(?ai:call)[\s|｜]{0,4}![\s|｜]{0,4}>[\s|｜]{0,4}(?ai:tools)[\s|｜]{0,4}\.)|([\s|｜]{0"
-            r",4}![\s|｜]{0,4}(?ai:calls)[\s|｜]{0,4}![\s|｜]{0,4}>[\s|｜]{0,4}<[\s|｜]{0,4}![\s|｜]{0,4}(?ai:call)[\s"
-            r"|｜]{0,4}![\s|｜]{0,4}>)|([\s|｜]{0,4}![\s|｜]{0,4}(?ai:call)[\s|｜]{0,4}![\s|｜]{0,4}>[\s|｜]{0,4}(?ai:"
-            r"tools)[\s|｜]{0,4}\.)|([\s|｜]{0,4}![\s|｜]{0,4}(?ai:calls)[\s|｜]{0,4}![\s|｜]{0,4}>)|([\s|｜]{0,4}![\s"
-            r"|｜]{0,4}(?ai:call)[\s|｜]{0,4}![\s|｜]{0,4}>))|`(?:(``[\w-]{0,16}\s{0,64}<!calls!>\s{0,64}<!call!>tools"
-            r"\.)|(``[\w-]{0,16}\s{0,64}<!call!>tools\.))"
+            r"<(?:(!calls!> <!call!> <!/call!> <!/calls!>)|(!calls!> <!calls!> <!call!>tools\.)|(!calls!> <!call!> <!c"
+            r"all!>tools\.)|(!calls!> <!call!>tools\.)|(!calls!> <!/calls!>)|(!call!> <!/call!>)|(!calls!> <!call!>)|("
+            r"!call!>tools\.)|(!assistant!>)|(!calls!>)|(!call!>)|(!\.!>)|({}!{}(?ai:calls){}!{}>{-}<{}!{}(?ai:calls){"
+            r"}!{}>{}<{}!{}(?ai:call){}!{}>{}(?ai:tools){}\.)|({}!{}(?ai:calls){}!{}>{}<{}!{}(?ai:call){}!{}>{-}<{}!{}"
+            r"(?ai:call){}!{}>{}(?ai:tools){}\.)|({}!{}(?ai:calls){}!{}>{}<{}!{}(?ai:call){}!{}>{}(?ai:tools){}\.)|({}"
+            r"!{}(?ai:calls){}!{}>{}<{}!{}(?ai:call){}!{}>)|({}!{}(?ai:call){}!{}>{}(?ai:tools){}\.)|({}!{}(?ai:calls)"
+            r"{}!{}>)|({}!{}(?ai:call){}!{}>))|`(?:(``[\w-]{0,16} <!calls!> <!call!>tools\.)|(``[\w-]{0,16} <!call!>to"
+            r"ols\.))"
         ), near=r"<(?=[\t\n\r !\-_\|▁｜]|\Z)|`(?=[`]|\Z)", width=294,
     )
     OPENERS = (
@@ -129,8 +122,7 @@ class StreamParser(Objects):
             "index",
             Scanner(
                 ("suffix", "<!args!>", "", "", 0), ("suffix", "\x00<!args!>", "", "", 6), ("bare", "{", "", "", 0),
-                find=r"<(?:(!args!>)|([\s|｜]{0,4}![\s|｜]{0,4}(?ai:args)[\s|｜]{0,4}![\s|｜]{0,4}>))|\{()",
-                near=r"<(?=[\t\n\r !\-_\|▁｜]|\Z)|\{", width=105,
+                find=r"<(?:(!args!>)|({}!{}(?ai:args){}!{}>))|\{()", near=r"<(?=[\t\n\r !\-_\|▁｜]|\Z)|\{", width=105,
             ), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:<(!args!>))"), ("",),
         ),
     )
@@ -148,9 +140,9 @@ class StreamParser(Objects):
         ("mark", "<!/call!>", "", "", 0), ("mark", "```\ufdd1 <!calls!> <!call!>tools.", "", "", 0),
         ("mark", "```\ufdd1 <!call!>tools.", "", "", 0),
         find=(
-            r"<(?:(!calls!>\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!call!>\s{0,64}<!call!>tools\.)"
-            r"|(!calls!>\s{0,64}<!call!>tools\.)|(!call!>tools\.)|(!assistant!>)|(!/calls!>)|(!/call!>))|`(?:(``[\w-]{"
-            r"0,16}\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``[\w-]{0,16}\s{0,64}<!call!>tools\.))"
+            r"<(?:(!calls!> <!calls!> <!call!>tools\.)|(!calls!> <!call!> <!call!>tools\.)|(!calls!> <!call!>tools\.)|"
+            r"(!call!>tools\.)|(!assistant!>)|(!/calls!>)|(!/call!>))|`(?:(``[\w-]{0,16} <!calls!> <!call!>tools\.)|(`"
+            r"`[\w-]{0,16} <!call!>tools\.))"
         ), near=r"<(?=[!]|\Z)|`(?=[`]|\Z)", width=173, first="<`",
     )
     LEFT_OVER = Scanner(
@@ -185,26 +177,16 @@ class StreamParser(Objects):
         ("call", "\x00<!call!>", "", "", 6), ("call", "```\ufdd1 <!calls!> <!call!>tools.", "", "", 0),
         ("call", "```\ufdd1 <!call!>tools.", "", "", 0),
         find=(
-            r",(?:(\s{0,64}<!call!>\s{0,64}<!call!>tools\.)|(\s{0,64}<!call!>tools\.))|;(?:(\s{0,64}<!call!>\s{0,64}<!"
-            r"call!>tools\.)|(\s{0,64}<!call!>tools\.))|<(?:(!calls!>\s{0,64}<!call!>\s{0,64}<!/call!>\s{0,64}<!/calls"
-            r"!>)|(!calls!>\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!call!>\s{0,64}<!call!>tools\.)"
-            r"|(!call!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!/calls!>)|(!call!"
-            r">\s{0,64}<!/call!>)|(!calls!>\s{0,64}<!call!>)|(!call!>tools\.)|(!assistant!>)|(!/calls!>)|(!calls!>)|(!"
-            r"/call!>)|(!call!>)|(!\.!>)|([\s|｜]{0,4}![\s|｜]{0,4}(?ai:calls)[\s|｜]{0,4}![\s|｜]{0,4}>[\s_▁|｜-]{0,6"
-            r"4}<[\s|｜]{0,4}![\s|｜]{0,4}(?ai:calls)[\s|｜]{0,4}![\s|｜]{0,4}>[\s|｜]{0,4}<[\s|｜]{0,4}![\s|｜]{0,4}("
-            r"?ai:call)[\s|｜]{0,4}![\s|｜]{0,4}>[\s|｜]{0,4}(?ai:tools)[\s|｜]{0,4}\.)|([\s|｜]{0,4}![\s|｜]{0,4}(?ai"
-            r":calls)[\s|｜]{0,4}![\s|｜]{0,4}>[\s|｜]{0,4}<[\s|｜]{0,4}![\s|｜]{0,4}(?ai:call)[\s|｜]{0,4}![\s|｜]{0,"
-            r"4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}![\s|｜]{0,4}(?ai:call)[\s|｜]{0,4}![\s|｜]{0,4}>[\s|｜]{0,4}(?ai:tools)"
-            r"[\s|｜]{0,4}\.)|([\s|｜]{0,4}![\s|｜]{0,4}(?ai:call)[\s|｜]{0,4}![\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0"
-            r",4}![\s|｜]{0,4}(?ai:call)[\s|｜]{0,4}![\s|｜]{0,4}>[\s|｜]{0,4}(?ai:tools)[\s|｜]{0,4}\.)|([\s|｜]{0,4}"
-            r"![\s|｜]{0,4}(?ai:calls)[\s|｜]{0,4}![\s|｜]{0,4}>[\s|｜]{0,4}<[\s|｜]{0,4}![\s|｜]{0,4}(?ai:call)[\s|｜"
-            r"]{0,4}![\s|｜]{0,4}>[\s|｜]{0,4}(?ai:tools)[\s|｜]{0,4}\.)|([\s|｜]{0,4}![\s|｜]{0,4}(?ai:calls)[\s|｜]{"
-            r"0,4}![\s|｜]{0,4}>[\s|｜]{0,4}<[\s|｜]{0,4}![\s|｜]{0,4}(?ai:call)[\s|｜]{0,4}![\s|｜]{0,4}>)|([\s|｜]{0"
-            r",4}![\s|｜]{0,4}(?ai:call)[\s|｜]{0,4}![\s|｜]{0,4}>[\s|｜]{0,4}(?ai:tools)[\s|｜]{0,4}\.)|([\s|｜]{0,4}"
-            r"![\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:calls)[\s|｜]{0,4}![\s|｜]{0,4}>)|([\s|｜]{0,4}![\s|｜]{0,4}(?ai:call"
-            r"s)[\s|｜]{0,4}![\s|｜]{0,4}>)|([\s|｜]{0,4}![\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:call)[\s|｜]{0,4}![\s|｜]{"
-            r"0,4}>)|([\s|｜]{0,4}![\s|｜]{0,4}(?ai:call)[\s|｜]{0,4}![\s|｜]{0,4}>))|`(?:(``[\w-]{0,16}\s{0,64}<!call"
-            r"s!>\s{0,64}<!call!>tools\.)|(``[\w-]{0,16}\s{0,64}<!call!>tools\.))"
+            r",(?:( <!call!> <!call!>tools\.)|( <!call!>tools\.))|;(?:( <!call!> <!call!>tools\.)|( <!call!>tools\.))|"
+            r"<(?:(!calls!> <!call!> <!/call!> <!/calls!>)|(!calls!> <!calls!> <!call!>tools\.)|(!calls!> <!call!> <!c"
+            r"all!>tools\.)|(!call!> <!call!>tools\.)|(!calls!> <!call!>tools\.)|(!calls!> <!/calls!>)|(!call!> <!/cal"
+            r"l!>)|(!calls!> <!call!>)|(!call!>tools\.)|(!assistant!>)|(!/calls!>)|(!calls!>)|(!/call!>)|(!call!>)|(!"
+            r"\.!>)|({}!{}(?ai:calls){}!{}>{-}<{}!{}(?ai:calls){}!{}>{}<{}!{}(?ai:call){}!{}>{}(?ai:tools){}\.)|({}!{}"
+            r"(?ai:calls){}!{}>{}<{}!{}(?ai:call){}!{}>{-}<{}!{}(?ai:call){}!{}>{}(?ai:tools){}\.)|({}!{}(?ai:call){}!"
+            r"{}>{-}<{}!{}(?ai:call){}!{}>{}(?ai:tools){}\.)|({}!{}(?ai:calls){}!{}>{}<{}!{}(?ai:call){}!{}>{}(?ai:too"
+            r"ls){}\.)|({}!{}(?ai:calls){}!{}>{}<{}!{}(?ai:call){}!{}>)|({}!{}(?ai:call){}!{}>{}(?ai:tools){}\.)|({}!{"
+            r"}[/\\]{}(?ai:calls){}!{}>)|({}!{}(?ai:calls){}!{}>)|({}!{}[/\\]{}(?ai:call){}!{}>)|({}!{}(?ai:call){}!{}"
+            r">))|`(?:(``[\w-]{0,16} <!calls!> <!call!>tools\.)|(``[\w-]{0,16} <!call!>tools\.))"
         ), near=r",|;|<(?=[\t\n\r !\-_\|▁｜]|\Z)|`(?=[`]|\Z)", width=294,
     )
     AFTER_TURN = Scanner(
@@ -218,13 +200,11 @@ class StreamParser(Objects):
         ("call", "<!calls!> <!call!>tools.", "", "", 1), ("call", "<!call!>tools.", "", "", 1),
         ("call", "```\ufdd1 <!calls!> <!call!>tools.", "", "", 1), ("call", "```\ufdd1 <!call!>tools.", "", "", 1),
         find=(
-            r"<(?:(!assistant!>\s{0,64}<!calls!>\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(!assistant!>\s{0,64}<!calls"
-            r"!>\s{0,64}<!call!>\s{0,64}<!call!>tools\.)|(!assistant!>\s{0,64}```[\w-]{0,16}\s{0,64}<!calls!>\s{0,64}<"
-            r"!call!>tools\.)|(!assistant!>\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!calls!>\s{0,64"
-            r"}<!call!>tools\.)|(!assistant!>\s{0,64}```[\w-]{0,16}\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!call!>"
-            r"\s{0,64}<!call!>tools\.)|(!assistant!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!call!>tools\.)|(!call!"
-            r">tools\.))|`(?:(``[\w-]{0,16}\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``[\w-]{0,16}\s{0,64}<!call!>too"
-            r"ls\.))"
+            r"<(?:(!assistant!> <!calls!> <!calls!> <!call!>tools\.)|(!assistant!> <!calls!> <!call!> <!call!>tools\.)"
+            r"|(!assistant!> ```[\w-]{0,16} <!calls!> <!call!>tools\.)|(!assistant!> <!calls!> <!call!>tools\.)|(!call"
+            r"s!> <!calls!> <!call!>tools\.)|(!assistant!> ```[\w-]{0,16} <!call!>tools\.)|(!calls!> <!call!> <!call!>"
+            r"tools\.)|(!assistant!> <!call!>tools\.)|(!calls!> <!call!>tools\.)|(!call!>tools\.))|`(?:(``[\w-]{0,16} "
+            r"<!calls!> <!call!>tools\.)|(``[\w-]{0,16} <!call!>tools\.))"
         ), near=r"<(?=[!]|\Z)|`(?=[`]|\Z)", width=251,
     )
 

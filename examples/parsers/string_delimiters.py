@@ -87,18 +87,18 @@ class StreamParser(Objects):
         ("call", "(!ask: (!ask:", "", "", 0), ("header", "(|assistant ", "", "\n", 2),
         ("reasoning", "(~musing ", "", "\n", 2), ("call", "(!ask:", "", "", 2), ("final_end", "|)", "", "\n", 0),
         ("reasoning_end", "~)", "\n", "", 0),
-        find=r"\((?:(!ask:\s{0,64}\(!ask:)|(\|assistant(?!\w))|(~musing(?!\w))|(!ask:))|\|(\))|~(\))",
+        find=r"\((?:(!ask: \(!ask:)|(\|assistant(?!\w))|(~musing(?!\w))|(!ask:))|\|(\))|~(\))",
         near=r"\((?=[!\|\~]|\Z)|\|(?=[)]|\Z)|~(?=[)]|\Z)", width=78, leads="\n",
     )
     IN_REASONING = Scanner(
         ("line", "(!ask: (!ask:", "", "", 0), ("line", "(!ask:", "", "", 2), ("final_end", "|)", "", "\n", 0),
-        ("reasoning_line", "~)", "\n", "", 0), find=r"\((?:(!ask:\s{0,64}\(!ask:)|(!ask:))|\|(\))|~(\))",
+        ("reasoning_line", "~)", "\n", "", 0), find=r"\((?:(!ask: \(!ask:)|(!ask:))|\|(\))|~(\))",
         near=r"\((?=[!]|\Z)|\|(?=[)]|\Z)|~(?=[)]|\Z)", width=78, leads="\n",
     )
     IN_CONTENT = Scanner(
         ("call", "(!ask: (!ask:", "", "", 0), ("header", "(|assistant ", "", "\n", 2),
         ("reasoning", "(~musing ", "", "\n", 2), ("call", "(!ask:", "", "", 2), ("final_end", "|)", "", "\n", 0),
-        find=r"\((?:(!ask:\s{0,64}\(!ask:)|(\|assistant(?!\w))|(~musing(?!\w))|(!ask:))|\|(\))",
+        find=r"\((?:(!ask: \(!ask:)|(\|assistant(?!\w))|(~musing(?!\w))|(!ask:))|\|(\))",
         near=r"\((?=[!\|\~]|\Z)|\|(?=[)]|\Z)", width=78,
     )
     REASONING_AGAIN = Scanner(
@@ -131,17 +131,15 @@ class StreamParser(Objects):
         ("call", ", (!ask:", "", "", 2), ("call", "; (!ask: (!ask:", "", "", 0), ("call", "; (!ask:", "", "", 2),
         ("final_end", "|)", "", "\n", 0),
         find=(
-            r"!(\))|\((?:(!ask:\s{0,64}\(!ask:)|(\|assistant(?!\w))|(~musing(?!\w))|(!ask:))|,(?:(\s{0,64}\(!ask:\s{0,"
-            r"64}\(!ask:)|(\s{0,64}\(!ask:))|;(?:(\s{0,64}\(!ask:\s{0,64}\(!ask:)|(\s{0,64}\(!ask:))|\|(\))"
+            r"!(\))|\((?:(!ask: \(!ask:)|(\|assistant(?!\w))|(~musing(?!\w))|(!ask:))|,(?:( \(!ask: \(!ask:)|( \(!ask:"
+            r"))|;(?:( \(!ask: \(!ask:)|( \(!ask:))|\|(\))"
         ), near=r"!(?=[)]|\Z)|\((?=[!\|\~]|\Z)|,|;|\|(?=[)]|\Z)", width=144,
     )
     AFTER_TURN = Scanner(
         ("header", "(|assistant (!ask: (!ask:", "", "", 0), ("header", "(|assistant (!ask:", "", "", 2),
         ("call", "(!ask: (!ask:", "", "", 1), ("call", "(!ask:", "", "", 2),
-        find=(
-            r"\((?:(\|assistant\s{0,64}\(!ask:\s{0,64}\(!ask:)|(\|assistant\s{0,64}\(!ask:)|(!ask:\s{0,64}\(!ask:)|(!a"
-            "sk:))"
-        ), near=r"\((?=[!\|]|\Z)", width=154,
+        find=r"\((?:(\|assistant \(!ask: \(!ask:)|(\|assistant \(!ask:)|(!ask: \(!ask:)|(!ask:))",
+        near=r"\((?=[!\|]|\Z)", width=154,
     )
 
     def _first_state(self) -> Callable[[Any], bool]:

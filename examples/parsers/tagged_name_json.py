@@ -81,14 +81,14 @@ class StreamParser(Objects):
     IN_REASONING = Scanner(
         ("line", "```\ufdd1 §call§", "", "", 0), ("line", "§call§ §call§", "", "", 0),
         ("reasoning_end", "§/muse§", "", "", 0), ("line", "§call§", "", "", 2), ("end", "§end§", "", "", 0),
-        find=r"`(``[\w-]{0,16}\s{0,64}§call§)|§(?:(call§\s{0,64}§call§)|(/muse§)|(call§)|(end§))",
-        near=r"`(?=[`]|\Z)|§(?=[/ce]|\Z)", width=92,
+        find=r"`(``[\w-]{0,16} §call§)|§(?:(call§ §call§)|(/muse§)|(call§)|(end§))", near=r"`(?=[`]|\Z)|§(?=[/ce]|\Z)",
+        width=92,
     )
     IN_CONTENT = Scanner(
         ("call", "```\ufdd1 §call§", "", "", 0), ("call", "§call§ §call§", "", "", 0),
         ("header", "§assistant§", "", "", 0), ("stray", "§/muse§", "", "", 0), ("reasoning", "§muse§", "", "", 0),
         ("call", "§call§", "", "", 2), ("end", "§end§", "", "", 0),
-        find=r"`(``[\w-]{0,16}\s{0,64}§call§)|§(?:(call§\s{0,64}§call§)|(assistant§)|(/muse§)|(muse§)|(call§)|(end§))",
+        find=r"`(``[\w-]{0,16} §call§)|§(?:(call§ §call§)|(assistant§)|(/muse§)|(muse§)|(call§)|(end§))",
         near=r"`(?=[`]|\Z)|§(?=[/acem]|\Z)", width=92,
     )
     REASONING_AGAIN = Scanner(("reasoning", "§muse§", "", "", 0), find="§(muse§)", near=r"§(?=[m]|\Z)", width=7)
@@ -110,7 +110,7 @@ class StreamParser(Objects):
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "```\ufdd1 §call§", "", "", 0), ("mark", "§assistant§", "", "", 0), ("mark", "§call§", "", "", 1),
-        ("mark", "§end§", "", "", 0), find=r"`(``[\w-]{0,16}\s{0,64}§call§)|§(?:(assistant§)|(call§)|(end§))",
+        ("mark", "§end§", "", "", 0), find=r"`(``[\w-]{0,16} §call§)|§(?:(assistant§)|(call§)|(end§))",
         near=r"`(?=[`]|\Z)|§(?=[ace]|\Z)", width=92, first="`§",
     )
     LEFT_OVER = Scanner(("call", "§call§", "", "", 0), find="§(call§)", near=r"§(?=[c]|\Z)", width=7)
@@ -123,8 +123,8 @@ class StreamParser(Objects):
         ("header", "§assistant§", "", "", 0), ("stray", "§/muse§", "", "", 0), ("call", "§call§", "", "", 2),
         ("reasoning", "§muse§", "", "", 0), ("end", "§end§", "", "", 0),
         find=(
-            r",(?:(\s{0,64}§call§\s{0,64}§call§)|(\s{0,64}§call§))|;(?:(\s{0,64}§call§\s{0,64}§call§)|(\s{0,64}§call§)"
-            r")|`(``[\w-]{0,16}\s{0,64}§call§)|§(?:(call§\s{0,64}§call§)|(assistant§)|(/muse§)|(call§)|(muse§)|(end§))"
+            r",(?:( §call§ §call§)|( §call§))|;(?:( §call§ §call§)|( §call§))|`(``[\w-]{0,16} §call§)|§(?:(call§ §call"
+            "§)|(assistant§)|(/muse§)|(call§)|(muse§)|(end§))"
         ), near=r",|;|`(?=[`]|\Z)|§(?=[/acem]|\Z)", width=144,
     )
     AFTER_TURN = Scanner(
@@ -132,8 +132,8 @@ class StreamParser(Objects):
         ("header", "§assistant§ ```\ufdd1 §call§", "", "", 0), ("header", "§assistant§ §call§", "", "", 2),
         ("call", "§call§ §call§", "", "", 1), ("call", "§call§", "", "", 2),
         find=(
-            r"`(``[\w-]{0,16}\s{0,64}§call§)|§(?:(assistant§\s{0,64}§call§\s{0,64}§call§)|(assistant§\s{0,64}```[\w-]{"
-            r"0,16}\s{0,64}§call§)|(assistant§\s{0,64}§call§)|(call§\s{0,64}§call§)|(call§))"
+            r"`(``[\w-]{0,16} §call§)|§(?:(assistant§ §call§ §call§)|(assistant§ ```[\w-]{0,16} §call§)|(assistant§ §c"
+            "all§)|(call§ §call§)|(call§))"
         ), near=r"`(?=[`]|\Z)|§(?=[ac]|\Z)", width=168,
     )
 

@@ -94,10 +94,8 @@ class StreamParser(Objects):
         ("respelled", "\x00[/ponder]", "", "", 6), ("line", "\x00[need]", "", "", 6), ("end", "\x00[end]", "", "", 6),
         ("line", "```\ufdd1 [NEED]", "", "", 0),
         find=(
-            r"\[(?:(NEED\]\s{0,64}\[NEED\])|(/PONDER\])|(NEED\])|(END\])|(TOP\])|([\s|｜]{0,4}(?ai:NEED)[\s|｜]{0,4}\]"
-            r"[\s_▁|｜-]{0,64}\[[\s|｜]{0,4}(?ai:NEED)[\s|｜]{0,4}\])|([\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:PONDER)[\s|｜"
-            r"]{0,4}\])|([\s|｜]{0,4}(?ai:NEED)[\s|｜]{0,4}\])|([\s|｜]{0,4}(?ai:END)[\s|｜]{0,4}\]))|`(``[\w-]{0,16}"
-            r"\s{0,64}\[NEED\])"
+            r"\[(?:(NEED\] \[NEED\])|(/PONDER\])|(NEED\])|(END\])|(TOP\])|({}(?ai:NEED){}\]{-}\[{}(?ai:NEED){}\])|({}["
+            r"/\\]{}(?ai:PONDER){}\])|({}(?ai:NEED){}\])|({}(?ai:END){}\]))|`(``[\w-]{0,16} \[NEED\])"
         ), near=r"\[(?=[\t\n\r \-/ENT\\_en\|▁｜]|\Z)|`(?=[`]|\Z)", width=194,
     )
     IN_CONTENT = Scanner(
@@ -106,9 +104,8 @@ class StreamParser(Objects):
         ("call", "\x00[need][need]", "", "", 6), ("call", "\x00[need]", "", "", 6), ("end", "\x00[end]", "", "", 6),
         ("call", "```\ufdd1 [NEED]", "", "", 0),
         find=(
-            r"\[(?:(NEED\]\s{0,64}\[NEED\])|(/PONDER\])|(PONDER\])|(NEED\])|(END\])|(TOP\])|([\s|｜]{0,4}(?ai:NEED)[\s"
-            r"|｜]{0,4}\][\s_▁|｜-]{0,64}\[[\s|｜]{0,4}(?ai:NEED)[\s|｜]{0,4}\])|([\s|｜]{0,4}(?ai:NEED)[\s|｜]{0,4}\]"
-            r")|([\s|｜]{0,4}(?ai:END)[\s|｜]{0,4}\]))|`(``[\w-]{0,16}\s{0,64}\[NEED\])"
+            r"\[(?:(NEED\] \[NEED\])|(/PONDER\])|(PONDER\])|(NEED\])|(END\])|(TOP\])|({}(?ai:NEED){}\]{-}\[{}(?ai:NEED"
+            r"){}\])|({}(?ai:NEED){}\])|({}(?ai:END){}\]))|`(``[\w-]{0,16} \[NEED\])"
         ), near=r"\[(?=[\t\n\r \-/ENPT_en\|▁｜]|\Z)|`(?=[`]|\Z)", width=194,
     )
     BEFORE_CONTENT = Scanner(
@@ -117,10 +114,8 @@ class StreamParser(Objects):
         ("call", "\x00[need][need]", "", "", 6), ("reasoning", "\x00[ponder]", "", "", 6),
         ("call", "\x00[need]", "", "", 6), ("end", "\x00[end]", "", "", 6), ("call", "```\ufdd1 [NEED]", "", "", 0),
         find=(
-            r"\[(?:(NEED\]\s{0,64}\[NEED\])|(/PONDER\])|(PONDER\])|(NEED\])|(END\])|(TOP\])|([\s|｜]{0,4}(?ai:NEED)[\s"
-            r"|｜]{0,4}\][\s_▁|｜-]{0,64}\[[\s|｜]{0,4}(?ai:NEED)[\s|｜]{0,4}\])|([\s|｜]{0,4}(?ai:PONDER)[\s|｜]{0,4}"
-            r"\])|([\s|｜]{0,4}(?ai:NEED)[\s|｜]{0,4}\])|([\s|｜]{0,4}(?ai:END)[\s|｜]{0,4}\]))|`(``[\w-]{0,16}\s{0,64"
-            r"}\[NEED\])"
+            r"\[(?:(NEED\] \[NEED\])|(/PONDER\])|(PONDER\])|(NEED\])|(END\])|(TOP\])|({}(?ai:NEED){}\]{-}\[{}(?ai:NEED"
+            r"){}\])|({}(?ai:PONDER){}\])|({}(?ai:NEED){}\])|({}(?ai:END){}\]))|`(``[\w-]{0,16} \[NEED\])"
         ), near=r"\[(?=[\t\n\r \-/ENPT_enp\|▁｜]|\Z)|`(?=[`]|\Z)", width=194,
     )
     REASONING_AGAIN = Scanner(("reasoning", "[PONDER]", "", "", 0), find=r"\[(PONDER\])", near=r"\[(?=[P]|\Z)", width=9)
@@ -131,8 +126,7 @@ class StreamParser(Objects):
             "name",
             Scanner(
                 ("suffix", "[GIVEN]", "", "", 0), ("suffix", "\x00[given]", "", "", 6), ("bare", "{", "", "", 0),
-                find=r"\[(?:(GIVEN\])|([\s|｜]{0,4}(?ai:GIVEN)[\s|｜]{0,4}\]))|\{()",
-                near=r"\[(?=[\t\n\r \-G_g\|▁｜]|\Z)|\{", width=100,
+                find=r"\[(?:(GIVEN\])|({}(?ai:GIVEN){}\]))|\{()", near=r"\[(?=[\t\n\r \-G_g\|▁｜]|\Z)|\{", width=100,
             ), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(GIVEN\]))"), ("",),
         ),
     )
@@ -143,7 +137,7 @@ class StreamParser(Objects):
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "[NEED]", "", "", 1), ("mark", "[END]", "", "", 0), ("mark", "```\ufdd1 [NEED]", "", "", 0),
-        find=r"\[(?:(NEED\])|(END\]))|`(``[\w-]{0,16}\s{0,64}\[NEED\])", near=r"\[(?=[EN]|\Z)|`(?=[`]|\Z)", width=92,
+        find=r"\[(?:(NEED\])|(END\]))|`(``[\w-]{0,16} \[NEED\])", near=r"\[(?=[EN]|\Z)|`(?=[`]|\Z)", width=92,
         first="[`",
     )
     LEFT_OVER = Scanner(("call", "[NEED]", "", "", 0), find=r"\[(NEED\])", near=r"\[(?=[N]|\Z)", width=7)
@@ -157,16 +151,14 @@ class StreamParser(Objects):
         ("final_end", "[TOP]", "", "", 0), ("call", "\x00[need][need]", "", "", 6), ("call", "\x00[need]", "", "", 6),
         ("end", "\x00[end]", "", "", 6), ("call", "```\ufdd1 [NEED]", "", "", 0),
         find=(
-            r",(?:(\s{0,64}\[NEED\]\s{0,64}\[NEED\])|(\s{0,64}\[NEED\]))|;(?:(\s{0,64}\[NEED\]\s{0,64}\[NEED\])|(\s{0,"
-            r"64}\[NEED\]))|\[(?:(NEED\]\s{0,64}\[NEED\])|(/PONDER\])|(PONDER\])|(NEED\])|(END\])|(TOP\])|([\s|｜]{0,4"
-            r"}(?ai:NEED)[\s|｜]{0,4}\][\s_▁|｜-]{0,64}\[[\s|｜]{0,4}(?ai:NEED)[\s|｜]{0,4}\])|([\s|｜]{0,4}(?ai:NEED)"
-            r"[\s|｜]{0,4}\])|([\s|｜]{0,4}(?ai:END)[\s|｜]{0,4}\]))|`(``[\w-]{0,16}\s{0,64}\[NEED\])"
+            r",(?:( \[NEED\] \[NEED\])|( \[NEED\]))|;(?:( \[NEED\] \[NEED\])|( \[NEED\]))|\[(?:(NEED\] \[NEED\])|(/PON"
+            r"DER\])|(PONDER\])|(NEED\])|(END\])|(TOP\])|({}(?ai:NEED){}\]{-}\[{}(?ai:NEED){}\])|({}(?ai:NEED){}\])|({"
+            r"}(?ai:END){}\]))|`(``[\w-]{0,16} \[NEED\])"
         ), near=r",|;|\[(?=[\t\n\r \-/ENPT_en\|▁｜]|\Z)|`(?=[`]|\Z)", width=194,
     )
     AFTER_TURN = Scanner(
         ("call", "[NEED] [NEED]", "", "", 0), ("call", "[NEED]", "", "", 2), ("call", "```\ufdd1 [NEED]", "", "", 0),
-        find=r"\[(?:(NEED\]\s{0,64}\[NEED\])|(NEED\]))|`(``[\w-]{0,16}\s{0,64}\[NEED\])",
-        near=r"\[(?=[N]|\Z)|`(?=[`]|\Z)", width=92,
+        find=r"\[(?:(NEED\] \[NEED\])|(NEED\]))|`(``[\w-]{0,16} \[NEED\])", near=r"\[(?=[N]|\Z)|`(?=[`]|\Z)", width=92,
     )
 
     def _reasoning(self) -> bool:

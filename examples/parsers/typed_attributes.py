@@ -74,10 +74,9 @@ class StreamParser(RawPairs):
         ("line", "⟨step name", "", "", 2), ("reasoning_end", "⟨/ponder⟩", "", "", 0),
         ("line", "⟨steps⟩", "\n\n", "\n", 2), ("end", "⟪stop⟫", "", "", 0),
         find=(
-            r'`(?:(``[\w-]{0,16}\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``[\w-]{0,16}\s{0,64}⟨step\s{1,64}name=")'
-            r')|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨step'
-            r'\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name)|(step\s{1,64}name='
-            r'")|(step\s{1,64}name)|(/ponder⟩)|(steps⟩))|⟪(stop⟫)'
+            r'`(?:(``[\w-]{0,16} ⟨steps⟩ ⟨step\s{1,64}name=")|(``[\w-]{0,16} ⟨step\s{1,64}name="))|⟨(?:(steps⟩ ⟨step\s'
+            r'{1,64}name=" ⟨step\s{1,64}name=")|(steps⟩ ⟨steps⟩ ⟨step\s{1,64}name=")|(steps⟩ ⟨step\s{1,64}name=")|(ste'
+            r'ps⟩ ⟨step\s{1,64}name)|(step\s{1,64}name=")|(step\s{1,64}name)|(/ponder⟩)|(steps⟩))|⟪(stop⟫)'
         ), near=r"`(?=[`]|\Z)|⟨(?=[/s]|\Z)|⟪(?=[s]|\Z)", width=290, leads="\n\n",
     )
     IN_CONTENT = Scanner(
@@ -90,11 +89,10 @@ class StreamParser(RawPairs):
         ("call", "⟨step name", "", "", 2), ("stray", "⟨/ponder⟩", "", "", 0), ("reasoning", "⟨ponder⟩", "", "", 0),
         ("call", "⟨steps⟩", "\n\n", "\n", 2), ("end", "⟪stop⟫", "", "", 0),
         find=(
-            r'`(?:(``[\w-]{0,16}\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``[\w-]{0,16}\s{0,64}⟨step\s{1,64}name=")'
-            r')|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨/step⟩\s{0,64}⟨/steps⟩)|(steps⟩\s{0,64}⟨step\s{1,64}nam'
-            r'e="\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step'
-            r'\s{1,64}name=")|(step\s{1,64}name="\s{0,64}⟨/step⟩)|(steps⟩\s{0,64}⟨step\s{1,64}name)|(steps⟩\s{0,64}⟨/s'
-            r'teps⟩)|(step\s{1,64}name=")|(step\s{1,64}name)|(/ponder⟩)|(ponder⟩)|(steps⟩))|⟪(stop⟫)'
+            r'`(?:(``[\w-]{0,16} ⟨steps⟩ ⟨step\s{1,64}name=")|(``[\w-]{0,16} ⟨step\s{1,64}name="))|⟨(?:(steps⟩ ⟨step\s'
+            r'{1,64}name=" ⟨/step⟩ ⟨/steps⟩)|(steps⟩ ⟨step\s{1,64}name=" ⟨step\s{1,64}name=")|(steps⟩ ⟨steps⟩ ⟨step\s{'
+            r'1,64}name=")|(steps⟩ ⟨step\s{1,64}name=")|(step\s{1,64}name=" ⟨/step⟩)|(steps⟩ ⟨step\s{1,64}name)|(steps'
+            r'⟩ ⟨/steps⟩)|(step\s{1,64}name=")|(step\s{1,64}name)|(/ponder⟩)|(ponder⟩)|(steps⟩))|⟪(stop⟫)'
         ), near=r"`(?=[`]|\Z)|⟨(?=[/ps]|\Z)|⟪(?=[s]|\Z)", width=294, leads="\n\n",
     )
     REASONING_AGAIN = Scanner(("reasoning", "⟨ponder⟩", "", "", 0), find="⟨(ponder⟩)", near=r"⟨(?=[p]|\Z)", width=9)
@@ -119,9 +117,8 @@ class StreamParser(RawPairs):
         ("mark", '⟨step name="', "", "", 1), ("mark", "⟨/steps⟩", "", "", 0), ("mark", "⟨/step⟩", "", "", 0),
         ("mark", "⟪stop⟫", "", "", 0),
         find=(
-            r'`(?:(``[\w-]{0,16}\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``[\w-]{0,16}\s{0,64}⟨step\s{1,64}name=")'
-            r')|⟨(?:(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,6'
-            '4}name=")|(/steps⟩)|(/step⟩))|⟪(stop⟫)'
+            r'`(?:(``[\w-]{0,16} ⟨steps⟩ ⟨step\s{1,64}name=")|(``[\w-]{0,16} ⟨step\s{1,64}name="))|⟨(?:(steps⟩ ⟨steps⟩'
+            r' ⟨step\s{1,64}name=")|(steps⟩ ⟨step\s{1,64}name=")|(step\s{1,64}name=")|(/steps⟩)|(/step⟩))|⟪(stop⟫)'
         ), near=r"`(?=[`]|\Z)|⟨(?=[/s]|\Z)|⟪(?=[s]|\Z)", width=234, first="`⟨⟪",
     )
     LEFT_OVER = Scanner(
@@ -135,7 +132,7 @@ class StreamParser(RawPairs):
     # arguments = ('⟨arg name="' key '" text="' type '"⟩' value)*
     PAIR = (
         (
-            "key", Scanner(("suffix", '" text="', "", "", 0), find=r'"(\s{0,64}text=")', near='"', width=73), "",
+            "key", Scanner(("suffix", '" text="', "", "", 0), find='"( text=")', near='"', width=73), "",
             Pattern(r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(\s{0,64}text="))'), ("",),
         ),
         (
@@ -150,10 +147,9 @@ class StreamParser(RawPairs):
         ("next", '⟨step name="', "", "", 1), ("pair", '⟨arg name="', "", "", 0), ("next", "⟨/steps⟩", "\n", "", 0),
         ("next", "⟨/step⟩", "", "", 0), ("skip", "⟨/arg⟩", "", "", 0), ("next", "⟪stop⟫", "", "", 0),
         find=(
-            r'`(?:(``[\w-]{0,16}\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``[\w-]{0,16}\s{0,64}⟨step\s{1,64}name=")'
-            r')|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨step'
-            r'\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name=")|(arg\s{1,64}name=")|(/steps⟩)|('
-            "/step⟩)|(/arg⟩))|⟪(stop⟫)"
+            r'`(?:(``[\w-]{0,16} ⟨steps⟩ ⟨step\s{1,64}name=")|(``[\w-]{0,16} ⟨step\s{1,64}name="))|⟨(?:(steps⟩ ⟨step\s'
+            r'{1,64}name=" ⟨step\s{1,64}name=")|(steps⟩ ⟨steps⟩ ⟨step\s{1,64}name=")|(steps⟩ ⟨step\s{1,64}name=")|(ste'
+            r'p\s{1,64}name=")|(arg\s{1,64}name=")|(/steps⟩)|(/step⟩)|(/arg⟩))|⟪(stop⟫)'
         ), near=r"`(?=[`]|\Z)|⟨(?=[/as]|\Z)|⟪(?=[s]|\Z)", width=290, leads="\n\n",
     )
     USUAL_PAIR = ExpectedText('⟨arg name="')
@@ -181,7 +177,7 @@ class StreamParser(RawPairs):
             find=r'⟨(?:(step\s{1,64}name=")|(arg\s{1,64}name=")|(/steps⟩)|(/step⟩)|(/arg⟩))|⟪(stop⟫)',
             near=r"⟨(?=[/as]|\Z)|⟪(?=[s]|\Z)", width=77, leads="\n",
         ),
-        Scanner(("end", '" text="', "", "", 0), find=r'"(\s{0,64}text=")', near='"', width=73),
+        Scanner(("end", '" text="', "", "", 0), find='"( text=")', near='"', width=73),
     )
     NEXT_PAIR_OPENER = '⟨arg name="'
     NEXT_UNOPENED = '" text="'
@@ -209,14 +205,12 @@ class StreamParser(RawPairs):
         ("closed", "⟨/steps⟩", "\n", "", 1), ("reasoning", "⟨ponder⟩", "", "", 0), ("call", "⟨steps⟩", "\n\n", "\n", 2),
         ("closed", "⟨/step⟩", "", "", 1), ("end", "⟪stop⟫", "", "", 0),
         find=(
-            r',(?:(\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(\s{0,64}⟨step\s{1,64}name="))|;(?:(\s{0,64'
-            r'}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(\s{0,64}⟨step\s{1,64}name="))|`(?:(``[\w-]{0,16}\s{0,6'
-            r'4}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``[\w-]{0,16}\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨st'
-            r'ep\s{1,64}name="\s{0,64}⟨/step⟩\s{0,64}⟨/steps⟩)|(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}'
-            r'name=")|(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name="\s{0,64}⟨step\s{1,64}name='
-            r'")|(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name="\s{0,64}⟨/step⟩)|(steps⟩\s{0,64}⟨step\s{1,64}n'
-            r'ame)|(steps⟩\s{0,64}⟨/steps⟩)|(step\s{1,64}name=")|(step\s{1,64}name)|(/ponder⟩)|(/steps⟩)|(ponder⟩)|(st'
-            "eps⟩)|(/step⟩))|⟪(stop⟫)"
+            r',(?:( ⟨step\s{1,64}name=" ⟨step\s{1,64}name=")|( ⟨step\s{1,64}name="))|;(?:( ⟨step\s{1,64}name=" ⟨step\s'
+            r'{1,64}name=")|( ⟨step\s{1,64}name="))|`(?:(``[\w-]{0,16} ⟨steps⟩ ⟨step\s{1,64}name=")|(``[\w-]{0,16} ⟨st'
+            r'ep\s{1,64}name="))|⟨(?:(steps⟩ ⟨step\s{1,64}name=" ⟨/step⟩ ⟨/steps⟩)|(steps⟩ ⟨step\s{1,64}name=" ⟨step\s'
+            r'{1,64}name=")|(steps⟩ ⟨steps⟩ ⟨step\s{1,64}name=")|(step\s{1,64}name=" ⟨step\s{1,64}name=")|(steps⟩ ⟨ste'
+            r'p\s{1,64}name=")|(step\s{1,64}name=" ⟨/step⟩)|(steps⟩ ⟨step\s{1,64}name)|(steps⟩ ⟨/steps⟩)|(step\s{1,64}'
+            r'name=")|(step\s{1,64}name)|(/ponder⟩)|(/steps⟩)|(ponder⟩)|(steps⟩)|(/step⟩))|⟪(stop⟫)'
         ), near=r",|;|`(?=[`]|\Z)|⟨(?=[/ps]|\Z)|⟪(?=[s]|\Z)", width=294, leads="\n\n",
     )
     AFTER_TURN = Scanner(
@@ -225,9 +219,9 @@ class StreamParser(RawPairs):
         ("call", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", 2),
         ("call", '⟨step name="', "", "", 1),
         find=(
-            r'`(?:(``[\w-]{0,16}\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``[\w-]{0,16}\s{0,64}⟨step\s{1,64}name=")'
-            r')|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨step'
-            r'\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name="))'
+            r'`(?:(``[\w-]{0,16} ⟨steps⟩ ⟨step\s{1,64}name=")|(``[\w-]{0,16} ⟨step\s{1,64}name="))|⟨(?:(steps⟩ ⟨step\s'
+            r'{1,64}name=" ⟨step\s{1,64}name=")|(steps⟩ ⟨steps⟩ ⟨step\s{1,64}name=")|(steps⟩ ⟨step\s{1,64}name=")|(ste'
+            r'p\s{1,64}name="))'
         ), near=r"`(?=[`]|\Z)|⟨(?=[s]|\Z)", width=290, leads="\n\n",
     )
 

@@ -82,10 +82,8 @@ class StreamParser(QuotedPairs):
     IN_CONTENT = Scanner(
         ("call", "```\ufdd1 ⟨do ", "", " ", 2), ("call", "⟨do ⟨do ", "", " ", 2), ("empty", "⟨do ⟩", "", "", 0),
         ("call", "⟨do ", "", " ", 2), ("header", "⟪assistant⟫", "", "", 0), ("end", "⟪stop⟫", "", "", 0),
-        find=(
-            r"`(``[\w-]{0,16}\s{0,64}⟨do(?!\w))|⟨(?:(do\s{0,64}⟨do(?!\w))|(do\s{0,64}⟩)|(do(?!\w)))|⟪(?:(assistant⟫)|("
-            "stop⟫))"
-        ), near=r"`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟪(?=[as]|\Z)", width=89,
+        find=r"`(``[\w-]{0,16} ⟨do(?!\w))|⟨(?:(do ⟨do(?!\w))|(do ⟩)|(do(?!\w)))|⟪(?:(assistant⟫)|(stop⟫))",
+        near=r"`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟪(?=[as]|\Z)", width=89,
     )
     OPENERS = ("⟨do ⟨do", "⟨do")
     # call = name arguments
@@ -100,7 +98,7 @@ class StreamParser(QuotedPairs):
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "```\ufdd1 ⟨do", "", "", 0), ("mark", "⟨do", "", "", 1), ("mark", "⟪assistant⟫", "", "", 0),
-        ("mark", "⟪stop⟫", "", "", 0), find=r"`(``[\w-]{0,16}\s{0,64}⟨do)|⟨(do)|⟪(?:(assistant⟫)|(stop⟫))",
+        ("mark", "⟪stop⟫", "", "", 0), find=r"`(``[\w-]{0,16} ⟨do)|⟨(do)|⟪(?:(assistant⟫)|(stop⟫))",
         near=r"`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟪(?=[as]|\Z)", width=89, first="`⟨⟪",
     )
     LEFT_OVER = Scanner(("call", "⟨do ", "", " ", 2), find=r"⟨(do(?!\w))", near=r"⟨(?=[d]|\Z)", width=4)
@@ -118,7 +116,7 @@ class StreamParser(QuotedPairs):
     BETWEEN = Scanner(
         ("skip", ",", "", "", 0), ("next", "```\ufdd1 ⟨do ", "", " ", 2), ("next", "⟨do ⟨do ", "", " ", 2),
         ("next", "⟨do ", "", " ", 2), ("next", "⟩", "", "", 0), ("next", "⟪stop⟫", "", "", 0),
-        find=r",()|`(``[\w-]{0,16}\s{0,64}⟨do(?!\w))|⟨(?:(do\s{0,64}⟨do(?!\w))|(do(?!\w)))|⟩()|⟪(stop⟫)",
+        find=r",()|`(``[\w-]{0,16} ⟨do(?!\w))|⟨(?:(do ⟨do(?!\w))|(do(?!\w)))|⟩()|⟪(stop⟫)",
         near=r",|`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟩|⟪(?=[s]|\Z)", width=89,
     )
     PAIR_OPENS = False
@@ -135,9 +133,8 @@ class StreamParser(QuotedPairs):
         ("empty", "⟨do ⟩", "", "", 0), ("call", "⟨do ", "", " ", 2), ("closed", "⟩", "", "", 1),
         ("header", "⟪assistant⟫", "", "", 0), ("end", "⟪stop⟫", "", "", 0),
         find=(
-            r",(?:(\s{0,64}⟨do\s{0,64}⟨do(?!\w))|(\s{0,64}⟨do(?!\w)))|;(?:(\s{0,64}⟨do\s{0,64}⟨do(?!\w))|(\s{0,64}⟨do("
-            r"?!\w)))|`(``[\w-]{0,16}\s{0,64}⟨do(?!\w))|⟨(?:(do\s{0,64}⟨do(?!\w))|(do\s{0,64}⟩)|(do(?!\w)))|⟩()|⟪(?:(a"
-            "ssistant⟫)|(stop⟫))"
+            r",(?:( ⟨do ⟨do(?!\w))|( ⟨do(?!\w)))|;(?:( ⟨do ⟨do(?!\w))|( ⟨do(?!\w)))|`(``[\w-]{0,16} ⟨do(?!\w))|⟨(?:(do"
+            r" ⟨do(?!\w))|(do ⟩)|(do(?!\w)))|⟩()|⟪(?:(assistant⟫)|(stop⟫))"
         ), near=r",|;|`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟩|⟪(?=[as]|\Z)", width=138,
     )
     AFTER_TURN = Scanner(
@@ -145,8 +142,8 @@ class StreamParser(QuotedPairs):
         ("header", "⟪assistant⟫ ```\ufdd1 ⟨do ", "", " ", 2), ("header", "⟪assistant⟫ ⟨do ⟨do ", "", " ", 2),
         ("header", "⟪assistant⟫ ⟨do ", "", " ", 2),
         find=(
-            r"`(``[\w-]{0,16}\s{0,64}⟨do(?!\w))|⟨(?:(do\s{0,64}⟨do(?!\w))|(do(?!\w)))|⟪(?:(assistant⟫\s{0,64}```[\w-]{"
-            r"0,16}\s{0,64}⟨do(?!\w))|(assistant⟫\s{0,64}⟨do\s{0,64}⟨do(?!\w))|(assistant⟫\s{0,64}⟨do(?!\w)))"
+            r"`(``[\w-]{0,16} ⟨do(?!\w))|⟨(?:(do ⟨do(?!\w))|(do(?!\w)))|⟪(?:(assistant⟫ ```[\w-]{0,16} ⟨do(?!\w))|(ass"
+            r"istant⟫ ⟨do ⟨do(?!\w))|(assistant⟫ ⟨do(?!\w)))"
         ), near=r"`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟪(?=[a]|\Z)", width=165,
     )
 

@@ -13,13 +13,14 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
-        CanonicalOrderCalls,
+        CallObjects,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         Scanner,
         Style,
+        WholeCall,
         checked_text,
         require_runtime,
         run_command,
@@ -27,13 +28,14 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
-        CanonicalOrderCalls,
+        CallObjects,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         Scanner,
         Style,
+        WholeCall,
         checked_text,
         require_runtime,
         run_command,
@@ -68,7 +70,7 @@ STYLE = Style(
 )
 
 
-class StreamParser(CanonicalOrderCalls):
+class StreamParser(CallObjects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
     OTHER_SPELLINGS = True
@@ -99,16 +101,11 @@ class StreamParser(CanonicalOrderCalls):
         ("respelled", "\x00<#/plan#>", "", "", 6), ("end", "\x00<#over#>", "", "", 6),
         ("line", "\x00<#acts#>", "", "\n", 6), ("line", "```\ufdd1 <#acts#> {", "", "", 0),
         find=(
-            r"<(?:(#assistant#>\s{0,64}<#answer#>)|(#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}```[\w-]{0,16}"
-            r"\s{0,64}\{)|(#acts#>\s{0,64}\[\s{0,64}\{)|(#acts#>\s{0,64}\{)|(#answer#>)|(#/plan#>)|(#over#>)|(#acts#>)"
-            r"|([\s|｜]{0,4}#[\s|｜]{0,4}(?ai:acts)[\s|｜]{0,4}#[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}#[\s|｜]{0,4"
-            r"}(?ai:acts)[\s|｜]{0,4}#[\s|｜]{0,4}>[\s_▁|｜-]{0,64}\{)|([\s|｜]{0,4}#[\s|｜]{0,4}(?ai:acts)[\s|｜]{0,4"
-            r"}#[\s|｜]{0,4}>[\s_▁|｜-]{0,64}`[\s|｜]{0,4}`[\s|｜]{0,4}`[\s|｜]{0,4}[\w-]{0,16}[\s_▁|｜-]{0,64}\{)|(["
-            r"\s|｜]{0,4}#[\s|｜]{0,4}(?ai:acts)[\s|｜]{0,4}#[\s|｜]{0,4}>[\s_▁|｜-]{0,64}\[[\s|｜]{0,4}\{)|([\s|｜]{0"
-            r",4}#[\s|｜]{0,4}(?ai:acts)[\s|｜]{0,4}#[\s|｜]{0,4}>[\s_▁|｜-]{0,64}\{)|([\s|｜]{0,4}#[\s|｜]{0,4}[/\\]["
-            r"\s|｜]{0,4}(?ai:plan)[\s|｜]{0,4}#[\s|｜]{0,4}>)|([\s|｜]{0,4}#[\s|｜]{0,4}(?ai:over)[\s|｜]{0,4}#[\s|｜"
-            r"]{0,4}>)|([\s|｜]{0,4}#[\s|｜]{0,4}(?ai:acts)[\s|｜]{0,4}#[\s|｜]{0,4}>))|`(``[\w-]{0,16}\s{0,64}<#acts#"
-            r">\s{0,64}\{)"
+            r"<(?:(#assistant#> <#answer#>)|(#acts#> <#acts#> \{)|(#acts#> ```[\w-]{0,16} \{)|(#acts#> \[ \{)|(#acts#>"
+            r" \{)|(#answer#>)|(#/plan#>)|(#over#>)|(#acts#>)|({}#{}(?ai:acts){}#{}>{-}<{}#{}(?ai:acts){}#{}>{-}\{)|({"
+            r"}#{}(?ai:acts){}#{}>{-}`{}`{}`{}[\w-]{0,16}{-}\{)|({}#{}(?ai:acts){}#{}>{-}\[{}\{)|({}#{}(?ai:acts){}#{}"
+            r">{-}\{)|({}#{}[/\\]{}(?ai:plan){}#{}>)|({}#{}(?ai:over){}#{}>)|({}#{}(?ai:acts){}#{}>))|`(``[\w-]{0,16} "
+            r"<#acts#> \{)"
         ), near=r"<(?=[\t\n\r #\-_\|▁｜]|\Z)|`(?=[`]|\Z)", width=288,
     )
     IN_CONTENT = Scanner(
@@ -122,15 +119,11 @@ class StreamParser(CanonicalOrderCalls):
         ("call", "\x00<#acts#>", "", "\n", 6), ("end", "\x00<#over#>", "", "", 6),
         ("call", "```\ufdd1 <#acts#> {", "", "", 0),
         find=(
-            r"<(?:(#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}<#/acts#>)|(#acts#>\s{0,64}```[\w-]{0,16}\s{0,64"
-            r"}\{)|(#assistant#>)|(#/answer#>)|(#acts#>\s{0,64}\[\s{0,64}\{)|(#answer#>)|(#acts#>\s{0,64}\{)|(#/plan#>"
-            r")|(#plan#>)|(#acts#>)|(#over#>)|([\s|｜]{0,4}#[\s|｜]{0,4}(?ai:acts)[\s|｜]{0,4}#[\s|｜]{0,4}>[\s_▁|｜-]"
-            r"{0,64}<[\s|｜]{0,4}#[\s|｜]{0,4}(?ai:acts)[\s|｜]{0,4}#[\s|｜]{0,4}>[\s_▁|｜-]{0,64}\{)|([\s|｜]{0,4}#["
-            r"\s|｜]{0,4}(?ai:acts)[\s|｜]{0,4}#[\s|｜]{0,4}>[\s_▁|｜-]{0,64}`[\s|｜]{0,4}`[\s|｜]{0,4}`[\s|｜]{0,4}["
-            r"\w-]{0,16}[\s_▁|｜-]{0,64}\{)|([\s|｜]{0,4}#[\s|｜]{0,4}(?ai:acts)[\s|｜]{0,4}#[\s|｜]{0,4}>[\s_▁|｜-]{0"
-            r",64}\[[\s|｜]{0,4}\{)|([\s|｜]{0,4}#[\s|｜]{0,4}(?ai:acts)[\s|｜]{0,4}#[\s|｜]{0,4}>[\s_▁|｜-]{0,64}\{)|"
-            r"([\s|｜]{0,4}#[\s|｜]{0,4}(?ai:acts)[\s|｜]{0,4}#[\s|｜]{0,4}>)|([\s|｜]{0,4}#[\s|｜]{0,4}(?ai:over)[\s|"
-            r"｜]{0,4}#[\s|｜]{0,4}>))|`(``[\w-]{0,16}\s{0,64}<#acts#>\s{0,64}\{)"
+            r"<(?:(#acts#> <#acts#> \{)|(#acts#> <#/acts#>)|(#acts#> ```[\w-]{0,16} \{)|(#assistant#>)|(#/answer#>)|(#"
+            r"acts#> \[ \{)|(#answer#>)|(#acts#> \{)|(#/plan#>)|(#plan#>)|(#acts#>)|(#over#>)|({}#{}(?ai:acts){}#{}>{-"
+            r"}<{}#{}(?ai:acts){}#{}>{-}\{)|({}#{}(?ai:acts){}#{}>{-}`{}`{}`{}[\w-]{0,16}{-}\{)|({}#{}(?ai:acts){}#{}>"
+            r"{-}\[{}\{)|({}#{}(?ai:acts){}#{}>{-}\{)|({}#{}(?ai:acts){}#{}>)|({}#{}(?ai:over){}#{}>))|`(``[\w-]{0,16}"
+            r" <#acts#> \{)"
         ), near=r"<(?=[\t\n\r #\-_\|▁｜]|\Z)|`(?=[`]|\Z)", width=288,
     )
     BEFORE_CONTENT = Scanner(
@@ -142,42 +135,50 @@ class StreamParser(CanonicalOrderCalls):
         ("call", "\x00<#acts#><#acts#>{", "", "", 6), ("call", "\x00<#acts#>```\ufdd1{", "", "", 6),
         ("call", "\x00<#acts#>[{", "", "", 6), ("call", "\x00<#acts#>{", "", "", 6),
         ("reasoning", "\x00<#plan#>", "", "", 6), ("call", "\x00<#acts#>", "", "\n", 6),
-        ("end", "\x00<#over#>", "", "", 6), ("call", "```\ufdd1 <#acts#> {", "", "", 0),
+        ("end", "\x00<#over#>", "", "", 6), ("bare", "[ {", "", "", 1), ("call", "```\ufdd1 <#acts#> {", "", "", 0),
+        ("bare", "{", "", "", 1),
         find=(
-            r"<(?:(#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}<#/acts#>)|(#acts#>\s{0,64}```[\w-]{0,16}\s{0,64"
-            r"}\{)|(#assistant#>)|(#/answer#>)|(#acts#>\s{0,64}\[\s{0,64}\{)|(#answer#>)|(#acts#>\s{0,64}\{)|(#/plan#>"
-            r")|(#plan#>)|(#acts#>)|(#over#>)|([\s|｜]{0,4}#[\s|｜]{0,4}(?ai:acts)[\s|｜]{0,4}#[\s|｜]{0,4}>[\s_▁|｜-]"
-            r"{0,64}<[\s|｜]{0,4}#[\s|｜]{0,4}(?ai:acts)[\s|｜]{0,4}#[\s|｜]{0,4}>[\s_▁|｜-]{0,64}\{)|([\s|｜]{0,4}#["
-            r"\s|｜]{0,4}(?ai:acts)[\s|｜]{0,4}#[\s|｜]{0,4}>[\s_▁|｜-]{0,64}`[\s|｜]{0,4}`[\s|｜]{0,4}`[\s|｜]{0,4}["
-            r"\w-]{0,16}[\s_▁|｜-]{0,64}\{)|([\s|｜]{0,4}#[\s|｜]{0,4}(?ai:acts)[\s|｜]{0,4}#[\s|｜]{0,4}>[\s_▁|｜-]{0"
-            r",64}\[[\s|｜]{0,4}\{)|([\s|｜]{0,4}#[\s|｜]{0,4}(?ai:acts)[\s|｜]{0,4}#[\s|｜]{0,4}>[\s_▁|｜-]{0,64}\{)|"
-            r"([\s|｜]{0,4}#[\s|｜]{0,4}(?ai:plan)[\s|｜]{0,4}#[\s|｜]{0,4}>)|([\s|｜]{0,4}#[\s|｜]{0,4}(?ai:acts)[\s|"
-            r"｜]{0,4}#[\s|｜]{0,4}>)|([\s|｜]{0,4}#[\s|｜]{0,4}(?ai:over)[\s|｜]{0,4}#[\s|｜]{0,4}>))|`(``[\w-]{0,16}"
-            r"\s{0,64}<#acts#>\s{0,64}\{)"
-        ), near=r"<(?=[\t\n\r #\-_\|▁｜]|\Z)|`(?=[`]|\Z)", width=288,
+            r"<(?:(#acts#> <#acts#> \{)|(#acts#> <#/acts#>)|(#acts#> ```[\w-]{0,16} \{)|(#assistant#>)|(#/answer#>)|(#"
+            r"acts#> \[ \{)|(#answer#>)|(#acts#> \{)|(#/plan#>)|(#plan#>)|(#acts#>)|(#over#>)|({}#{}(?ai:acts){}#{}>{-"
+            r"}<{}#{}(?ai:acts){}#{}>{-}\{)|({}#{}(?ai:acts){}#{}>{-}`{}`{}`{}[\w-]{0,16}{-}\{)|({}#{}(?ai:acts){}#{}>"
+            r"{-}\[{}\{)|({}#{}(?ai:acts){}#{}>{-}\{)|({}#{}(?ai:plan){}#{}>)|({}#{}(?ai:acts){}#{}>)|({}#{}(?ai:over)"
+            r"{}#{}>))|\[( \{)|`(``[\w-]{0,16} <#acts#> \{)|\{()"
+        ), near=r"<(?=[\t\n\r #\-_\|▁｜]|\Z)|\[|`(?=[`]|\Z)|\{", width=288,
     )
     REASONING_AGAIN = Scanner(("reasoning", "<#plan#>", "", "", 0), find="<(#plan#>)", near=r"<(?=[#]|\Z)", width=9)
     OPENERS = ("<#acts#> <#acts#> {", "<#acts#> ```\ufdd1 {", "<#acts#> [ {", "<#acts#> {", "<#acts#>")
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
-        ("tool",): "name",
-        ("input",): "arguments",
-        ("arguments",): "arguments",
-        ("parameters",): "arguments",
-        ("args",): "arguments",
-        ("params",): "arguments",
-        ("kwargs",): "arguments",
+        ("tool",): "name", ("input",): "arguments", ("arguments",): "arguments", ("parameters",): "arguments",
+        ("args",): "arguments", ("params",): "arguments", ("kwargs",): "arguments",
     }
     OBJECT_OPENER = "{"
     CLOSERS = ("\n<#/acts#>",)
     HEAD = Pattern('\\{\\s*"tool"\\s*:\\s*"(?P<name>[^"\\\\\\x00-\\x1f]*)"')
     TO_ARGUMENTS = ', "input": {'
     USUAL_KEYS = ("tool", "input")
+    BARE_CALL = WholeCall(
+        ("text", Pattern("(?:\\[\\s{0,64})?\\{\\s{0,16}"), ""),
+        ("text", Pattern('\\s{0,16}"tool"\\s{0,16}:\\s{0,16}"'), '"tool":"'),
+        ("tool", Pattern('(?!\\d)[\\w.:/-]{1,64}?(?="\\s{0,16},\\s{0,16}"input"\\s{0,16}:\\s{0,16})'), '","input":'),
+        ("text", Pattern('"\\s{0,16},\\s{0,16}"input"\\s{0,16}:\\s{0,16}'), '","input":'),
+        ("object",),
+        ("text", Pattern("\\s{0,16}\\}"), "}"),
+        (
+            "line",
+            Pattern(
+                "\\s{0,16}[,;]|(?:\\s{0,16}[\\]}])?(?:[^\\S\\n]{0,16}(?:\\n(?!\\s{0,16}```)|\\Z)|\\s{0,16}<#/acts#>|\\s{0,16}<#acts#>|\\s{0,16}<#over#>|\\s{0,16}<#assistant#>)"
+            ),
+            64,
+        ),
+        styles=(STYLE, STYLE, STYLE),
+    )
+    LONE_OPENERS = ("{", "[{")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "<#assistant#>", "", "", 0), ("mark", "<#/acts#>", "", "", 0), ("mark", "<#acts#>", "", "", 1),
         ("mark", "<#over#>", "", "", 0), ("mark", "```\ufdd1 <#acts#> {", "", "", 0),
-        find=r"<(?:(#assistant#>)|(#/acts#>)|(#acts#>)|(#over#>))|`(``[\w-]{0,16}\s{0,64}<#acts#>\s{0,64}\{)",
+        find=r"<(?:(#assistant#>)|(#/acts#>)|(#acts#>)|(#over#>))|`(``[\w-]{0,16} <#acts#> \{)",
         near=r"<(?=[#]|\Z)|`(?=[`]|\Z)", width=160, first="<`",
     )
     LEFT_OVER = Scanner(("call", "<#acts#>", "", "\n", 0), find="<(#acts#>)", near=r"<(?=[#]|\Z)", width=9)
@@ -200,16 +201,11 @@ class StreamParser(CanonicalOrderCalls):
         ("closed", "\x00<#/acts#>", "\n", "", 6), ("call", "\x00<#acts#>", "", "\n", 6),
         ("end", "\x00<#over#>", "", "", 6), ("call", "```\ufdd1 <#acts#> {", "", "", 0), ("call", "{", "", "", 1),
         find=(
-            r",(\s{0,64}\{)|;(\s{0,64}\{)|<(?:(#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}<#/acts#>)|(#acts#>"
-            r"\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(#assistant#>)|(#acts#>\s{0,64}\[\s{0,64}\{)|(#/answer#>)|(#acts#>\s{0"
-            r",64}\{)|(#answer#>)|(#/acts#>)|(#/plan#>)|(#acts#>)|(#plan#>)|(#over#>)|([\s|｜]{0,4}#[\s|｜]{0,4}(?ai:a"
-            r"cts)[\s|｜]{0,4}#[\s|｜]{0,4}>[\s_▁|｜-]{0,64}<[\s|｜]{0,4}#[\s|｜]{0,4}(?ai:acts)[\s|｜]{0,4}#[\s|｜]{0"
-            r",4}>[\s_▁|｜-]{0,64}\{)|([\s|｜]{0,4}#[\s|｜]{0,4}(?ai:acts)[\s|｜]{0,4}#[\s|｜]{0,4}>[\s_▁|｜-]{0,64}`["
-            r"\s|｜]{0,4}`[\s|｜]{0,4}`[\s|｜]{0,4}[\w-]{0,16}[\s_▁|｜-]{0,64}\{)|([\s|｜]{0,4}#[\s|｜]{0,4}(?ai:acts)"
-            r"[\s|｜]{0,4}#[\s|｜]{0,4}>[\s_▁|｜-]{0,64}\[[\s|｜]{0,4}\{)|([\s|｜]{0,4}#[\s|｜]{0,4}(?ai:acts)[\s|｜]{"
-            r"0,4}#[\s|｜]{0,4}>[\s_▁|｜-]{0,64}\{)|([\s|｜]{0,4}#[\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:acts)[\s|｜]{0,4}#"
-            r"[\s|｜]{0,4}>)|([\s|｜]{0,4}#[\s|｜]{0,4}(?ai:acts)[\s|｜]{0,4}#[\s|｜]{0,4}>)|([\s|｜]{0,4}#[\s|｜]{0,4"
-            r"}(?ai:over)[\s|｜]{0,4}#[\s|｜]{0,4}>))|`(``[\w-]{0,16}\s{0,64}<#acts#>\s{0,64}\{)|\{()"
+            r",( \{)|;( \{)|<(?:(#acts#> <#acts#> \{)|(#acts#> <#/acts#>)|(#acts#> ```[\w-]{0,16} \{)|(#assistant#>)|("
+            r"#acts#> \[ \{)|(#/answer#>)|(#acts#> \{)|(#answer#>)|(#/acts#>)|(#/plan#>)|(#acts#>)|(#plan#>)|(#over#>)"
+            r"|({}#{}(?ai:acts){}#{}>{-}<{}#{}(?ai:acts){}#{}>{-}\{)|({}#{}(?ai:acts){}#{}>{-}`{}`{}`{}[\w-]{0,16}{-}"
+            r"\{)|({}#{}(?ai:acts){}#{}>{-}\[{}\{)|({}#{}(?ai:acts){}#{}>{-}\{)|({}#{}[/\\]{}(?ai:acts){}#{}>)|({}#{}("
+            r"?ai:acts){}#{}>)|({}#{}(?ai:over){}#{}>))|`(``[\w-]{0,16} <#acts#> \{)|\{()"
         ), near=r",|;|<(?=[\t\n\r #\-_\|▁｜]|\Z)|`(?=[`]|\Z)|\{", width=288, leads="\n",
     )
     AFTER_TURN = Scanner(
@@ -222,11 +218,10 @@ class StreamParser(CanonicalOrderCalls):
         ("call", "<#acts#> {", "", "", 1), ("call", "<#acts#>", "", "\n", 2),
         ("call", "```\ufdd1 <#acts#> {", "", "", 1),
         find=(
-            r"<(?:(#assistant#>\s{0,64}<#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#assistant#>\s{0,64}```[\w-]{0,16}\s{0,64}"
-            r"<#acts#>\s{0,64}\{)|(#assistant#>\s{0,64}<#acts#>\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(#assistant#>\s{0,64}"
-            r"<#acts#>\s{0,64}\[\s{0,64}\{)|(#assistant#>\s{0,64}<#acts#>\s{0,64}\{)|(#assistant#>\s{0,64}<#acts#>)|(#"
-            r"acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(#acts#>\s{0,64}\[\s{0,64}\{"
-            r")|(#acts#>\s{0,64}\{)|(#acts#>))|`(``[\w-]{0,16}\s{0,64}<#acts#>\s{0,64}\{)"
+            r"<(?:(#assistant#> <#acts#> <#acts#> \{)|(#assistant#> ```[\w-]{0,16} <#acts#> \{)|(#assistant#> <#acts#>"
+            r" ```[\w-]{0,16} \{)|(#assistant#> <#acts#> \[ \{)|(#assistant#> <#acts#> \{)|(#assistant#> <#acts#>)|(#a"
+            r"cts#> <#acts#> \{)|(#acts#> ```[\w-]{0,16} \{)|(#acts#> \[ \{)|(#acts#> \{)|(#acts#>))|`(``[\w-]{0,16} <"
+            r"#acts#> \{)"
         ), near=r"<(?=[#]|\Z)|`(?=[`]|\Z)", width=238,
     )
 
@@ -252,15 +247,15 @@ class StreamParser(CanonicalOrderCalls):
 
     def _content(self) -> bool:
         # content = (text | "<#answer#>" | "<#/answer#>" | "<#over#>")* ("<#plan#>" reasoning | "<#acts#>\n{" call)?
-        # What opens reasoning is text once content has begun.
-        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
+        # What opens reasoning or bare is text once content has begun.
+        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning", "bare"))
         if kind == "reasoning":
             return self._open_reasoning()
         if kind == "content":
             return self._drop(False)
         if kind == "content_end":
             return self._drop()
-        if kind == "call":
+        if kind in ("call", "bare"):
             return self._try_call("content") if self._calls_on else self._keep_as_text("content")
         if kind == "end":
             return self._end_turn()

@@ -104,6 +104,12 @@ class CallObjects(Repairs):
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]]  # ("*",) is a name that is the key
     OBJECT_OPENER: ClassVar[str] = ""  # the text that the object opens with
     CLOSERS: ClassVar[Sequence[str]] = ()
+    OBJECTS_HAVE_ID: ClassVar[bool] = False  # a field of theirs is the call's id
+    # If the name comes before the arguments, the usual beginning of the object is read at once: up to the name, and
+    # from there to the inside of the arguments.
+    HEAD: ClassVar[Any] = None
+    TO_ARGUMENTS: ClassVar[str] = ""
+    USUAL_KEYS: ClassVar[tuple[str, str]]  # the keys of both
 
     def _call(self) -> bool:
         # call = (slot SLOT_END)* object
@@ -152,13 +158,61 @@ class CallObjects(Repairs):
         # Whether another object is around the arguments, so that they are read as a whole; None: their first key shows.
         self._wrapped = None if self.REREADS_CALLS and self._tools else False
         self._arguments_before_name: str | None = None
-        self._call_id: str | None = None
+        if self.OBJECTS_HAVE_ID:
+            self._call_id: str | None = None
         self._reader = reader = CallReader(self.STYLES, self.BREAKS)
         reader.fields = self.FIELDS
+        if self.HEAD:
+            self._read_head(reader)
+
+    def _read_head(self, reader: CallReader) -> None:
+        head = self.HEAD.match(self._buf, self._pos)
+        if head is not None and head["name"]:
+            self._pos = head.end()
+            if self.OBJECTS_HAVE_ID:
+                self._call_id = head.groupdict().get("id")
+            self._raw.append(head[0])
+            reader.go_to(self.USUAL_KEYS[0])
+            if self._accept_name(head["name"]):
+                self._state = type(self)._to_arguments
+
+    def _to_arguments(self) -> bool:
+        # to_arguments = "," key ":" "{"
+        buf, text, end, reader = self._buf, self.TO_ARGUMENTS, self._pos + len(self.TO_ARGUMENTS), self._reader
+        if not buf.startswith(text, self._pos) and text.startswith(buf[self._pos :]) and not self._final:
+            # Nothing can be decided before all of it has arrived.
+            self._is_still_ambiguous, self._ambiguous_from = text[:-1].startswith, self._pos
+            return False
+        if self._wrapped is None and buf.startswith(text, self._pos):
+            key = FIRST_KEY.match(buf, end - 1)
+            if key is None and not self._final and PART_OF_FIRST_KEY.fullmatch(buf, end - 1):
+                self._is_still_ambiguous, self._ambiguous_from = PART_OF_FIRST_KEY.fullmatch, end - 1
+                return False
+            self._wrapped = self._is_wrapper(key)
+        self._state = type(self)._object
+        usual = buf.startswith(text, self._pos) and not self._wrapped
+        # No marker that ends the call begins at the arguments, or could.
+        usual = usual and not self.BREAKS.prefix_of(buf, end - 1) and self.BREAKS.match_at(buf, end - 1) is None
+        if isinstance(reader, CallReader) and usual:
+            stop = json_end(buf, end - 1) if reader.style.is_json and buf.find("}", end) >= 0 else 0
+            closing = OBJECT_END.match(buf, stop) if stop else None
+            if closing is not None:  # the standard library's scanner has read all of it
+                self._pos = closing.end()
+                self._reader = None
+                return self._close_call(buf[end - 1 : stop])
+            self._pos, self._written = end, "{"
+            self._out.emit("arguments", "{")
+            reader.go_to(self.USUAL_KEYS[1], "{")
+        return True
 
     def _object(self) -> bool:
         # call = "{" (key ":" value ",")* "}"
         reader, more = self._reader, True
+        both = self.HEAD and self._has_name and not self._wrapped and self._buf.startswith("}}", self._pos)
+        if both and isinstance(reader, CallReader) and reader.may_close(self._arguments_before_name):
+            self._pos += 2
+            self._reader = None
+            return self._close_call(reader.take() + "}")
         while more and isinstance(reader, CallReader) and self._reader is reader:
             if self.REREADS_CALLS and reader.want == "colon" and self._tools and not self._irregular_arguments(reader):
                 return False
@@ -193,7 +247,7 @@ class CallObjects(Repairs):
             return False
         text = buf[start : len(buf) if mark is None else mark.start]
         doubts = Doubts(self._tools, mark is None)
-        found = arguments_at(self._out.calls[-1][0], text, 0, doubts)
+        found = arguments_at(self._out.calls[-1][0], text, doubts)
         if found is not None:
             self.incomplete |= doubts.is_guessed
             self._note("arguments_repaired", "arguments: in another form")
@@ -226,7 +280,7 @@ class CallObjects(Repairs):
         usual = len(reader.path) == len(next(iter(self.FIELDS)))  # elsewhere, a value that is no name means nothing
         if event == "name" and not self._has_name and (is_text or usual):
             return self._accept_name(text_of(text) if is_text else "")
-        if event == "id" and self._call_id is None:
+        if self.OBJECTS_HAVE_ID and event == "id" and self._call_id is None:
             self._call_id = text_of(text) if is_text else text
             if self._has_name:
                 self._out.set_id(self._call_id or "")
@@ -274,7 +328,7 @@ class CallObjects(Repairs):
         self._raw = []
         if self.CORRECTS_TOOL_NAMES and name != written:
             self._note("tool_name_corrected", f"the tool {name} is called as {written}")
-        self._open_call(name, self._call_id)
+        self._open_call(name, self._call_id if self.OBJECTS_HAVE_ID else None)
         if self._arguments_before_name:
             self._written = self._arguments_before_name[0]
             self._emit_arguments(self._without_call(name, self._arguments_before_name))
@@ -384,61 +438,3 @@ class CallObjects(Repairs):
                 self._member(reader, role)
             self._out.emit("arguments", self._no_arguments() if self._arguments_before_name is None else "")
         super()._finish()
-
-
-class CanonicalOrderCalls(CallObjects):
-    """Reads call objects in JSON whose name comes before the arguments; the usual beginning is read at once."""
-
-    HEAD: ClassVar[Pattern]  # the usual beginning of the object, up to the name
-    TO_ARGUMENTS: ClassVar[str]  # the usual text from there to the inside of the arguments
-    USUAL_KEYS: ClassVar[tuple[str, str]]  # the keys of both
-
-    def _begin_object(self) -> None:
-        super()._begin_object()
-        head = self.HEAD.match(self._buf, self._pos)
-        if head is not None and head["name"] and isinstance(self._reader, CallReader):
-            self._pos, self._call_id = head.end(), head.groupdict().get("id")
-            self._raw.append(head[0])
-            self._reader.go_to(self.USUAL_KEYS[0])
-            if self._accept_name(head["name"]):
-                self._state = type(self)._to_arguments
-
-    def _to_arguments(self) -> bool:
-        # to_arguments = "," key ":" "{"
-        buf, text, end, reader = self._buf, self.TO_ARGUMENTS, self._pos + len(self.TO_ARGUMENTS), self._reader
-        if not buf.startswith(text, self._pos) and text.startswith(buf[self._pos :]) and not self._final:
-            # Nothing can be decided before all of it has arrived.
-            self._is_still_ambiguous, self._ambiguous_from = text[:-1].startswith, self._pos
-            return False
-        if self._wrapped is None and buf.startswith(text, self._pos):
-            key = FIRST_KEY.match(buf, end - 1)
-            if key is None and not self._final and PART_OF_FIRST_KEY.fullmatch(buf, end - 1):
-                self._is_still_ambiguous, self._ambiguous_from = PART_OF_FIRST_KEY.fullmatch, end - 1
-                return False
-            self._wrapped = self._is_wrapper(key)
-        self._state = type(self)._object
-        usual = buf.startswith(text, self._pos) and not self._wrapped
-        if isinstance(reader, CallReader) and usual and not self._may_break(end - 1):
-            stop = json_end(buf, end - 1) if reader.style.is_json and buf.find("}", end) >= 0 else 0
-            closing = OBJECT_END.match(buf, stop) if stop else None
-            if closing is not None:  # the standard library's scanner has read all of it
-                self._pos = closing.end()
-                self._reader = None
-                return self._close_call(buf[end - 1 : stop])
-            self._pos, self._written = end, "{"
-            self._out.emit("arguments", "{")
-            reader.go_to(self.USUAL_KEYS[1], "{")
-        return True
-
-    def _may_break(self, pos: int) -> bool:
-        """Return whether a marker that ends the call begins here, or could begin here."""
-        return self.BREAKS.prefix_of(self._buf, pos) != "" or self.BREAKS.match_at(self._buf, pos) is not None
-
-    def _object(self) -> bool:
-        reader = self._reader
-        both = self._has_name and not self._wrapped and self._buf.startswith("}}", self._pos)
-        if both and isinstance(reader, CallReader) and reader.may_close(self._arguments_before_name):
-            self._pos += 2
-            self._reader = None
-            return self._close_call(reader.take() + "}")
-        return super()._object()

@@ -30,6 +30,11 @@ ATTRIBUTES = (
     "_open_kind _opener _out _parts _pos _reasoning_on _regular_fast_path _skip _space _state _state_before_call "
     "_text_fast_path _tools _unaccounted _unchecked _unclosed _value_fast_path _wanted"
 )
+MISFITS = {
+    "inside": ("argument_not_closed", "the argument {key} is in the value of another"),
+    "type": ("argument_of_other_type", "the argument {key} is not of the type in the schema"),
+    "key": ("unknown_argument", "the tool {tool} has no argument {key}"),
+}
 CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 
 
@@ -56,7 +61,6 @@ class Machine(Slots):
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
     _reader: Reader | None = None  # and the reader of one
     _written = ""  # the beginning of the arguments
-    _lacks_section = False  # the section of the last call is missing
     _is_unwrapped = False  # the outer piece of the call's opener is missing
     _is_opened_twice = False  # another opener follows the opener of this call
     _repaired = False  # the arguments of the last call were repaired
@@ -92,7 +96,7 @@ class Machine(Slots):
         """Prepare to pass on the next chunks of a value that is written as the template does."""
         string = reader.string
         if string is not None and string.close == reader.style.usual and not reader.out:
-            self._enter_fast_path("arguments", string.safe_prefix_end)
+            self._enter_fast_path("arguments", string.plain_end)
         elif self._open_kind:
             self._enter_fast_path("")
         if not reader.out and reader.is_regular():
@@ -147,17 +151,9 @@ class Machine(Slots):
             if found is not None:
                 # Where it would be if it had been added at once, whenever somebody asks.
                 at = next((at for at, note in enumerate(notes) if note.offset >= offset), len(notes))
-                notes.insert(at + earlier, self._misfit(offset, name, *found))
+                code, text = MISFITS[found[0]]
+                notes.insert(at + earlier, Diagnostic(offset, text.format(tool=name, key=found[1]), code))
                 del notes[MOST_DIAGNOSTICS:]
-
-    def _misfit(self, offset: int, name: str, what: str, key: str) -> Any:
-        if what == "inside":
-            text = f"the argument {key} is in the value of another"
-            return Diagnostic(offset, text, "argument_not_closed")
-        if what == "type":
-            text = f"the argument {key} is not of the type in the schema"
-            return Diagnostic(offset, text, "argument_of_other_type")
-        return Diagnostic(offset, f"the tool {name} has no argument {key}", "unknown_argument")
 
     def _emit_arguments(self, text: str) -> None:
         """Emit arguments that are a string with an object in it; any other string is content."""
@@ -314,8 +310,8 @@ class Machine(Slots):
         """Try to read the text after _skip characters of opener as a call; if it isn't one, it is text of this kind."""
         self._state_before_call = type(self)._content if self._state == type(self)._after_call else self._state
         self._kind_before_call = kind
-        if self.WHOLE_CALL:
-            self._lacks_section = self._mark.kind == "whole"
+        if self.WHOLE_CALL or self.BARE_CALL:
+            self._lacks_section = self._mark.kind in ("whole", "bare")
         if self.UNWRAPPED:
             self._is_unwrapped = self._buf[self._mark.start : self._mark.end] == self.UNWRAPPED[0]
         self._is_opened_twice = False
@@ -380,7 +376,7 @@ class Machine(Slots):
         """Return the kind of the next marker after a call, as `_next` does; a truncated marker of the calls at the
         output's end is dropped."""
         marks, buf = self.AFTER_CALL, self._buf
-        kind = self._next(marks, self.USUAL_NEXT)
+        kind = self._next(marks, self.USUAL_NEXT) if self.USUAL_NEXT else self._next(marks)
         # The text after a piece of a closer may be all that the output has of the rest.
         part = kind == "" or (kind in ("close", "closed") and next_char(buf, self._mark.end) < len(buf))
         if part and self._final:

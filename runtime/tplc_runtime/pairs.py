@@ -63,7 +63,7 @@ class Pairs(Repairs):
 
     def _pairs(self) -> bool:
         # arguments = (pair | separator)* end
-        kind = self._next(self.BETWEEN, self.USUAL_PAIR)
+        kind = self._next(self.BETWEEN, self.USUAL_PAIR) if self.USUAL_PAIR else self._next(self.BETWEEN)
         if kind is None:
             return False
         if kind == "skip":

@@ -149,7 +149,7 @@ class Readers:
         return self.end_of_others(text, pos) if self.others_at(text, pos) else None
 
     def others_at(self, text: str, pos: int) -> list[tuple[str, str]]:
-        if not (self.tools and self.spelled.reads_again and may_be_calls(text[pos : pos + NAME_LIMIT], self.tools, ())):
+        if not (self.tools and self.spelled.reads_again and may_be_calls(text[pos : pos + NAME_LIMIT], self.tools)):
             return []
         if self.spelled.fields and self.object_at(text, pos).expected in ("", "end"):
             return []
@@ -367,7 +367,7 @@ class _ObjectCall:
         if found is None or found[1] is None:
             return
         end, doubts = readers.up_to_marker(self.text, found.start(1))
-        arguments = arguments_at(self.name or "", self.text[found.start(1) : end], 0, doubts)
+        arguments = arguments_at(self.name or "", self.text[found.start(1) : end], doubts)
         if arguments is not None:
             self.doubts = doubts
             self.arguments, self.begins, self.repaired = arguments[0], found.start(1), True

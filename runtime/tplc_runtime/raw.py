@@ -19,10 +19,8 @@ from .values import Reader, escaped, json_end, literal_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any, ClassVar
-
-    from .scanner import ExpectedText
 
     End = Any  # the end of a value, with `find`, `partial_match` and `safe_prefix_end` like scanners
 
@@ -70,6 +68,19 @@ class Closer:
         return -1 if self.core in text else self.partial_match(text, 0)
 
 
+def begins_with_key(buf: str, pos: int, keys: Iterable[str], end: Scanner) -> bool:
+    """Return whether the text from `pos` on begins with one of the keys and what ends a key."""
+    return any(buf.startswith(key, pos) and end.match_at(buf, pos + len(key)) is not None for key in keys)
+
+
+def may_begin_with_key(buf: str, pos: int, keys: Iterable[str], end: Scanner) -> bool:
+    """Return whether the text from `pos` to the end is the beginning of one of the keys and what ends a key."""
+    rest = buf[pos:]
+    return any(
+        key.startswith(rest) or (rest.startswith(key) and end.prefix_of(buf, pos + len(key)) != "") for key in keys
+    )
+
+
 class KnownPairs:
     """The end of a value: its own closer, or the next pair with one of these keys; or a marker ("break") after which
     no pair ends it, because the value quotes a call.
@@ -85,7 +96,9 @@ class KnownPairs:
 
     def find(self, buf: str, pos: int) -> Match | None:
         match = self.ends.find(buf, pos)
-        while match is not None and match.kind == "next" and not self._is_pair(buf, match.end):
+        while match is not None and match.kind == "next":
+            if begins_with_key(buf, match.end, self.keys, self.key_end):
+                break
             match = self.ends.find(buf, match.start + 1)
         stop = len(buf) if match is None else match.start
         for line in self.lines if buf.find("\n", pos, stop) >= 0 else ():
@@ -112,23 +125,11 @@ class KnownPairs:
             at = buf.find("\n", at + 1)
         return end
 
-    def _is_pair(self, buf: str, pos: int) -> bool:
-        return any(
-            buf.startswith(key, pos) and self.key_end.match_at(buf, pos + len(key)) is not None for key in self.keys
-        )
-
-    def _is_prefix(self, buf: str, pos: int) -> bool:
-        rest = buf[pos:]
-        return any(
-            key.startswith(rest) or (rest.startswith(key) and self.key_end.prefix_of(buf, pos + len(key)) != "")
-            for key in self.keys
-        )
-
     def partial_match(self, buf: str, pos: int) -> int:
         end = self.ends.partial_match(buf, pos)
         match = self.ends.find(buf, max(pos, len(buf) - self.width))
         while match is not None and match.start < end:
-            if match.kind == "next" and self._is_prefix(buf, match.end):
+            if match.kind == "next" and may_begin_with_key(buf, match.end, self.keys, self.key_end):
                 end = self.ends.with_lead(buf, pos, match.start)
                 break
             match = self.ends.find(buf, match.start + 1)
@@ -180,14 +181,12 @@ class ValueOrCallEnd:
     a key in it, which `schema` must name; `begun` its possible beginning.  All begin with one of `first_chars`.
     """
 
-    def __init__(
-        self, end: Closer | KnownPairs | Scanner, schema: object, first_chars: frozenset[str], *patterns: Pattern
-    ) -> None:
+    def __init__(self, end: End, schema: object, first_chars: frozenset[str], *patterns: Pattern) -> None:
         self.end, self.schema, self.first_chars = end, schema, first_chars
         self.close, self.prefix, self.garbled, self.begun = patterns
 
     def find(self, buf: str, pos: int) -> Match | None:
-        mark = self.end.find(buf, pos)
+        mark: Match | None = self.end.find(buf, pos)
         match = self.close.search(buf, pos, len(buf) if mark is None or mark.kind == "break" else mark.start)
         if match is not None and (mark is None or mark.start >= match.start()):
             mark = Match("lost", match.start(), match.start(), "\n" * (buf[match.start() - 1 : match.start()] == "\n"))
@@ -201,14 +200,14 @@ class ValueOrCallEnd:
 
     def partial_match(self, buf: str, pos: int) -> int:
         match = self.prefix.search(buf, max(pos, len(buf) - LOOK_BACK))
-        start = self.end.partial_match(buf, pos)
+        start: int = self.end.partial_match(buf, pos)
         start = start if match is None else min(start, match.start())
         match = self.begun.search(buf, max(pos, start - 2 * LOOK_BACK), start)
         start = start if match is None else match.start()
         return start - (start > pos and buf[start - 1] == "\n")
 
     def safe_prefix_end(self, text: str) -> int:
-        end = self.end.safe_prefix_end(text)
+        end: int = self.end.safe_prefix_end(text)
         is_odd = end >= 0 and not self.first_chars.isdisjoint(text)
         if is_odd and (self.begun.search(text, 0, end) or self.prefix.search(text) or self.close.search(text)):
             return -1
@@ -260,7 +259,6 @@ class RawPairs(Pairs):
     RETYPES_VALUES: ClassVar[bool] = False  # a value in another form is converted by the schema
     WORDS: ClassVar[ValueWords]
     AFTER_VALUE: ClassVar[End]
-    USUAL_ENDS: ClassVar[ExpectedText | None] = None  # the usual texts from a value's closer on
     VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # before and after the key, if the closing marker repeats it
     # The closers of a value, and the markers that may come after it: the first closer that one of these, or a known
     # key, follows directly ends the value.  None: the first closer does.
@@ -452,16 +450,10 @@ class RawPairs(Pairs):
             return True
         may_continue = at == len(self._buf) or self.BETWEEN.prefix_of(self._buf, at) != ""
         if self.NEXT_PAIR and self.AROUND_KEY:  # a pair may lack its opener
-            keys, rest = self._keys if self._tools else (), self._buf[at:]
-            end = self.NEXT_PAIR[1]
-            for key in keys:
-                if rest.startswith(key) and end.match_at(rest, len(key)) is not None:
-                    return True
-                may_continue = (
-                    may_continue
-                    or key.startswith(rest)
-                    or (rest.startswith(key) and end.prefix_of(rest, len(key)) != "")
-                )
+            keys, end = self._keys if self._tools else (), self.NEXT_PAIR[1]
+            if begins_with_key(self._buf, at, keys, end):
+                return True
+            may_continue = may_continue or may_begin_with_key(self._buf, at, keys, end)
         return None if may_continue and not self._final else False
 
     def _unescape(self, text: str, *, over: bool = False) -> str:

@@ -31,6 +31,8 @@ PART_OF_LONGER, BEGINS_LONGER, SPELLED_OTHERWISE = 1, 2, 4  # what is known abou
 LONGEST_WORD = 64
 PLAIN_WORD = Pattern(rf"[\w.-]{{0,{LONGEST_WORD}}}")
 NOTHING = "(?!)"
+# What stands in a scanner's pattern for white space inside of a marker, and, in another spelling, around its words.
+SHORTENED = ((" ", r"\s{0,64}"), ("{}", r"[\s|｜]{0,4}"), ("{-}", r"[\s_▁|｜-]{0,64}"))
 
 
 class Match:
@@ -68,6 +70,8 @@ class Scanner:
         if self.CALLS:
             self.first, self.wordless = first, not any(char.isalnum() or char in "_.+-" for char in first)
         self._cores = tuple([marker[1] for marker in markers])
+        for short, pattern in SHORTENED:
+            find = find.replace(short, pattern)
         self._find, self._near = Pattern(find), Pattern(near)
 
     def find(self, buf: str, pos: int, stop: int = sys.maxsize) -> Match | None:

@@ -63,14 +63,13 @@ KEY_LEFT_OPEN = Pattern(r'(?<=[{,\s])"(\w+):(?=\s*["\[{\w-])')
 NAME_LEFT_OPEN = Pattern(r':\s*"(\w+)\s*,(?=\s*"\w+"\s*:)')
 
 
-def may_be_calls(text: str, tools: Parameters, keys: tuple[str, ...]) -> bool:
+def may_be_calls(text: str, tools: Parameters) -> bool:
     """Return whether the text begins like a call: with an object, or with brackets, quotes and a tool's name."""
     at = BEFORE_FIRST_KEY.match(text).end()
     rest = text[at : at + 64]
     if ANY_KEY.match(text) is not None:
         return True
-    known = [*keys, *KNOWN_KEYS, *tools]
-    return not rest or any(rest.startswith(word) or word.startswith(rest) for word in known)
+    return not rest or any(rest.startswith(word) or word.startswith(rest) for word in [*KNOWN_KEYS, *tools])
 
 
 class Doubts(Parameters):
@@ -103,7 +102,7 @@ def calls_in(text: str, tools: Doubts) -> list[tuple[str, str]]:
 
 def arguments_in(name: str, text: str, tools: Doubts) -> str | None:
     """Return the arguments of a tool in a text that has another form; None if it contains anything else."""
-    at = arguments_at(name, text, 0, tools)
+    at = arguments_at(name, text, tools)
     if at is not None and at[1] == len(text):
         return at[0]
     for candidate in _candidates(text):
@@ -115,19 +114,19 @@ def arguments_in(name: str, text: str, tools: Doubts) -> str | None:
     return None
 
 
-def arguments_at(name: str, text: str, pos: int, tools: Doubts) -> tuple[str, int] | None:
+def arguments_at(name: str, text: str, tools: Doubts) -> tuple[str, int] | None:
     """Return the arguments of a tool that begin here in another form, and where they end: an object with punctuation
     or a fence around it, keywords in parentheses, or elements.  None if there are none."""
-    before = BEFORE_OBJECT.match(text, pos)
+    before = BEFORE_OBJECT.match(text)
     if before is not None:
         value, end = json_value(text, before.end(), tools)
         found = arguments_of(name, value, tools)
-    elif text.startswith("(", pos):
-        value, end = _called(name + text[pos:], 0, tools)
+    elif text.startswith("("):
+        value, end = _called(name + text, 0, tools)
         named = value is not None and value["name"] == name
-        found, end = arguments_of(name, value["arguments"], tools) if named else None, end + pos - len(name)
+        found, end = arguments_of(name, value["arguments"], tools) if named else None, end - len(name)
     else:
-        pairs, end = _tagged(text, pos, name, tools)
+        pairs, end = _tagged(text, name, tools)
         found = json.dumps(pairs, ensure_ascii=False) if pairs else None
     return None if found is None else (found, int(AFTER_ARGUMENTS.match(text, end).end()))
 
@@ -255,7 +254,7 @@ def _tagged_call(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
     name = tool_named(match[3] or match[1], tools) if match is not None else ""
     if match is None or name not in tools:
         return None, pos
-    arguments, end = _tagged(match[4], 0, name, tools)
+    arguments, end = _tagged(match[4], name, tools)
     whole = end == len(match[4]) or not match[4].strip()
     return {"name": name, "arguments": arguments} if whole else None, int(match.end())
 
@@ -302,11 +301,12 @@ def _called(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
     return None, pos
 
 
-def _tagged(text: str, pos: int, name: str, tools: Doubts) -> tuple[dict[str, Any], int]:
+def _tagged(text: str, name: str, tools: Doubts) -> tuple[dict[str, Any], int]:
     """Return the arguments of a tool in elements such as `<a>1</a>` or `<x name="a">1</x>`, and where these end."""
     schema = tools.get(name)
     keys = keys_of(schema, schema) or set()
     found: dict[str, Any] = {}
+    pos = 0
     while pos < len(text):
         element = ELEMENT.match(text, pos)
         key = (element[2] or element[1]) if element is not None else ""

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from typing import Any, ClassVar
 
     from .message import Delta, Message
-    from .scanner import ExpectedText
 
 PENDING_LIMIT = 1024  # more pending text than this is examined again only after it has doubled
 MOST_DIAGNOSTICS = 1000  # of one answer
@@ -50,6 +49,7 @@ class Stream(Copyable):
     HAS_FINAL_MARKERS: ClassVar[bool] = False  # and some at the output's end, or before another marker,
     HAS_RESPELLED_ENDS: ClassVar[bool] = False  # and respelled closers of reasoning, if nothing else closes it
     WHOLE_CALL: ClassVar[Any] = None  # an ordinary text opens a call only where a whole call follows
+    BARE_CALL: ClassVar[Any] = None  # a call without its opener counts only before content, and as a whole
     REASONING: ClassVar[bool] = True  # the format has reasoning,
     HAS_REASONING: ClassVar[bool] = False  # and an opener of it
     HEADED: ClassVar[bool] = True  # generation prompts contain a part of the answer
@@ -61,7 +61,11 @@ class Stream(Copyable):
     SPACE: ClassVar[str] = ""  # alternatives of the white space before the content, with SPACE_SEPARATOR between
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     _last_char = ""  # of the text before
-    _usual: ExpectedText | None = None  # the usual texts, one of which is awaited
+    # The usual texts in some places, which are awaited as a whole: after a call, after an argument, where a value ends.
+    USUAL_NEXT: ClassVar[Any] = None
+    USUAL_PAIR: ClassVar[Any] = None
+    USUAL_ENDS: ClassVar[Any] = None
+    _usual: Any = None  # those of which one is awaited
     _is_searched = False  # for a text like a marker
 
     def __init__(
@@ -218,11 +222,10 @@ class Stream(Copyable):
         self._base = -len(head)
         self._out.waiting = self._advance(head)
         if not self._echo:
-            self._out.forget()
+            self._out.forget(self._open if self.CALLS else 0)
             self._diagnostics.clear()
             if self.CALLS:
                 self._unchecked.clear()
-                self._out.forget_calls(self._open)
             if self.CALLS and self._open:
                 self._out.announce()
             if self.HAS_REASONING and not self._reasoning_on:
@@ -253,12 +256,20 @@ class Stream(Copyable):
     def _feed_slowly(self, chunk: str) -> list[Delta]:
         """Handle a chunk that may contain more than plain text; if it only continues the text, no state is needed."""
         if self._final:
-            return self._feed_after_finish(chunk)
+            # Nothing of a text that is fed after `finish` is lost.
+            if chunk and (not self.diagnostics or self._diagnostics[-1].code != TEXT_AFTER_FINISH):
+                self._note(TEXT_AFTER_FINISH, "text after the output was finished")
+            self._out.texts["trailing"].append(chunk)
+            return []
         if self.WAITS and self._is_still_ambiguous is not None:
             self._buf += chunk
             if self._is_still_ambiguous(self._buf[self._ambiguous_from :]):
                 return []
-            if self.CALLS and self._usual is not None and self._is_usual(self._usual, self._ambiguous_from):
+            if (
+                (self.USUAL_NEXT or self.USUAL_PAIR or self.USUAL_ENDS)
+                and self._usual is not None
+                and self._is_usual(self._usual, self._ambiguous_from)
+            ):
                 return []
             return self._advance("")
         if self._wanted > len(chunk):
@@ -285,7 +296,7 @@ class Stream(Copyable):
             return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(text)}}]}]
         return [{kind: text}]
 
-    def _is_usual(self, usual: ExpectedText | None, start: int) -> bool:
+    def _is_usual(self, usual: Any, start: int) -> bool:
         """Return whether the text from `start` on is the usual text, or its beginning; then all of it is awaited."""
         if usual is None or len(self._buf) - start > usual.width:
             return False
@@ -294,13 +305,6 @@ class Stream(Copyable):
             return False
         self._usual, self._is_still_ambiguous, self._ambiguous_from = usual, incomplete, start
         return True
-
-    def _feed_after_finish(self, chunk: str) -> list[Delta]:
-        """Add text that is fed after `finish` to the trailing text; nothing of it is lost."""
-        if chunk and (not self.diagnostics or self._diagnostics[-1].code != TEXT_AFTER_FINISH):
-            self._note(TEXT_AFTER_FINISH, "text after the output was finished")
-        self._out.texts["trailing"].append(chunk)
-        return []
 
     def _json(self, text: str) -> str:
         """Return the plain text of a value, escaped for the string that it becomes."""
@@ -321,8 +325,10 @@ class Stream(Copyable):
         self._open_kind, self._text_fast_path = "", False
         if self.WAITS:
             self._is_still_ambiguous = None
+        if self.USUAL_NEXT or self.USUAL_PAIR or self.USUAL_ENDS:
+            self._usual = None
         if self.CALLS:
-            self._usual, self._regular_fast_path, self._value_fast_path = None, None, False
+            self._regular_fast_path, self._value_fast_path = None, False
         if self._parts:
             chunk = "".join(self._parts) + chunk
             self._parts.clear()

@@ -147,17 +147,15 @@ class Transcript(Copyable):
         self.calls[-1] = (name, call_id, arguments)
         self.waiting.append({"tool_calls": [{"index": self.index, "id": call_id}]})
 
-    def forget(self) -> None:
-        """Treat all text as prefilled."""
+    def forget(self, kept: int) -> None:
+        """Treat all text and all calls as prefilled, except so many of the last calls, which continue."""
         self.waiting, self.texts["content"] = [], []
         if self.REASONING:
             self.texts["reasoning_content"] = []
-
-    def forget_calls(self, kept: int) -> None:
-        """Treat all calls as prefilled, except so many of the last, which continue."""
-        self.texts["arguments"] = []
-        self.calls = self.calls[len(self.calls) - kept :]
-        self.index = len(self.calls) - 1
+        if self.CALLS:
+            self.texts["arguments"] = []
+            self.calls = self.calls[len(self.calls) - kept :]
+            self.index = len(self.calls) - 1
 
     def is_empty(self) -> bool:
         if self.ESCAPES and self._cut_escape:

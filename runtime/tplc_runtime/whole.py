@@ -24,7 +24,7 @@ LONGEST_TEXT = 512  # a longer rest of a line is not examined
 
 
 class WholeCall:
-    """The steps of a call: (kind, pattern, text without white space), and ("pairs", steps, steps between, least)."""
+    """The steps of a call: (kind, pattern, text without white space)."""
 
     def __init__(self, *steps: Any, styles: tuple[Style, ...] = ()) -> None:
         self.steps, self.styles = steps, styles
@@ -35,16 +35,29 @@ class WholeCall:
 
     def _row(self, steps: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
         for step in steps:
-            kind = step[0]
-            if kind == "pairs":
-                pos = self._pairs(step, buf, pos, final, names)
-            elif kind in ("object", "value"):
-                pos = _value(kind, buf, pos, final, self.styles)
-            else:
-                pos = _text(step, buf, pos, final, names)
+            pos = self._step(step, buf, pos, final, names)
             if pos < 0:
                 return NO if final else pos
         return pos
+
+    def _step(self, step: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
+        if step[0] == "object":
+            return _nested(buf, pos, final, self.styles, "{")
+        return _text(step, buf, pos, final, names)
+
+
+class WholeCallOfPairs(WholeCall):
+    """The same with ("pairs", steps, steps between, least), and with values, also raw ones."""
+
+    def _step(self, step: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
+        if step[0] == "pairs":
+            return self._pairs(step, buf, pos, final, names)
+        if step[0] == "raw":
+            return _raw(step[1], buf, pos, final)
+        if step[0] != "value":
+            return super()._step(step, buf, pos, final, names)
+        end = _nested(buf, pos, final, self.styles, '{["')
+        return _after_failed_call(buf, pos, final, self.styles[0]) if end == NO else end
 
     def _pairs(self, step: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
         _, pair, between, least = step
@@ -59,15 +72,13 @@ class WholeCall:
             pos, count = end, count + 1
 
 
-def _value(kind: str, buf: str, pos: int, final: bool, styles: tuple[Style, ...]) -> int:
+def _nested(buf: str, pos: int, final: bool, styles: tuple[Style, ...], opened: str) -> int:
+    """Return the end of a value that one of these tokens opens."""
+    top = styles[0]
     if pos == len(buf):
         return MORE
-    top = styles[0]
-    token = top.tokens.get(top.token.match(buf, pos).group())
-    if kind == "object" and token != "{":
+    if top.tokens.get(top.token.match(buf, pos).group(), "-") not in opened:
         return NO
-    if token not in ("{", "[", '"'):
-        return _after_failed_call(buf, pos, final, top)
     reader = Reader((top, styles[1], styles[2]))
     end = reader.read(buf, pos, final)
     if reader.repair:
@@ -86,23 +97,28 @@ def _after_failed_call(buf: str, pos: int, final: bool, style: Style) -> int:
     return word if match is not None and match.end() == word > pos else NO
 
 
+def _raw(pattern: Pattern, buf: str, pos: int, final: bool) -> int:
+    """Return the end of a raw value in a line; more of the line may show that it ends earlier."""
+    match, rest = pattern.match(buf, pos), buf[pos : pos + LONGEST_TEXT]
+    undecided = not final and "\n" not in rest and len(rest) < LONGEST_TEXT
+    return MORE if undecided else match.end() if match else NO
+
+
 def _text(step: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
     kind, pattern, text = step
     match = pattern.match(buf, pos)
     rest = buf[pos : pos + LONGEST_TEXT]
     if kind == "line":
-        if not final and len(rest) < text and (match is None or "\n" not in rest):
+        # After a line's end, three characters show whether a fence follows.
+        if not final and len(rest) < text and (match is None or len(rest.partition("\n")[2].lstrip()) < 3):
             return MORE
         return NO if match is None else int(match.end())
-    if kind == "raw":
-        # More of the line may show that the value ends earlier.
-        undecided = not final and "\n" not in rest and len(rest) < LONGEST_TEXT
-        return MORE if undecided else match.end() if match else NO
+    of_tool = kind == "tool" or (kind == "name" and names)
     if match is not None:
-        return NO if kind == "name" and names and match.group() not in names else int(match.end())
+        return NO if of_tool and match.group() not in names else int(match.end())
     if kind != "text":
         part = (KEY_PART if kind == "key" else NAME_PART).match(rest).group()
-        if kind == "name" and names and not any(name.startswith(part) or part.startswith(name) for name in names):
+        if of_tool and not any(name.startswith(part) or part.startswith(name) for name in names):
             return NO
         # The text after the slot may begin with characters that the slot may have.
         ends: tuple[int, ...] = tuple(range(len(part), -1, -1))

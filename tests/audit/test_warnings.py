@@ -149,6 +149,7 @@ def test_templates_without_warnings(source: str) -> None:
     assert warnings(source) == []
 
 
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize("example", load_examples(), ids=lambda example: example.name)
 def test_examples_hide_nothing(example: Example) -> None:
     with open_renderer(example.source, special_tokens=example.special_tokens) as renderer:

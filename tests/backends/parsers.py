@@ -10,6 +10,7 @@ from typing import Any
 
 from tests.example_case import EXAMPLES, load_example, load_examples
 from tplc.backends.python import generate
+from tplc.code import code_of
 from tplc.driver import learn_format, load_ir, open_renderer
 from tplc.ir.nodes import TemplateIR
 
@@ -44,7 +45,7 @@ def parser_for(ir: TemplateIR) -> ModuleType:
 def module_of(text: str) -> ModuleType:
     module = ModuleType("generated")
     sys.modules[module.__name__] = module
-    exec(compile(text, "parser.py", "exec"), module.__dict__)
+    exec(code_of(text), module.__dict__)  # which `generate` has compiled
     return module
 
 

@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 
-from tests.backends.parsers import NAMES, ir_of, parser_for, parser_of, reported, streamed
+from tests.backends.parsers import NAMES, committed_ir, ir_of, parser_for, parser_of, reported, streamed
 from tplc.driver import learn_format, open_renderer
 from tplc.ir.write import write_message
 
@@ -125,7 +125,7 @@ MOST_DELAYED = 32  # characters, where only what follows a quote shows whether i
 
 
 @pytest.mark.sweep(4)
-@pytest.mark.parametrize("name", [name for name in NAMES if ir_of(name).tools.format != "none"])
+@pytest.mark.parametrize("name", [name for name in NAMES if committed_ir(name).tools.format != "none"])
 def test_a_call_is_complete_soon_after_its_end(name: str) -> None:
     """A client that runs a call before the answer is finished gets all of its arguments."""
     wanted: list[dict[str, object]] = [{"city": "Oslo", "n": 12}, {"n": 12, "city": "Oslo"}]

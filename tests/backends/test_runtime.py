@@ -66,6 +66,7 @@ def test_the_runtime_is_one_file_that_does_nothing_but_parse() -> None:
     assert RUNTIME_VERSION == VERSION
 
 
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize(
     "example", [example for example in EXAMPLES if example.tools], ids=lambda example: example.name
 )

@@ -99,6 +99,7 @@ SPELLED = (
 )
 
 
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_texts_that_spell_markers_change_no_border(name: str) -> None:
     template = example(name)
@@ -213,6 +214,7 @@ TALK = [
 FIRST = [[], [{"role": "system", "content": "Be kind."}]]
 
 
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize("opening", ["", "<s>"])
 @pytest.mark.parametrize("system", FIRST)
 @pytest.mark.parametrize(("user", "answer", "asked"), HEADERS)
@@ -230,6 +232,7 @@ def test_the_next_header_is_no_end_of_an_answer(
         assert [read.text[a:b] for _, a, b in generated(read.spans)] == ["Two miles.", "The same."]
 
 
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize("end", ["</s>", "<|end|>\n", " [DONE]", "\n###\n"])
 @pytest.mark.parametrize(("user", "answer", "asked"), HEADERS)
 def test_an_end_that_the_last_answer_lacks(user: str, answer: str, asked: str, end: str) -> None:

@@ -33,6 +33,7 @@ TEXTS = (
 PLAIN = ("x", "7 apples", "[1, 2", "0x1", "NaN")
 
 
+@pytest.mark.sweep(7)
 @needs_engine
 @pytest.mark.parametrize("schema", SCHEMAS, ids=json.dumps)
 @pytest.mark.parametrize("name", RAW)

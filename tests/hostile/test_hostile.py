@@ -86,6 +86,7 @@ def test_the_corpus_is_large_and_its_names_differ() -> None:
     assert len({hostile.name for hostile in CORPUS}) == len(CORPUS)
 
 
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize("hostile", CORPUS, ids=lambda hostile: hostile.name)
 def test_rendering(hostile: Hostile) -> None:
     start = processor_seconds()

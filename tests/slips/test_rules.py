@@ -173,7 +173,46 @@ RULES: dict[str, tuple[str, str, Any, bool, list[str]]] = {
         '<!calls!><!call!>tools.get_weather:0<!args!>{"city": """Oslo""", "days": 3}<!/call!><!/calls!><!.!>',
         (None, None, [OSLO]),
         False,
-        ["arguments: doubled quotes"],
+        ["arguments: a string as in Python"],
+    ),
+    "three quotes around lines with quotes": (
+        "sectioned-ids",
+        '<!calls!><!call!>tools.get_weather:0<!args!>{"city": """\n"Os\\nlo"\n""", "days": 3}<!/call!><!/calls!><!.!>',
+        (None, None, [("get_weather", {"city": '\n"Os\nlo"\n', "days": 3})]),
+        False,
+        ["arguments: a string as in Python"],
+    ),
+    "three quotes in a Python call": (
+        "keyword-calls",
+        '<.code.>[get_weather(city="""Os\n"l"o""", days=3), get_time(zone='
+        "'''CET''', exact=True)]<./code.><./.>\n",
+        (None, None, [("get_weather", {"city": 'Os\n"l"o', "days": 3}), ("get_time", {"zone": "CET", "exact": True})]),
+        False,
+        ["arguments: a string as in Python", "arguments: a string as in Python"],
+    ),
+    "strings with a prefix in a Python call": (
+        "keyword-calls",
+        "<.code.>[get_weather(city=f\"Oslo\", days=3), get_time(zone=r'C\\n', exact=True)]<./code.><./.>\n",
+        (None, None, [OSLO, ("get_time", {"zone": "C\\n", "exact": True})]),
+        False,
+        ["arguments: a string as in Python", "arguments: a string as in Python"],
+    ),
+    "code before a Python call": (
+        "keyword-calls",
+        '<.code.>[w = await get_weather(city="Oslo", days=3), return list_all()]<./code.><./.>\n',
+        (None, None, [OSLO, ("list_all", {})]),
+        False,
+        [
+            "the tool get_weather is called as w = await get_weather",
+            "the tool list_all is called as return list_all",
+        ],
+    ),
+    "an empty string in a Python call is no beginning of three quotes": (
+        "keyword-calls",
+        '<.code.>[get_weather(city="", days=3)]<./code.><./.>\n',
+        (None, None, [("get_weather", {"city": "", "days": 3})]),
+        False,
+        [],
     ),
     "an empty string is no doubled quote": (
         "open-json",

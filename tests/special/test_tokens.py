@@ -12,10 +12,18 @@ for package in ("tokenizers", "tiktoken", "sentencepiece"):
     pytest.importorskip(package)
 
 from tests.special.round_trip import wrong  # noqa: E402
-from tests.special.tokenizers_of_tests import Made, made  # noqa: E402
+from tests.special.tokenizers_of_tests import NAMES, Made, made, named  # noqa: E402
 
-MADE = {one.name: one for one in made()}
-EACH = pytest.mark.parametrize("one", MADE.values(), ids=MADE.keys())
+EACH = pytest.mark.parametrize("one", NAMES, indirect=True)
+
+
+@pytest.fixture
+def one(request: pytest.FixtureRequest) -> Made:
+    return named(request.param)
+
+
+def test_all_tokenizers_are_tried() -> None:
+    assert tuple(each.name for each in made()) == NAMES
 
 
 @EACH
@@ -59,7 +67,7 @@ def test_time_is_linear_also_for_bytes_that_are_no_text(one: Made) -> None:
 
 
 def test_special_tokens_are_known_by_their_range() -> None:
-    one = MADE["byte-level, large"]
+    one = named("byte-level, large")
     ids = one.tokenizer.encode("a <fn> é<|end of text|><tool>x").ids
     text = "a <fn> é<|end of text|><tool>x"
     assert Detokenizer(one.tokenizer).feed(ids) == (text, [(2, 6), (8, 23)])
@@ -67,23 +75,23 @@ def test_special_tokens_are_known_by_their_range() -> None:
 
 
 def test_text_that_spells_a_token_has_no_range() -> None:
-    one = MADE["tiktoken, merges"]
+    one = named("tiktoken, merges")
     special = one.tokenizer.encode_single_token("<fn>")
     ids = [*one.encode("the <fn> "), special]
     assert Detokenizer(one.tokenizer).feed(ids) == ("the <fn> <fn>", [(9, 13)])
 
 
 def test_a_special_token_after_half_a_character() -> None:
-    one = MADE["tiktoken, bytes"]
+    one = named("tiktoken, bytes")
     special = one.tokenizer.encode_single_token("<fn>")
     assert Detokenizer(one.tokenizer).feed([0xE4, special, 0x61]) == ("\ufffd<fn>a", [(1, 5)])
-    level = MADE["byte-level, small"]
+    level = named("byte-level, small")
     half, number = level.encode("𝛀")[:1], level.tokenizer.token_to_id("<fn>")
     assert Detokenizer(level.tokenizer).feed([*half, number]) == ("\ufffd<fn>", [(1, 5)])
 
 
 def test_a_space_at_the_beginning_of_an_answer_after_a_prompt() -> None:
-    one = MADE["bytes as a last resort, first space dropped"]
+    one = named("bytes as a last resort, first space dropped")
     ids = one.encode("you")
     assert Detokenizer(one.tokenizer).feed(ids)[0] == "you"
     assert Detokenizer(one.tokenizer, prompt=one.encode("Hi")).feed(ids)[0] == " you"

@@ -19,6 +19,18 @@ CHARACTERS = (
     "<|>/{}[]\"'",
     "\ufffd",
 )
+NAMES = (
+    "byte-level, small",
+    "byte-level, large",
+    "byte-level, prefix",
+    "bytes as a last resort, first space dropped",
+    "bytes as a last resort, no prefix",
+    "SentencePiece, bpe, dummy prefix True",
+    "SentencePiece, unigram, dummy prefix True",
+    "SentencePiece, bpe, dummy prefix False",
+    "tiktoken, bytes",
+    "tiktoken, merges",
+)
 TOKENS = ("<fn>", "<|end of text|>")
 
 
@@ -38,6 +50,10 @@ def strings(count: int, seed: int = 0) -> list[str]:
 @cache
 def made() -> tuple[Made, ...]:
     return (*_byte_level(), *_byte_fallback(), *_sentence_piece(), *_tiktoken())
+
+
+def named(name: str) -> Made:
+    return next(one for one in made() if one.name == name)
 
 
 def _of_hugging_face(name: str, tokenizer: Any) -> Made:

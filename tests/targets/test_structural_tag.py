@@ -57,6 +57,7 @@ def made(name: str, choice: str, *, parallel: bool = True) -> dict[str, Any]:
     return structural_tag(ir, asked, parallel=parallel)
 
 
+@pytest.mark.sweep(5)
 @needs_engine
 @pytest.mark.parametrize("choice", ["auto", "required"])
 @pytest.mark.parametrize("name", NAMES)

@@ -12,6 +12,7 @@ from tplc.ir.markers import only_punctuation
 from tplc.ir.nodes import ObjectArguments, PairArguments, Slot, TemplateIR, Text, Tools
 from tplc.ir.spellings import spellings_of
 from tplc.lower.acceptor import CallForm, CallShape, Where
+from tplc.lower.bare_call import bare_call_of
 from tplc.lower.call_objects import CallObject, object_head, object_of, opening_of, wrapped_fields
 from tplc.lower.closers import breaks_of, closers_of, empty_calls, last_of, with_space
 from tplc.lower.layouts import merged, not_blank, space_after_reasoning, text_at, unique
@@ -44,27 +45,26 @@ def calls_of(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
     after_reasoning = space_after_reasoning(ir, {"reasoning", "calls"})
     at_line: Where | None = "line start" if "\n" in after_reasoning else None
     sought = form.ordinary or (form.where == "line start" and in_line)
+    form = replace(form, breaks=_breaks(ir, form))
     whole = whole_call_of(ir, form, section=not form.ordinary) if sought else ()
+    bare_call = () if sought else bare_call_of(ir, form)
     return replace(
         form,
         in_reasoning="anywhere" if _are_in_reasoning(ir, form) else form.in_reasoning or at_line,
         after_reasoning=after_reasoning,
         ordinary=form.ordinary if whole else (),
+        bare=form.bare if bare_call else (),
         # Where calls are messages of their own, what is left of an opener may be the end of any turn.
         short=tuple(text for text in form.short if not text.strip().startswith(_cores(ir.turn.ends))),
-        whole=whole,
-        breaks=breaks_of(
-            [
-                *form.closers,
-                *((form.tail[0],) if form.tail is not None else ()),
-                *form.openers,
-                *ir.turn.ends,
-                ir.turn.header,
-            ]
-        ),
+        whole=whole or bare_call,
         ends_turn=form.ends_turn and ir.content.with_calls != "after",
         usual_next=_usual_next(form, written_calls(ir.tools)),
     )
+
+
+def _breaks(ir: TemplateIR, form: CallForm) -> tuple[str, ...]:
+    tail = [form.tail[0]] if form.tail is not None else []
+    return breaks_of([*form.closers, *tail, *form.openers, *ir.turn.ends, ir.turn.header])
 
 
 def _are_in_reasoning(ir: TemplateIR, form: CallForm) -> bool:
@@ -157,6 +157,7 @@ def _calls(tools: Tools, shape: CallShape, first: str, tolerated: Tolerated) -> 
         where=openers.where,
         ordinary=openers.ordinary,
         short=openers.short,
+        bare=openers.bare,
         in_reasoning=_in_reasoning(openers, tolerated),
         inner=openers.inside,
         separators=separators,

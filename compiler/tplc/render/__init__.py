@@ -5,7 +5,7 @@ with Renderer("{{ messages[0].content }}") as renderer:
 """
 
 from tplc.render.limits import Limits
-from tplc.render.renderer import Renderer, Trace
+from tplc.render.renderer import EncodedTools, Renderer, Trace
 from tplc.render.sandbox import CLOCK
 
-__all__ = ["CLOCK", "Limits", "Renderer", "Trace"]
+__all__ = ["CLOCK", "EncodedTools", "Limits", "Renderer", "Trace"]

@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from string import ascii_lowercase
 
 # Letters, a number, maybe one more number, and a last letter; ids are filled up with `w` to the length that is wanted.
@@ -49,7 +49,7 @@ class Disguise:
         if self._any is None:
             if not self._shown:
                 return text
-            self._any = re.compile("|".join(sorted(self._shown, key=len, reverse=True)))
+            self._any = re.compile(_any_of(self._shown))
         return self._any.sub(lambda match: self._shown[match[0]], text)
 
     def show_all(self, texts: Sequence[str]) -> list[str]:
@@ -112,3 +112,19 @@ class Disguise:
 def _others(letters: str, named: set[str]) -> list[str]:
     others = [letter for letter in letters if letter not in named]
     return others if 2 * len(others) > len(letters) else list(letters)
+
+
+def _any_of(words: Iterable[str]) -> str:
+    """Return a pattern that finds any of the words, the longest first.  Words with the same two first letters are in
+    one group, so that few of them are tried at each character."""
+    groups: dict[str, dict[str, list[str]]] = {}
+    for word in sorted(words, key=len, reverse=True):
+        groups.setdefault(word[0], {}).setdefault(word[1], []).append(word[2:])
+    return _either(
+        first + _either(second + _either(rests) for second, rests in seconds.items())
+        for first, seconds in groups.items()
+    )
+
+
+def _either(patterns: Iterable[str]) -> str:
+    return f"(?:{'|'.join(patterns)})"

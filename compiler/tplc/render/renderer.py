@@ -65,6 +65,17 @@ class Trace:
         return next((line for (line, _), end in zip(self.pieces, ends, strict=True) if at < end), 0)
 
 
+@dataclass(frozen=True, slots=True)
+class EncodedTools:
+    """Tools as JSON, for many renders with the same ones: encoding them takes longer than the rest of a question."""
+
+    text: str
+
+    @classmethod
+    def of(cls, tools: list[dict[str, Json]]) -> EncodedTools:
+        return cls(json.dumps(tools))
+
+
 class Renderer:
     """One template, rendered as often as wanted, by one worker process."""
 
@@ -98,16 +109,17 @@ class Renderer:
         self,
         messages: list[dict[str, Json]],
         *,
-        tools: list[dict[str, Json]] | None = None,
+        tools: list[dict[str, Json]] | EncodedTools | None = None,
         add_generation_prompt: bool = False,
         **variables: Json,
     ) -> str:
         given = self._given(messages, tools, variables, add_generation_prompt=add_generation_prompt)
         hidden = self._disguise.hide(given)
-        written = self._disguise.show(cast(str, self._ask(f'{{"render": {hidden}}}')))
-        if hidden != given:
-            self._answered[given] = written
-        return written
+        written = cast(str, self._ask(f'{{"render": {hidden}}}'))
+        if hidden == given:  # without probe words
+            return written
+        self._answered[given] = self._disguise.show(written)
+        return self._answered[given]
 
     def trace(
         self,
@@ -167,16 +179,17 @@ class Renderer:
     def _given(
         self,
         messages: list[dict[str, Json]],
-        tools: list[dict[str, Json]] | None,
+        tools: list[dict[str, Json]] | EncodedTools | None,
         variables: dict[str, Json],
         *,
         add_generation_prompt: bool,
     ) -> str:
         """Return the template's input as JSON."""
         # `documents` is always defined, as apply_chat_template has it.
-        given: dict[str, object] = {"documents": None, **self.special_tokens, **variables}
-        given |= {"messages": messages, "tools": tools, "add_generation_prompt": add_generation_prompt}
-        return json.dumps(given)
+        given: dict[str, object] = {"documents": None, **self.special_tokens, **variables, "messages": messages}
+        offered = tools.text if isinstance(tools, EncodedTools) else json.dumps(tools)
+        prompted = json.dumps(add_generation_prompt)
+        return f'{json.dumps(given)[:-1]}, "tools": {offered}, "add_generation_prompt": {prompted}}}'
 
     def _ask(self, question: str) -> Json:
         if self._closed:

@@ -7,11 +7,11 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import count
 from types import CodeType, ModuleType
 from typing import Any, Protocol
 
+from tplc.code import code_of
 from tplc.errors import TplcError
 from tplc.ir.nodes import Json
 from tplc.ir.runtimes import RUNTIME, RUNTIME_FILE
@@ -60,10 +60,10 @@ def load_module(text: str, name: str = "parser.py", *, runtime: str | None = Non
     return _run(_compiled(text, name), _shared(runtime))
 
 
-def read_parser(text: str, name: str, *, runtime: str | None = None, code: CodeType | None = None) -> ModuleType:
-    """Run what somebody says is a parser: what has none in it is not run.  `code`: of a text that was compiled."""
+def read_parser(text: str, name: str, *, runtime: str | None = None) -> ModuleType:
+    """Run what somebody says is a parser: what has none in it is not run."""
     try:
-        code = code or _compiled(text, name)
+        code = _compiled(text, name)
     except NotAParser as error:
         if _is_generated(text):
             raise _damaged(text, name, str(error).removeprefix(f"{name}: ")) from error
@@ -93,10 +93,8 @@ def _damaged(text: str, name: str, how: str) -> Damaged:
     return Damaged(f"{name}: is damaged, for tplc generated it and it {how}{hint}")
 
 
-def load_artifact(
-    text: str, name: str = "parser.py", *, runtime: str | None = None, code: CodeType | None = None
-) -> Artifact:
-    return artifact_in(read_parser(text, name, runtime=runtime, code=code))
+def load_artifact(text: str, name: str = "parser.py", *, runtime: str | None = None) -> Artifact:
+    return artifact_in(read_parser(text, name, runtime=runtime))
 
 
 def runtime_next_to(path: str) -> str | None:
@@ -120,10 +118,9 @@ def sha256_in(parser: ModuleType, name: str) -> str:
     return found
 
 
-@lru_cache(maxsize=64)
 def _compiled(text: str, name: str) -> CodeType:
     try:
-        return compile(text, name, "exec", dont_inherit=True)
+        return code_of(text, name)
     except (SyntaxError, ValueError) as error:
         raise NotAParser(f"{name}: is not Python: {error}") from error
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from tplc.errors import RenderFailed, TemplateRaised
 from tplc.ir.nodes import Json, TemplateIR
 from tplc.messages import Call, Follow, Message
-from tplc.render import Renderer
+from tplc.render import EncodedTools, Renderer
 from tplc.transformations import transformations
 from tplc.verify.battery import Case, Shape
 from tplc.verify.conversation import Setting, assistant, conversation, offered_tools, opening, settings
@@ -23,6 +23,7 @@ from tplc.verify.words import Words, words_of
 
 Context = tuple[tuple[str, Json], ...]
 _LONGEST = 160
+_MOST_RECENT = 50  # renders that are kept: one in three is asked for again, soon after
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,8 @@ class Stage:
         self._renderer = renderer
         self._context = dict(context)
         self._tools = offered_tools([*calls, *_words(Shape(False, False, 3), self.words).calls, _earlier(self.words)])
+        self._encoded_tools = EncodedTools.of(self._tools)
+        self._recent: dict[tuple[str, bool, bool], str] = {}
         self._frames: dict[Setting, TurnFrame | None] = {}
         self._trailing: dict[Setting, str | None] = {}
 
@@ -148,7 +151,15 @@ class Stage:
         return bool(start and end) and before.rstrip().endswith(start) and after.lstrip().startswith(end)
 
     def _render(self, messages: list[Message], setting: Setting, *, prompt: bool) -> str:
-        return self._renderer.render(messages, tools=self.tools(setting), add_generation_prompt=prompt, **self._context)
+        asked = json.dumps(messages), setting.tools, prompt
+        if asked not in self._recent:
+            if len(self._recent) == _MOST_RECENT:
+                self._recent.clear()
+            tools = self._encoded_tools if setting.tools else None
+            self._recent[asked] = self._renderer.render(
+                messages, tools=tools, add_generation_prompt=prompt, **self._context
+            )
+        return self._recent[asked]
 
 
 def shown(stage: Stage, shape: Shape, tried: Sequence[Setting]) -> Shown | NotShown:

@@ -20,7 +20,7 @@ from operator import itemgetter
 
 TYPE_CHECKING = False  # as in typing, whose import would cost more than all the rest
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from typing import Any, ClassVar, TypedDict
 
     # Not nested, because mypyc doesn't support classes inside of blocks.
@@ -124,6 +124,8 @@ PART_OF_LONGER, BEGINS_LONGER, SPELLED_OTHERWISE = 1, 2, 4  # what is known abou
 LONGEST_WORD = 64
 PLAIN_WORD = Pattern(rf"[\w.-]{{0,{LONGEST_WORD}}}")
 NOTHING = "(?!)"
+# What stands in a scanner's pattern for white space inside of a marker, and, in another spelling, around its words.
+SHORTENED = ((" ", r"\s{0,64}"), ("{}", r"[\s|｜]{0,4}"), ("{-}", r"[\s_▁|｜-]{0,64}"))
 
 
 class Match:
@@ -156,6 +158,8 @@ class Scanner:
         self.markers, self.width, self.leads = markers, width, leads
         self.first, self.wordless = first, not any(char.isalnum() or char in "_.+-" for char in first)
         self._cores = tuple([marker[1] for marker in markers])
+        for short, pattern in SHORTENED:
+            find = find.replace(short, pattern)
         self._find, self._near = Pattern(find), Pattern(near)
 
     def find(self, buf: str, pos: int, stop: int = sys.maxsize) -> Match | None:
@@ -219,23 +223,6 @@ class Scanner:
 NO_MARKERS = Scanner(find=NOTHING, near=NOTHING, width=1)
 
 
-class ExpectedText:
-    """The usual texts in one place, such as between two calls or pairs, up to a name in the second."""
-
-    def __init__(self, *texts: str) -> None:
-        self.texts, self.width = texts, max(map(len, texts)) + LONGEST_WORD
-
-    def continues(self, text: str) -> Callable[[str], object] | None:
-        """Return a function that checks whether a longer text may still be the beginning of one of them, or all of it
-        and a plain word; None if this text is neither."""
-        for usual in self.texts:
-            if usual.startswith(text):
-                return usual.startswith
-            if text.startswith(usual) and PLAIN_WORD.fullmatch(text, len(usual)):
-                return self.continues
-        return None
-
-
 def squeezed(text: str) -> str:
     """Return a text in lower case, without white space, bars, `_`, `-` and similar separators, with `/` for `\\`."""
     return str(WORD_SEPARATORS.sub("", text)).translate(IN_ANY_CASE)
@@ -290,6 +277,8 @@ PLAIN = frozenset(("type", "description", "title", "default"))  # of these membe
 ONLY = {name: frozenset([name]) for name in ("array", "boolean", "integer", "null", "number", "object", "string")}
 NULL = {"type": "null"}
 NAMESPACE = Pattern(r"\A\S*[.:/](?=[^.:/]+\Z)")
+# What Python code writes before the name of a function that it calls.
+BEFORE_A_CALL = Pattern(r"\A(?:\w{1,64} ?= ?|(?:return|yield) )?(?:await )?")
 KEY_IN_TEXT = Pattern(r"""(?<!\w)([\w-]{1,64})["']?\s?[=:]""")
 SEPARATORS = Pattern(r"[\s_.-]+")
 
@@ -299,14 +288,15 @@ class Parameters(dict):  # type: ignore[type-arg]
 
 
 def tool_named(name: str, tools: Parameters) -> str:
-    """Return the tool that a name means: the name itself, or it without quotes, without a namespace, or with other
-    separators.
+    """Return the tool that a name means: the name itself, or it without quotes, without a namespace, without the code
+    before a call, or with other separators.
 
     A name that means no tool, or several, is returned unchanged.
     """
     if name in tools or not tools:
         return name
     bare = name.replace("\\", "").strip().removesuffix("()").strip("\"'`“”‘’«»/:= ").strip()
+    bare = str(BEFORE_A_CALL.sub("", bare))
     shorts: tuple[str, str] = (bare, str(NAMESPACE.sub("", bare)))
     for short in filter(bare_name, shorts):
         if short in tools:
@@ -495,9 +485,12 @@ KEY = Pattern(r'"([^"\\\x00-\x1f]{0,64})(?:"[ \t\n\r]{0,16}(?:(:[ \t\n\r]*)|\Z)|
 # Shorter than KEY, and without control characters: as long as this may match, so may KEY, which waits for more input.
 OPEN_KEY = Pattern(r'"(\w{1,32}) {0,4}:(?= {0,16}(?:["\[{0-9-]|(?:true|false|null)\b))')
 # A key whose quotes are doubled (groups: the key, and its second quotes), or the beginning of one.  Doubled quotes of a
-# value (the group: all but the first), or quotes that may be the beginning of such.
+# value (the group: the second), or quotes that may be the beginning of such.
 DOUBLED_KEY = Pattern(r'"{2,3}(?:(\w{1,32})(?:("{1,3}) {0,4}(?=:)|"{0,3} {0,4}\Z)|\Z)')
-DOUBLED_OPENING = Pattern(r'"(?:("{1,2})(?=[^\s,:"\]}][^"\n]{0,200}"\1)|"{0,2}(?:[^\s,:"\]}][^"\n]{0,200}"{0,2})?\Z)')
+DOUBLED_OPENING = Pattern(r'"(?:(")(?=[^\s,:"\]}][^"\n]{0,200}"")|"?(?:[^\s,:"\]}][^"\n]{0,200}"?)?\Z)')
+# What opens a string in Python (groups: its prefix and its quotes), or the beginning of it.
+PYTHON_STRING = Pattern(r"""[bBfFrRuU]{0,2}(?:"{0,2}|'{0,2})\Z|([bBfFrRuU]{0,2})("{3}|'{3}|["'])""")
+BEGINS_STRING = frozenset("bBfFrRuU\"'")
 ODD_IN_WORDS = frozenset('"[]{}')  # a word with these may contain more than one value
 LONGEST_SEPARATOR = 256  # longer than any separator
 
@@ -554,7 +547,7 @@ class Quoting:
         self.is_guessed = escape == "none" and len(close) < 3
         self.plain_run, self.until_quote = plain_run(close[0], escape), until_quote(close, escape)
 
-    def safe_prefix_end(self, text: str) -> int:
+    def plain_end(self, text: str) -> int:
         """Return the end of the text in the string that is passed on unchanged; -1 if more than a partial escape
         follows."""
         end: int = self.plain_run.match(text).end()
@@ -587,6 +580,7 @@ class Style:
     ) -> None:
         self.strings = {opened: Quoting(close, escape) for opened, close, escape in strings}
         self.usual = strings[0][1] if strings else ""
+        self.is_python = self.strings.keys() >= {'"', "'"}
         self.words, self.bare_keys = words, bare_keys
         self.tokens = {**dict.fromkeys(self.strings, '"'), **dict(zip(punctuation, "[,]{:,}"))}
         ordered = sorted(self.tokens, key=len, reverse=True)
@@ -629,7 +623,8 @@ class Style:
             key = rf"{re.escape(self.opened)}({inside})(?:{after})|(?:{part_of_quote})?\Z"
         self.around_key = (0, 0) if self.bare_keys else (len(self.opened), len(self.usual))
         if not self.is_json:
-            self.opening = Pattern(re.escape(self.opened))
+            tripled = rf"(?!{close}|\Z)" * (len(self.opened) == 1)
+            self.opening = Pattern(re.escape(self.opened) + tripled)
         self.next_member = Pattern(rf"(?:,{JSON_SPACE}*)?(?:{key})")
         self.next_item = Pattern(
             rf",{JSON_SPACE}*(?:()()(?=[\[{{\w-]|{re.escape(self.opened)})|(?:{part_of_quote})?\Z)"
@@ -658,6 +653,8 @@ class Reader(Copyable):
     KNOWS_REGULAR_TEXT: ClassVar[bool] = False
     # What may follow a value whose end only the text after it shows: a pattern, and one for the output's end.
     follow: tuple[Pattern, ...] = ()
+    is_regular: ClassVar[Callable[[Any], bool]]
+    regular: ClassVar[Callable[..., int]]
 
     def __init__(self, styles: tuple[Style, Style, Style], breaks: Scanner = NO_MARKERS) -> None:
         self.breaks, self.first = breaks, breaks.first
@@ -704,12 +701,6 @@ class Reader(Copyable):
             pos = end
         return pos
 
-    def is_regular(self) -> bool:
-        raise NotImplementedError
-
-    def regular(self, buf: str, pos: int, stop: int, done: int = 0) -> int:
-        raise NotImplementedError
-
     def _token(self, buf: str, pos: int, final: bool) -> int:
         """Return the end of the token that begins here; -1 if more input is needed."""
         match = self.style.token.match(buf, pos)
@@ -722,6 +713,10 @@ class Reader(Copyable):
                 self._repaired("missing closing bracket")
                 self._pop()
                 return pos
+        if text in BEGINS_STRING and self.want in ("value", "item") and self.style.is_python:
+            odd = self._python_string(buf, pos, final)
+            if odd != pos:
+                return odd
         if match.lastindex == 3:
             if self.stack and text in "/=#：，\\":
                 other = self._between_members(buf, pos, final)
@@ -745,6 +740,21 @@ class Reader(Copyable):
             self._punctuation(token, text)
         return whole or end
 
+    def _python_string(self, buf: str, pos: int, final: bool) -> int:
+        """Return the end of what opens a string as in Python, with a prefix or with tripled quotes; `pos` if there is
+        none, -1 if more input is needed."""
+        found = PYTHON_STRING.match(buf, pos)
+        if found is None or found[2] is None:
+            return pos if found is None or final else -1
+        prefix, quotes = found.groups()
+        string = self.style.strings.get(quotes[0])
+        if string is None or not (prefix or (len(quotes) == 3 and string.escape != "none")):
+            return pos
+        self._repaired("a string as in Python")
+        self._punctuation('"', quotes[0])
+        self.string = Quoting(quotes, "none" if "r" in prefix.lower() else string.escape)
+        return int(found.end())
+
     def _irregular_quotes(self, buf: str, pos: int, final: bool) -> int:
         """Return the end of a key without its second quote, of one in doubled quotes, or of the doubled quotes that
         a value begins with; `pos` if there is none of these, -1 if more input is needed."""
@@ -766,7 +776,7 @@ class Reader(Copyable):
             if found is not None and found[1]:
                 self._repaired("doubled quotes")
                 self._punctuation('"', '"')
-                self.string = Quoting('"' + found[1], "json")
+                self.string = Quoting('""', "json")
                 return int(found.end())
         return pos if found is None or final else -1
 
@@ -1155,14 +1165,13 @@ KEY_LEFT_OPEN = Pattern(r'(?<=[{,\s])"(\w+):(?=\s*["\[{\w-])')
 NAME_LEFT_OPEN = Pattern(r':\s*"(\w+)\s*,(?=\s*"\w+"\s*:)')
 
 
-def may_be_calls(text: str, tools: Parameters, keys: tuple[str, ...]) -> bool:
+def may_be_calls(text: str, tools: Parameters) -> bool:
     """Return whether the text begins like a call: with an object, or with brackets, quotes and a tool's name."""
     at = BEFORE_FIRST_KEY.match(text).end()
     rest = text[at : at + 64]
     if ANY_KEY.match(text) is not None:
         return True
-    known = [*keys, *KNOWN_KEYS, *tools]
-    return not rest or any(rest.startswith(word) or word.startswith(rest) for word in known)
+    return not rest or any(rest.startswith(word) or word.startswith(rest) for word in [*KNOWN_KEYS, *tools])
 
 
 class Doubts(Parameters):
@@ -1288,7 +1297,7 @@ def _tagged_call(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
     name = tool_named(match[3] or match[1], tools) if match is not None else ""
     if match is None or name not in tools:
         return None, pos
-    arguments, end = _tagged(match[4], 0, name, tools)
+    arguments, end = _tagged(match[4], name, tools)
     whole = end == len(match[4]) or not match[4].strip()
     return {"name": name, "arguments": arguments} if whole else None, int(match.end())
 
@@ -1335,11 +1344,12 @@ def _called(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
     return None, pos
 
 
-def _tagged(text: str, pos: int, name: str, tools: Doubts) -> tuple[dict[str, Any], int]:
+def _tagged(text: str, name: str, tools: Doubts) -> tuple[dict[str, Any], int]:
     """Return the arguments of a tool in elements such as `<a>1</a>` or `<x name="a">1</x>`, and where these end."""
     schema = tools.get(name)
     keys = keys_of(schema, schema) or set()
     found: dict[str, Any] = {}
+    pos = 0
     while pos < len(text):
         element = ELEMENT.match(text, pos)
         key = (element[2] or element[1]) if element is not None else ""
@@ -1578,13 +1588,10 @@ class Transcript(Copyable):
         self.index = len(self.calls) - 1
         self.announce()
 
-    def forget(self) -> None:
-        """Treat all text as prefilled."""
+    def forget(self, kept: int) -> None:
+        """Treat all text and all calls as prefilled, except so many of the last calls, which continue."""
         self.waiting, self.texts["content"] = [], []
         self.texts["reasoning_content"] = []
-
-    def forget_calls(self, kept: int) -> None:
-        """Treat all calls as prefilled, except so many of the last, which continue."""
         self.texts["arguments"] = []
         self.calls = self.calls[len(self.calls) - kept :]
         self.index = len(self.calls) - 1
@@ -1630,6 +1637,118 @@ def continued_head(prompt: str, anchors: Sequence[str], reasoning: tuple[Sequenc
     return prompt[start:]
 
 
+NO, MORE = -1, -2  # no whole call is here; more input is needed to decide
+NAME_PART = Pattern(f"[{NAME_CHARACTERS}]{{0,64}}")
+KEY_PART = Pattern(r"[^\s=:,(){}\[\]]{0,64}")
+LITERAL_WORD = Pattern(r"[-+\w.]*")
+LONGEST_TEXT = 512  # a longer rest of a line is not examined
+
+
+class WholeCall:
+    """The steps of a call: (kind, pattern, text without white space)."""
+
+    def __init__(self, *steps: Any, styles: tuple[Style, ...] = ()) -> None:
+        self.steps, self.styles = steps, styles
+
+    def end(self, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
+        """Return where the call that begins here ends.  `names`: those of the tools; any name if there are none."""
+        return self._row(self.steps, buf, pos, final, names)
+
+    def _row(self, steps: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
+        for step in steps:
+            pos = self._step(step, buf, pos, final, names)
+            if pos < 0:
+                return NO if final else pos
+        return pos
+
+    def _step(self, step: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
+        if step[0] == "object":
+            return _nested(buf, pos, final, self.styles, "{")
+        return _text(step, buf, pos, final, names)
+
+
+class WholeCallOfPairs(WholeCall):
+    """The same with ("pairs", steps, steps between, least), and with values, also raw ones."""
+
+    def _step(self, step: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
+        if step[0] == "pairs":
+            return self._pairs(step, buf, pos, final, names)
+        if step[0] == "raw":
+            return _raw(step[1], buf, pos, final)
+        if step[0] != "value":
+            return super()._step(step, buf, pos, final, names)
+        end = _nested(buf, pos, final, self.styles, '{["')
+        return _after_failed_call(buf, pos, final, self.styles[0]) if end == NO else end
+
+    def _pairs(self, step: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
+        _, pair, between, least = step
+        count = 0
+        while True:
+            steps = (*between, *pair) if count else pair
+            end = self._row(steps, buf, pos, final, names)
+            if end == MORE:
+                return MORE
+            if end == NO:
+                return pos if count >= least else NO
+            pos, count = end, count + 1
+
+
+def _nested(buf: str, pos: int, final: bool, styles: tuple[Style, ...], opened: str) -> int:
+    """Return the end of a value that one of these tokens opens."""
+    top = styles[0]
+    if pos == len(buf):
+        return MORE
+    if top.tokens.get(top.token.match(buf, pos).group(), "-") not in opened:
+        return NO
+    reader = Reader((top, styles[1], styles[2]))
+    end = reader.read(buf, pos, final)
+    if reader.repair:
+        return NO
+    if reader.want:
+        return MORE
+    return NO if styles[2].is_json and json_end(buf, pos) != end else end
+
+
+def _after_failed_call(buf: str, pos: int, final: bool, style: Style) -> int:
+    """Return the end of a number or a word for true, false or null, by its own syntax."""
+    word = LITERAL_WORD.match(buf, pos).end()
+    if word == len(buf) and not final:
+        return MORE if word - pos < LONGEST_TEXT else NO
+    match = style.literal.match(buf, pos)
+    return word if match is not None and match.end() == word > pos else NO
+
+
+def _raw(pattern: Pattern, buf: str, pos: int, final: bool) -> int:
+    """Return the end of a raw value in a line; more of the line may show that it ends earlier."""
+    match, rest = pattern.match(buf, pos), buf[pos : pos + LONGEST_TEXT]
+    undecided = not final and "\n" not in rest and len(rest) < LONGEST_TEXT
+    return MORE if undecided else match.end() if match else NO
+
+
+def _text(step: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
+    kind, pattern, text = step
+    match = pattern.match(buf, pos)
+    rest = buf[pos : pos + LONGEST_TEXT]
+    if kind == "line":
+        # After a line's end, three characters show whether a fence follows.
+        if not final and len(rest) < text and (match is None or len(rest.partition("\n")[2].lstrip()) < 3):
+            return MORE
+        return NO if match is None else int(match.end())
+    of_tool = kind == "tool" or (kind == "name" and names)
+    if match is not None:
+        return NO if of_tool and match.group() not in names else int(match.end())
+    if kind != "text":
+        part = (KEY_PART if kind == "key" else NAME_PART).match(rest).group()
+        if of_tool and not any(name.startswith(part) or part.startswith(name) for name in names):
+            return NO
+        # The text after the slot may begin with characters that the slot may have.
+        ends: tuple[int, ...] = tuple(range(len(part), -1, -1))
+    else:
+        ends = (0,)
+    may_continue = any(text.startswith("".join(rest[end:].split())) for end in ends)
+    return MORE if may_continue and len(rest) < LONGEST_TEXT else NO
+
+
 PENDING_LIMIT = 1024  # more pending text than this is examined again only after it has doubled
 MOST_DIAGNOSTICS = 1000  # of one answer
 TEXT_AFTER_FINISH = "text_after_finish"
@@ -1645,11 +1764,15 @@ def at_line_start(text: str, before: bool) -> bool:
 class Stream(Copyable):
     TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
     ANCHORS: ClassVar[Sequence[str]] = ()
+    BARE_CALL: ClassVar[Any] = None  # a call without its opener counts only before content, and as a whole
     MARKER_LIKE: ClassVar[Any] = None  # what is like a marker
     SPACE: ClassVar[str] = ""  # alternatives of the white space before the content, with SPACE_SEPARATOR between
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
-    _usual: ExpectedText | None = None  # the usual texts, one of which is awaited
     _is_searched = False  # for a text like a marker
+    feed: ClassVar[Callable[..., list[Delta]]]
+    finish: ClassVar[Callable[[Any], list[Delta]]]
+    _note_misfits: ClassVar[Callable[[Any], None]]
+    _content: ClassVar[Callable[[Any], bool]]
 
     def __init__(
         self,
@@ -1793,10 +1916,9 @@ class Stream(Copyable):
         self._base = -len(head)
         self._out.waiting = self._advance(head)
         if not self._echo:
-            self._out.forget()
+            self._out.forget(self._open)
             self._diagnostics.clear()
             self._unchecked.clear()
-            self._out.forget_calls(self._open)
             if self._open:
                 self._out.announce()
             if not self._reasoning_on:
@@ -1805,12 +1927,6 @@ class Stream(Copyable):
         if self._out.waiting:
             self._enter_fast_path("")  # they are returned by the first feed
             self._wanted = 0
-
-    def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
-        raise NotImplementedError
-
-    def finish(self) -> list[Delta]:
-        raise NotImplementedError
 
     def _flush_fast_path(self) -> None:
         """Account for the chunks that were passed on unchanged."""
@@ -1825,12 +1941,14 @@ class Stream(Copyable):
     def _feed_slowly(self, chunk: str) -> list[Delta]:
         """Handle a chunk that may contain more than plain text; if it only continues the text, no state is needed."""
         if self._final:
-            return self._feed_after_finish(chunk)
+            # Nothing of a text that is fed after `finish` is lost.
+            if chunk and (not self.diagnostics or self._diagnostics[-1].code != TEXT_AFTER_FINISH):
+                self._note(TEXT_AFTER_FINISH, "text after the output was finished")
+            self._out.texts["trailing"].append(chunk)
+            return []
         if self._is_still_ambiguous is not None:
             self._buf += chunk
             if self._is_still_ambiguous(self._buf[self._ambiguous_from :]):
-                return []
-            if self._usual is not None and self._is_usual(self._usual, self._ambiguous_from):
                 return []
             return self._advance("")
         if self._wanted > len(chunk):
@@ -1854,23 +1972,6 @@ class Stream(Copyable):
             return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(text)}}]}]
         return [{kind: text}]
 
-    def _is_usual(self, usual: ExpectedText | None, start: int) -> bool:
-        """Return whether the text from `start` on is the usual text, or its beginning; then all of it is awaited."""
-        if usual is None or len(self._buf) - start > usual.width:
-            return False
-        incomplete = usual.continues(self._buf[start:])
-        if incomplete is None:
-            return False
-        self._usual, self._is_still_ambiguous, self._ambiguous_from = usual, incomplete, start
-        return True
-
-    def _feed_after_finish(self, chunk: str) -> list[Delta]:
-        """Add text that is fed after `finish` to the trailing text; nothing of it is lost."""
-        if chunk and (not self.diagnostics or self._diagnostics[-1].code != TEXT_AFTER_FINISH):
-            self._note(TEXT_AFTER_FINISH, "text after the output was finished")
-        self._out.texts["trailing"].append(chunk)
-        return []
-
     def _json(self, text: str) -> str:
         """Return the plain text of a value, escaped for the string that it becomes."""
         return text
@@ -1887,7 +1988,7 @@ class Stream(Copyable):
             self._flush_fast_path()
         self._open_kind, self._text_fast_path = "", False
         self._is_still_ambiguous = None
-        self._usual, self._regular_fast_path, self._value_fast_path = None, None, False
+        self._regular_fast_path, self._value_fast_path = None, False
         if self._parts:
             chunk = "".join(self._parts) + chunk
             self._parts.clear()
@@ -1923,16 +2024,13 @@ class Stream(Copyable):
         """Return the diagnostics, also those found only if somebody asks.  `message`: the message, if it is known."""
         if self._unchecked:
             self._note_misfits()
-        if self.MARKER_LIKE and self._final and not self._is_searched:
+        if self._final and not self._is_searched:
             self._is_searched = True
             if not (self._diagnostics or self._out.guarded):
                 found = marker_like(message or self._out.to_message(), self.MARKER_LIKE)
                 if found:
                     self._note("like_a_marker", found + LIKE_A_MARKER)
         return self._diagnostics
-
-    def _note_misfits(self) -> None:
-        raise NotImplementedError
 
     @property
     def trailing(self) -> str:
@@ -1958,9 +2056,6 @@ class Stream(Copyable):
 
     def _first_state(self) -> Callable[[Any], bool]:
         return type(self)._content
-
-    def _content(self) -> bool:
-        raise NotImplementedError
 
 
 SPACE_SEPARATOR = "\0"  # between white space that may come and other white space that may come instead
@@ -1992,12 +2087,12 @@ class TurnStates(Stream):
     # What the states look for, each in its text.
     BEFORE_CONTENT: ClassVar[Scanner] = NO_MARKERS
     AFTER_TURN: ClassVar[Scanner] = NO_MARKERS  # a call directly after the end of the turn is one of its calls
-    USUAL_NEXT: ClassVar[ExpectedText | None] = None  # the usual text after a call,
-    USUAL_PAIR: ClassVar[ExpectedText | None] = None  # and after an argument
     REASONING_AGAIN: ClassVar[Scanner] = NO_MARKERS  # what opens it, where it has just been opened
     IN_REASONING: ClassVar[Scanner] = NO_MARKERS
     _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
     _ends_inside = False  # the output was found to end inside a part
+    _lacks_section = False  # the section of the last call is missing
+    _reasoning: ClassVar[Callable[[Any], bool]]
 
     def finish(self) -> list[Delta]:
         """Ends the output; returns the remaining deltas."""
@@ -2018,6 +2113,8 @@ class TurnStates(Stream):
         """Do the same as `_until`, but accept openers of these kinds before any text of reasoning or content."""
         if self._only_space_so_far:
             comes = self._next(self.BEFORE_CONTENT)
+            if self.BARE_CALL and comes == "bare":
+                comes = self._opens_bare_call()
             if comes is None or comes in first:
                 return comes or ""
         return self._until(marks, kind)
@@ -2093,6 +2190,19 @@ class TurnStates(Stream):
             mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of one that doesn't count here
         return mark
 
+    def _opens_bare_call(self) -> str | None:
+        """Return the mark's kind if a whole call of a known tool follows, "" if none does; None while that is
+        undecided."""
+        if not (self._calls_on and self._tools):
+            return ""
+        end = self.BARE_CALL.end(self._buf, self._mark.start, self._final, self._tools)
+        if end == MORE:  # a long one is read again only after it has grown by half
+            self._wanted = max(0, len(self._buf) - self._mark.start - LONGEST_TEXT) >> 1
+            return None
+        if end >= 0:
+            self._note("call_not_opened", "a call without its opener")
+        return "bare" if end >= 0 else ""
+
     def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
         """Return the mark as the end of reasoning that is never closed: a closer in another spelling, an opener of
         content, or one of calls inside a line if a tool is named.  Its kind is "ordinary" while that is undecided."""
@@ -2113,7 +2223,7 @@ class TurnStates(Stream):
         self._reasoning_to = self._base + end.start
         return None
 
-    def _next(self, marks: Scanner, usual: ExpectedText | None = None) -> str | None:
+    def _next(self, marks: Scanner, usual: Any = None) -> str | None:
         """Return the kind of the next marker after white space, "" for other text; None if more input is needed.
         `usual`: the usual text, which may contain several of the markers."""
         if self._space:
@@ -2124,22 +2234,18 @@ class TurnStates(Stream):
             if start == len(buf):
                 return None
             core = marks.prefix_of(buf, start)
-            if core:
-                self._leave_open(start, core)
+            if core:  # nothing is decided before all of it has arrived
+                if " " in core or not core.isprintable():  # white space may differ, or words, or the spelling
+                    self._is_still_ambiguous = lambda text: truncated_core((core,), text)
+                else:
+                    self._is_still_ambiguous = core[:-1].startswith
+                self._ambiguous_from = start
                 return None
         if mark is None:
             return ""
         self._mark = mark
         self._skip = mark.end - self._pos
         return str(mark.kind)
-
-    def _leave_open(self, start: int, core: str) -> None:
-        """Note that the text from `start` on is the beginning of this marker, so nothing is decided before all of it
-        has arrived."""
-        if " " in core or not core.isprintable():  # white space may differ, or words, or the spelling
-            self._is_still_ambiguous, self._ambiguous_from = lambda text: truncated_core((core,), text), start
-        else:
-            self._is_still_ambiguous, self._ambiguous_from = core[:-1].startswith, start
 
     def _skip_space(self) -> None:
         while self._space and self._pos < len(self._buf):
@@ -2201,9 +2307,6 @@ class TurnStates(Stream):
     def _close_reasoning(self) -> bool:
         self._opener, self._state = "", type(self)._content
         return self._drop() if self._reasoning_on else self._keep_as_text("content")
-
-    def _reasoning(self) -> bool:
-        raise NotImplementedError
 
     def _end_turn(self) -> bool:
         self._state = type(self)._over
@@ -2289,6 +2392,8 @@ class TurnStates(Stream):
         """Close everything that is open at the end of the output."""
         if self._opener and self._reasoning_on:
             self._note_truncation(*ENDS_IN_REASONING)
+        if self.BARE_CALL and self._lacks_section:
+            self._unclosed = False
         if self._open or self._unclosed:
             self._note_truncation(*ENDS_IN_CALL)
 
@@ -2434,12 +2539,18 @@ ATTRIBUTES = (
     "_open_kind _opener _out _parts _pos _reasoning_on _regular_fast_path _skip _space _state _state_before_call "
     "_text_fast_path _tools _unaccounted _unchecked _unclosed _value_fast_path _wanted"
 )
+MISFITS = {
+    "inside": ("argument_not_closed", "the argument {key} is in the value of another"),
+    "type": ("argument_of_other_type", "the argument {key} is not of the type in the schema"),
+    "key": ("unknown_argument", "the tool {tool} has no argument {key}"),
+}
 CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 
 
 class Machine(Slots):
     __slots__ = ATTRIBUTES.split()
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
+    LONE_OPENERS: ClassVar[Sequence[str]] = ()  # openers whose section is missing: they count at a line's start only
     SHORT_OPENERS: ClassVar[Sequence[str]] = ()  # what opens only calls of tools that are known
     # Slots of a call: the kind, what ends it, and characters that do; a plain word up to the text's end or to an
     # unambiguous marker, and the white space after each of these (None for markers that don't belong to the slot).
@@ -2452,6 +2563,11 @@ class Machine(Slots):
     _types_are_checked = False  # the types of values are reported where these are read
     _ends_in_bracket = False  # the last closer was one: another opening bracket may begin the arguments
     _second_reading_failed = False  # the second reading of this call found none
+    _after_call: ClassVar[Callable[[Any], bool]]
+    _begin_arguments: ClassVar[Callable[[Any], None]]
+    _irregular_call: ClassVar[Callable[[Any], bool | None]]
+    _drop_left_over: ClassVar[Callable[[Any, str], str]]
+    _note_following_text: ClassVar[Callable[[Any], None]]
 
     def _feed_regular_text(self, chunk: str) -> list[Delta]:
         """Read more of arguments that are regular text, without a state."""
@@ -2481,7 +2597,7 @@ class Machine(Slots):
         """Prepare to pass on the next chunks of a value that is written as the template does."""
         string = reader.string
         if string is not None and string.close == reader.style.usual and not reader.out:
-            self._enter_fast_path("arguments", string.safe_prefix_end)
+            self._enter_fast_path("arguments", string.plain_end)
         elif self._open_kind:
             self._enter_fast_path("")
         if not reader.out and reader.is_regular():
@@ -2528,17 +2644,9 @@ class Machine(Slots):
             if found is not None:
                 # Where it would be if it had been added at once, whenever somebody asks.
                 at = next((at for at, note in enumerate(notes) if note.offset >= offset), len(notes))
-                notes.insert(at + earlier, self._misfit(offset, name, *found))
+                code, text = MISFITS[found[0]]
+                notes.insert(at + earlier, Diagnostic(offset, text.format(tool=name, key=found[1]), code))
                 del notes[MOST_DIAGNOSTICS:]
-
-    def _misfit(self, offset: int, name: str, what: str, key: str) -> Any:
-        if what == "inside":
-            text = f"the argument {key} is in the value of another"
-            return Diagnostic(offset, text, "argument_not_closed")
-        if what == "type":
-            text = f"the argument {key} is not of the type in the schema"
-            return Diagnostic(offset, text, "argument_of_other_type")
-        return Diagnostic(offset, f"the tool {name} has no argument {key}", "unknown_argument")
 
     def _call(self) -> bool:
         # call = (slot SLOT_END)* arguments
@@ -2553,7 +2661,7 @@ class Machine(Slots):
             and not NEVER_IN_NAMES.isdisjoint(values["name"])
         ):
             expected = "the name of a tool"
-        short = self.SHORT_OPENERS and expected not in ("more", "end") and values.get("name") not in self._tools
+        short = expected not in ("more", "end") and values.get("name") not in self._tools
         if short and self._is_short():
             inner = self._complete_short_opener()
             if inner is not False:
@@ -2590,9 +2698,6 @@ class Machine(Slots):
         self._mark, self._skip, self._is_opened_twice = inner, inner.end - self._pos, True
         return True
 
-    def _after_call(self) -> bool:
-        raise NotImplementedError
-
     def _drop_closer(self, unclosed: bool) -> bool:
         """Drop a closer or a separator after a call; `unclosed`: something is missing of the call, or of the next."""
         if self._mark.ambiguous >= SPELLED_OTHERWISE:
@@ -2620,6 +2725,8 @@ class Machine(Slots):
         """Try to read the text after _skip characters of opener as a call; if it isn't one, it is text of this kind."""
         self._state_before_call = type(self)._content if self._state == type(self)._after_call else self._state
         self._kind_before_call = kind
+        if self.BARE_CALL:
+            self._lacks_section = self._mark.kind in ("whole", "bare")
         self._is_opened_twice = False
         self._state = type(self)._call
         return True
@@ -2629,11 +2736,8 @@ class Machine(Slots):
         self._skip = 0
         return self._try_call("content")
 
-    def _begin_arguments(self) -> None:
-        raise NotImplementedError
-
     def _no_call(self, expected: str) -> bool:
-        if self.SHORT_OPENERS and self._is_truncated_opener(self._pos):
+        if self._is_truncated_opener(self._pos):
             return self._final and self._drop_truncated_call()  # the whole opener, without its end
         if expected == "end" and (self._skip or self._mark.kind == "separator"):
             return self._drop_truncated_call()
@@ -2673,7 +2777,7 @@ class Machine(Slots):
         """Return the kind of the next marker after a call, as `_next` does; a truncated marker of the calls at the
         output's end is dropped."""
         marks, buf = self.AFTER_CALL, self._buf
-        kind = self._next(marks, self.USUAL_NEXT)
+        kind = self._next(marks)
         # The text after a piece of a closer may be all that the output has of the rest.
         part = kind == "" or (kind in ("close", "closed") and next_char(buf, self._mark.end) < len(buf))
         if part and self._final:
@@ -2682,20 +2786,14 @@ class Machine(Slots):
             if buf[at:].rstrip() != FENCE_END and marks.is_truncated(buf, at, CALL_KINDS, least):
                 self._drop_truncated_call()
                 return None
+        if self._lacks_section and kind == "call":
+            # Without its section, this call doesn't count where the last one didn't.
+            return "" if buf[self._mark.start : self._mark.end] in self.LONE_OPENERS else kind
         return kind
 
     def _is_short(self) -> bool:
         """Does the opener lack its last words, so that only a tool's name makes a call?"""
         return "".join(self._buf[self._pos : self._pos + self._skip].split()) in self.SHORT_OPENERS
-
-    def _irregular_call(self) -> bool | None:
-        raise NotImplementedError
-
-    def _drop_left_over(self, kind: str) -> str:
-        raise NotImplementedError
-
-    def _note_following_text(self) -> None:
-        raise NotImplementedError
 
 
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "final_end")
@@ -2716,6 +2814,7 @@ class Repairs(Machine):
     # missing, the characters that they begin with, their letters.
     GARBLED: ClassVar[Any] = None
     LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may be in the place of a closer
+    _opens_arguments: ClassVar[Callable[[Any, int], bool]]
 
     def _irregular_call(self) -> bool | None:
         """Read a call whose header differs from the template's; None if it is no call."""
@@ -2775,13 +2874,10 @@ class Repairs(Machine):
         mark = self.AFTER_CALL.match_at(self._buf, pos)
         return (mark is not None and mark.kind in CLOSER_KINDS) or self._opens_arguments(pos)
 
-    def _opens_arguments(self, pos: int) -> bool:
-        raise NotImplementedError
-
     def _second_reading(self) -> bool:
         """Read a text that opens like a call up to the end of that call, as a whole."""
         buf, start = self._buf, self._pos + self._skip
-        if not may_be_calls(buf[start : start + NAME_LIMIT], self._tools, ()):
+        if not may_be_calls(buf[start : start + NAME_LIMIT], self._tools):
             return self._restore_first_reading()
         mark = self.BREAKS.find(buf, start)
         if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
@@ -2839,7 +2935,7 @@ class Repairs(Machine):
             return []
         left = LEFT_OVER.match(self._buf, start)
         # A bracket before a closer comes first: a garbled closer may begin with brackets as well.
-        ends = [0 if left is None else int(left.end()), self._garbled_closer(start) if self.GARBLED else 0]
+        ends = [0 if left is None else int(left.end()), self._garbled_closer(start)]
         return [end for end in ends if end != 0]
 
     def _garbled_closer(self, start: int) -> int:
@@ -2855,7 +2951,7 @@ class Repairs(Machine):
 
     def _closes_call(self, start: int, end: int) -> bool:
         """Return whether this is a garbled closer after which nothing of the call is missing."""
-        match = self.GARBLED[0].match(self._buf, start) if self.GARBLED else None
+        match = self.GARBLED[0].match(self._buf, start)
         return match is not None and bool(match.end(1) == end)
 
     def _drop_left_over(self, kind: str) -> str:
@@ -2895,7 +2991,7 @@ class Repairs(Machine):
     def _closes_garbled(self) -> bool | None:
         """Return whether a garbled closer comes next, and then the end of the calls; None if more input is needed."""
         start = next_char(self._buf, self._pos)
-        end = self._garbled_closer(start) if self.GARBLED and start < len(self._buf) else 0
+        end = self._garbled_closer(start) if start < len(self._buf) else 0
         return self._calls_end_after(end) if end != 0 else False
 
 
@@ -2913,9 +3009,8 @@ class Pairs(Repairs):
     AROUND_KEY: ClassVar[Any] = ()  # the texts before a key and after it, of which some may be missing
     _count = 0
     _ends_in_text = False  # text that is no pair ends the pairs, and was reported
-
-    def _begin_value(self, key: str, word: str) -> None:
-        raise NotImplementedError
+    _begin_value: ClassVar[Callable[[Any, str, str], None]]
+    _key_of: ClassVar[Callable[[Any, str, str], str]]
 
     def _begin_arguments(self) -> None:
         self._count, self._ends_in_text = 0, False
@@ -2925,13 +3020,13 @@ class Pairs(Repairs):
         return super()._header_may_continue(pos) or self.BETWEEN.prefix_of(self._buf, pos) != ""
 
     def _opens_arguments(self, pos: int) -> bool:
-        buf, before = self._buf, self.AROUND_KEY[0].match(self._buf, pos).end() if self.AROUND_KEY else pos
+        buf, before = self._buf, self.AROUND_KEY[0].match(self._buf, pos).end()
         is_irregular = before > pos and buf[pos] not in ENDS_OF_HEADERS
         return is_irregular or self.BETWEEN.match_at(buf, pos) is not None or buf.startswith("{", pos)
 
     def _pairs(self) -> bool:
         # arguments = (pair | separator)* end
-        kind = self._next(self.BETWEEN, self.USUAL_PAIR)
+        kind = self._next(self.BETWEEN)
         if kind is None:
             return False
         if kind == "skip":
@@ -2950,7 +3045,7 @@ class Pairs(Repairs):
         ):
             return self._drop_truncated_call()
         # Most keys begin with a letter: a pair without an opener costs no more then.
-        if kind == "" and self.GARBLED and not self._buf[self._pos : self._pos + 2].strip()[:1].isalnum():
+        if kind == "" and not self._buf[self._pos : self._pos + 2].strip()[:1].isalnum():
             garbled = self._closes_garbled()
             if garbled is None:
                 return False
@@ -2980,7 +3075,7 @@ class Pairs(Repairs):
             return False
         schema = self._schema() if self._tools else None
         odd = self._tools and (expected or is_odd_key(values["key"], schema))
-        other = self._irregular_pair() if odd and self.AROUND_KEY else None
+        other = self._irregular_pair() if odd else None
         if other is not None:
             return other
         if expected == "end":
@@ -3054,9 +3149,6 @@ class Pairs(Repairs):
 
     def _no_pair(self) -> bool:
         return self._end_pairs("")
-
-    def _key_of(self, comma: str, key: str) -> str:
-        raise NotImplementedError
 
     def _note_following_text(self) -> None:
         if not self._ends_in_text:
@@ -3155,12 +3247,9 @@ class StreamParser(Pairs):
         ("line", "\x00<.code.>[", "", "", 6), ("line", "\x00<.code.>", "", "", 6),
         ("line", "```\ufdd1 <.code.> [", "", "", 0),
         find=(
-            r"<(?:(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\./mind\.>)|(\.code\.>\s{0,64}\[)|(\.code\.>)|(\."
-            r"/\.>)|([\s|｜]{0,4}\.[\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}\.[\s|｜]{0,4}>[\s|｜]{0,4}\[[\s_▁|｜-]{0,64}<[\s"
-            r"|｜]{0,4}\.[\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}\.[\s|｜]{0,4}>[\s|｜]{0,4}\[)|([\s|｜]{0,4}\.[\s|｜]{0,4}["
-            r"/\\][\s|｜]{0,4}(?ai:mind)[\s|｜]{0,4}\.[\s|｜]{0,4}>)|([\s|｜]{0,4}\.[\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}"
-            r"\.[\s|｜]{0,4}>[\s|｜]{0,4}\[)|([\s|｜]{0,4}\.[\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}\.[\s|｜]{0,4}>))|`(``["
-            r"\w-]{0,16}\s{0,64}<\.code\.>\s{0,64}\[)"
+            r"<(?:(\.code\.> \[ <\.code\.> \[)|(\./mind\.>)|(\.code\.> \[)|(\.code\.>)|(\./\.>)|({}\.{}(?ai:code){}\.{"
+            r"}>{}\[{-}<{}\.{}(?ai:code){}\.{}>{}\[)|({}\.{}[/\\]{}(?ai:mind){}\.{}>)|({}\.{}(?ai:code){}\.{}>{}\[)|({"
+            r"}\.{}(?ai:code){}\.{}>))|`(``[\w-]{0,16} <\.code\.> \[)"
         ), near=r"<(?=[\t\n\r \-._\|▁｜]|\Z)|`(?=[`]|\Z)", width=224,
     )
     IN_CONTENT = Scanner(
@@ -3172,13 +3261,10 @@ class StreamParser(Pairs):
         ("call", "\x00<.code.>[<.code.>[", "", "", 6), ("call", "\x00<.code.>[", "", "", 6),
         ("call", "\x00<.code.>", "", "", 6), ("call", "```\ufdd1 <.code.> [", "", "", 0),
         find=(
-            r"<(?:(\.code\.>\s{0,64}\[\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}\]\s{0,64}<\./code"
-            r"\.>)|(\.code\.>\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\.cod"
-            r"e\.>\s{0,64}\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}<\./code\.>)|(\.assistant\.>)|(\.code\.>\s{0,64}\[)"
-            r"|(\./mind\.>)|(\.mind\.>)|(\.code\.>)|(\./\.>)|([\s|｜]{0,4}\.[\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}\.[\s|｜"
-            r"]{0,4}>[\s|｜]{0,4}\[[\s_▁|｜-]{0,64}<[\s|｜]{0,4}\.[\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}\.[\s|｜]{0,4}>[\s"
-            r"|｜]{0,4}\[)|([\s|｜]{0,4}\.[\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}\.[\s|｜]{0,4}>[\s|｜]{0,4}\[)|([\s|｜]{0,"
-            r"4}\.[\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}\.[\s|｜]{0,4}>))|`(``[\w-]{0,16}\s{0,64}<\.code\.>\s{0,64}\[)"
+            r"<(?:(\.code\.> \[ \)\] <\./code\.>)|(\.code\.> \[ \] <\./code\.>)|(\.code\.> \)\] <\./code\.>)|(\.code\."
+            r"> \[ <\.code\.> \[)|(\.code\.> \] <\./code\.>)|(\.code\.> <\./code\.>)|(\.assistant\.>)|(\.code\.> \[)|("
+            r"\./mind\.>)|(\.mind\.>)|(\.code\.>)|(\./\.>)|({}\.{}(?ai:code){}\.{}>{}\[{-}<{}\.{}(?ai:code){}\.{}>{}\["
+            r")|({}\.{}(?ai:code){}\.{}>{}\[)|({}\.{}(?ai:code){}\.{}>))|`(``[\w-]{0,16} <\.code\.> \[)"
         ), near=r"<(?=[\t\n\r \-._\|▁｜]|\Z)|`(?=[`]|\Z)", width=224,
     )
     BEFORE_CONTENT = Scanner(
@@ -3188,18 +3274,15 @@ class StreamParser(Pairs):
         ("header", "<.assistant.>", "", "", 0), ("call", "<.code.> [", "", "", 2), ("stray", "<./mind.>", "", "", 0),
         ("reasoning", "<.mind.>", "", "", 0), ("call", "<.code.>", "", "", 2), ("end", "<./.>", "", "\n", 0),
         ("call", "\x00<.code.>[<.code.>[", "", "", 6), ("call", "\x00<.code.>[", "", "", 6),
-        ("reasoning", "\x00<.mind.>", "", "", 6), ("call", "\x00<.code.>", "", "", 6),
+        ("reasoning", "\x00<.mind.>", "", "", 6), ("call", "\x00<.code.>", "", "", 6), ("bare", "[", "", "", 1),
         ("call", "```\ufdd1 <.code.> [", "", "", 0),
         find=(
-            r"<(?:(\.code\.>\s{0,64}\[\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}\]\s{0,64}<\./code"
-            r"\.>)|(\.code\.>\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\.cod"
-            r"e\.>\s{0,64}\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}<\./code\.>)|(\.assistant\.>)|(\.code\.>\s{0,64}\[)"
-            r"|(\./mind\.>)|(\.mind\.>)|(\.code\.>)|(\./\.>)|([\s|｜]{0,4}\.[\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}\.[\s|｜"
-            r"]{0,4}>[\s|｜]{0,4}\[[\s_▁|｜-]{0,64}<[\s|｜]{0,4}\.[\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}\.[\s|｜]{0,4}>[\s"
-            r"|｜]{0,4}\[)|([\s|｜]{0,4}\.[\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}\.[\s|｜]{0,4}>[\s|｜]{0,4}\[)|([\s|｜]{0,"
-            r"4}\.[\s|｜]{0,4}(?ai:mind)[\s|｜]{0,4}\.[\s|｜]{0,4}>)|([\s|｜]{0,4}\.[\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}"
-            r"\.[\s|｜]{0,4}>))|`(``[\w-]{0,16}\s{0,64}<\.code\.>\s{0,64}\[)"
-        ), near=r"<(?=[\t\n\r \-._\|▁｜]|\Z)|`(?=[`]|\Z)", width=224,
+            r"<(?:(\.code\.> \[ \)\] <\./code\.>)|(\.code\.> \[ \] <\./code\.>)|(\.code\.> \)\] <\./code\.>)|(\.code\."
+            r"> \[ <\.code\.> \[)|(\.code\.> \] <\./code\.>)|(\.code\.> <\./code\.>)|(\.assistant\.>)|(\.code\.> \[)|("
+            r"\./mind\.>)|(\.mind\.>)|(\.code\.>)|(\./\.>)|({}\.{}(?ai:code){}\.{}>{}\[{-}<{}\.{}(?ai:code){}\.{}>{}\["
+            r")|({}\.{}(?ai:code){}\.{}>{}\[)|({}\.{}(?ai:mind){}\.{}>)|({}\.{}(?ai:code){}\.{}>))|\[()|`(``[\w-]{0,16"
+            r"} <\.code\.> \[)"
+        ), near=r"<(?=[\t\n\r \-._\|▁｜]|\Z)|\[|`(?=[`]|\Z)", width=224,
     )
     REASONING_AGAIN = Scanner(("reasoning", "<.mind.>", "", "", 0), find=r"<(\.mind\.>)", near=r"<(?=[.]|\Z)", width=9)
     OPENERS = ("<.code.> [ <.code.> [", "<.code.> [")
@@ -3212,19 +3295,36 @@ class StreamParser(Pairs):
     )
     HEADER_PARTS = ("(",)
     HEADER_TEXTS = Pattern("(?:\\[\\w{1,32}\\]|\\(|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
+    BARE_CALL = WholeCallOfPairs(
+        ("text", Pattern("\\["), "["),
+        ("tool", Pattern("(?!\\d)[\\w.:/-]{1,64}?(?=\\()"), "("),
+        ("text", Pattern("\\("), "("),
+        (
+            "pairs",
+            (("key", Pattern("[^\\s=:,(){}\\[\\]]{1,64}?(?==)"), "="), ("text", Pattern("="), "="), ("value",)),
+            (("text", Pattern(",\\s{0,16}"), ","),),
+            0,
+        ),
+        ("text", Pattern("\\)"), ")"),
+        (
+            "line",
+            Pattern(
+                "\\s{0,16}[,;]|(?:\\s{0,16}[\\]}])?(?:[^\\S\\n]{0,16}(?:\\n(?!\\s{0,16}```)|\\Z)|\\s{0,16}\\]\\s{0,64}<\\./code\\.>|\\s{0,16}<\\./code\\.>|\\s{0,16}<\\.code\\.>\\s{0,64}\\[|\\s{0,16}<\\.assistant\\.>)"
+            ),
+            64,
+        ),
+        styles=(STYLE, STYLE, STYLE),
+    )
+    LONE_OPENERS = ("[",)
     SHORT_OPENERS = ("<.code.>",)
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "<.assistant.>", "", "", 0), ("mark", "<./code.>", "", "", 1), ("mark", "<.code.> [", "", "", 1),
         ("mark", "] <./code.>", "", "", 0), ("mark", "```\ufdd1 <.code.> [", "", "", 0),
-        find=(
-            r"<(?:(\.assistant\.>)|(\./code\.>)|(\.code\.>\s{0,64}\[))|\](\s{0,64}<\./code\.>)|`(``[\w-]{0,16}\s{0,64}"
-            r"<\.code\.>\s{0,64}\[)"
-        ), near=r"<(?=[.]|\Z)|\]|`(?=[`]|\Z)", width=159, first="<]`",
+        find=r"<(?:(\.assistant\.>)|(\./code\.>)|(\.code\.> \[))|\]( <\./code\.>)|`(``[\w-]{0,16} <\.code\.> \[)",
+        near=r"<(?=[.]|\Z)|\]|`(?=[`]|\Z)", width=159, first="<]`",
     )
-    LEFT_OVER = Scanner(
-        ("call", "<.code.> [", "", "", 0), find=r"<(\.code\.>\s{0,64}\[)", near=r"<(?=[.]|\Z)", width=74
-    )
+    LEFT_OVER = Scanner(("call", "<.code.> [", "", "", 0), find=r"<(\.code\.> \[)", near=r"<(?=[.]|\Z)", width=74)
     GARBLED = (
         Pattern("([()./<>\\[\\\\\\]{\\|}＜＞｜][()./<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:code))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[)./>\\\\\\]\\|}＞｜]{0,4})"),
         "()./<>[\\]{|}＜＞｜", ("code",),
@@ -3244,11 +3344,9 @@ class StreamParser(Pairs):
         ("next", "\x00<.code.>[", "", "", 6), ("next", "] <./code.>", "", "", 0), ("next", "]", "", "", 2),
         ("next", "```\ufdd1 <.code.> [", "", "", 0),
         find=(
-            r"\)()|,()|<(?:(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\./code\.>)|(\.code\.>\s{0,64}\[)|(\./\."
-            r">)|([\s|｜]{0,4}\.[\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}\.[\s|｜]{0,4}>[\s|｜]{0,4}\[[\s_▁|｜-]{0,64}<[\s|｜"
-            r"]{0,4}\.[\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}\.[\s|｜]{0,4}>[\s|｜]{0,4}\[)|([\s|｜]{0,4}\.[\s|｜]{0,4}[/\\"
-            r"][\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}\.[\s|｜]{0,4}>)|([\s|｜]{0,4}\.[\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}\.["
-            r"\s|｜]{0,4}>[\s|｜]{0,4}\[))|\](?:(\s{0,64}<\./code\.>)|())|`(``[\w-]{0,16}\s{0,64}<\.code\.>\s{0,64}\[)"
+            r"\)()|,()|<(?:(\.code\.> \[ <\.code\.> \[)|(\./code\.>)|(\.code\.> \[)|(\./\.>)|({}\.{}(?ai:code){}\.{}>{"
+            r"}\[{-}<{}\.{}(?ai:code){}\.{}>{}\[)|({}\.{}[/\\]{}(?ai:code){}\.{}>)|({}\.{}(?ai:code){}\.{}>{}\[))|\](?"
+            r":( <\./code\.>)|())|`(``[\w-]{0,16} <\.code\.> \[)"
         ), near=r"\)|,|<(?=[\t\n\r \-._\|▁｜]|\Z)|\]|`(?=[`]|\Z)", width=224,
     )
     AROUND_KEY = (Pattern(""), Pattern(r"(?:\s{0,64}[:=])*"), 65)
@@ -3271,15 +3369,11 @@ class StreamParser(Pairs):
         ("closed", "\x00<./code.>", "", "", 6), ("call", "\x00<.code.>", "", "", 6),
         ("closed", "] <./code.>", "", "", 1), ("closed", "]", "", "", 2), ("call", "```\ufdd1 <.code.> [", "", "", 0),
         find=(
-            r"\)()|,()|<(?:(\.code\.>\s{0,64}\[\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}\]\s{0,64}"
-            r"<\./code\.>)|(\.code\.>\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\["
-            r")|(\.code\.>\s{0,64}\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}<\./code\.>)|(\.assistant\.>)|(\.code\.>\s{"
-            r"0,64}\[)|(\./code\.>)|(\./mind\.>)|(\.code\.>)|(\.mind\.>)|(\./\.>)|([\s|｜]{0,4}\.[\s|｜]{0,4}(?ai:code"
-            r")[\s|｜]{0,4}\.[\s|｜]{0,4}>[\s|｜]{0,4}\[[\s_▁|｜-]{0,64}<[\s|｜]{0,4}\.[\s|｜]{0,4}(?ai:code)[\s|｜]{0"
-            r",4}\.[\s|｜]{0,4}>[\s|｜]{0,4}\[)|([\s|｜]{0,4}\.[\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}\.[\s|｜]{0,4}>[\s|｜"
-            r"]{0,4}\[)|([\s|｜]{0,4}\.[\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}\.[\s|｜]{0,4}>)|([\s|｜]{0,"
-            r"4}\.[\s|｜]{0,4}(?ai:code)[\s|｜]{0,4}\.[\s|｜]{0,4}>))|\](?:(\s{0,64}<\./code\.>)|())|`(``[\w-]{0,16}\s"
-            r"{0,64}<\.code\.>\s{0,64}\[)"
+            r"\)()|,()|<(?:(\.code\.> \[ \)\] <\./code\.>)|(\.code\.> \[ \] <\./code\.>)|(\.code\.> \)\] <\./code\.>)|"
+            r"(\.code\.> \[ <\.code\.> \[)|(\.code\.> \] <\./code\.>)|(\.code\.> <\./code\.>)|(\.assistant\.>)|(\.code"
+            r"\.> \[)|(\./code\.>)|(\./mind\.>)|(\.code\.>)|(\.mind\.>)|(\./\.>)|({}\.{}(?ai:code){}\.{}>{}\[{-}<{}\.{"
+            r"}(?ai:code){}\.{}>{}\[)|({}\.{}(?ai:code){}\.{}>{}\[)|({}\.{}[/\\]{}(?ai:code){}\.{}>)|({}\.{}(?ai:code)"
+            r"{}\.{}>))|\](?:( <\./code\.>)|())|`(``[\w-]{0,16} <\.code\.> \[)"
         ), near=r"\)|,|<(?=[\t\n\r \-._\|▁｜]|\Z)|\]|`(?=[`]|\Z)", width=224,
     )
     AFTER_TURN = Scanner(
@@ -3288,9 +3382,8 @@ class StreamParser(Pairs):
         ("call", "<.code.> [ <.code.> [", "", "", 1), ("call", "<.code.> [", "", "", 2),
         ("call", "```\ufdd1 <.code.> [", "", "", 1),
         find=(
-            r"<(?:(\.assistant\.>\s{0,64}<\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\.assistant\.>\s{0,64}```["
-            r"\w-]{0,16}\s{0,64}<\.code\.>\s{0,64}\[)|(\.assistant\.>\s{0,64}<\.code\.>\s{0,64}\[)|(\.code\.>\s{0,64}"
-            r"\[\s{0,64}<\.code\.>\s{0,64}\[)|(\.code\.>\s{0,64}\[))|`(``[\w-]{0,16}\s{0,64}<\.code\.>\s{0,64}\[)"
+            r"<(?:(\.assistant\.> <\.code\.> \[ <\.code\.> \[)|(\.assistant\.> ```[\w-]{0,16} <\.code\.> \[)|(\.assist"
+            r"ant\.> <\.code\.> \[)|(\.code\.> \[ <\.code\.> \[)|(\.code\.> \[))|`(``[\w-]{0,16} <\.code\.> \[)"
         ), near=r"<(?=[.]|\Z)|`(?=[`]|\Z)", width=290,
     )
     _all = ""  # the text not yet emitted of a pair that may contain all arguments
@@ -3312,11 +3405,11 @@ class StreamParser(Pairs):
 
     def _content(self) -> bool:
         # content = (text | "<./.>")* ("<.mind.>" reasoning | "<.code.>[" call)?
-        # What opens reasoning is text once content has begun.
-        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
+        # What opens reasoning or bare is text once content has begun.
+        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning", "bare"))
         if kind == "reasoning":
             return self._open_reasoning()
-        if kind == "call":
+        if kind in ("call", "bare"):
             return self._try_call("content") if self._calls_on else self._keep_as_text("content")
         if kind == "end":
             return self._end_turn()

@@ -104,6 +104,8 @@ class Pattern:
 
 
 PART_OF_LONGER, BEGINS_LONGER, SPELLED_OTHERWISE = 1, 2, 4  # what is known about a marker, added up
+# What stands in a scanner's pattern for white space inside of a marker, and, in another spelling, around its words.
+SHORTENED = ((" ", r"\s{0,64}"), ("{}", r"[\s|｜]{0,4}"), ("{-}", r"[\s_▁|｜-]{0,64}"))
 
 
 class Match:
@@ -132,6 +134,8 @@ class Scanner:
     def __init__(self, *markers: Marker, find: str, near: str, width: int, leads: str = "", first: str = "") -> None:
         self.markers, self.width, self.leads = markers, width, leads
         self._cores = tuple([marker[1] for marker in markers])
+        for short, pattern in SHORTENED:
+            find = find.replace(short, pattern)
         self._find, self._near = Pattern(find), Pattern(near)
 
     def find(self, buf: str, pos: int, stop: int = sys.maxsize) -> Match | None:
@@ -299,8 +303,8 @@ class Transcript(Copyable):
             self.emit("content", fence.end())
         self.flush()
 
-    def forget(self) -> None:
-        """Treat all text as prefilled."""
+    def forget(self, kept: int) -> None:
+        """Treat all text and all calls as prefilled, except so many of the last calls, which continue."""
         self.waiting, self.texts["content"] = [], []
 
     def is_empty(self) -> bool:
@@ -392,8 +396,7 @@ class StreamParser(Copyable):
     ANCHORS = ("--- answer ---\n",)
     IN_CONTENT = Scanner(
         ("header", "--- answer ---", "", "\n", 0), ("end", "--- over ---", "\n", "\n", 0),
-        find=r"-(?:(--\s{0,64}answer\s{0,64}---)|(--\s{0,64}over\s{0,64}---))", near=r"-(?=[\-]|\Z)", width=143,
-        leads="\n",
+        find="-(?:(-- answer ---)|(-- over ---))", near=r"-(?=[\-]|\Z)", width=143, leads="\n",
     )
     TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
     SPACE: ClassVar[str] = ""  # alternatives of the white space before the content, with SPACE_SEPARATOR between
@@ -536,7 +539,7 @@ class StreamParser(Copyable):
         self._base = -len(head)
         self._out.waiting = self._advance(head)
         if not self._echo:
-            self._out.forget()
+            self._out.forget(0)
             self._diagnostics.clear()
         if self._out.waiting:
             self._enter_fast_path("")  # they are returned by the first feed
@@ -553,7 +556,11 @@ class StreamParser(Copyable):
     def _feed_slowly(self, chunk: str) -> list[Delta]:
         """Handle a chunk that may contain more than plain text; if it only continues the text, no state is needed."""
         if self._final:
-            return self._feed_after_finish(chunk)
+            # Nothing of a text that is fed after `finish` is lost.
+            if chunk and (not self.diagnostics or self._diagnostics[-1].code != TEXT_AFTER_FINISH):
+                self._note(TEXT_AFTER_FINISH, "text after the output was finished")
+            self._out.texts["trailing"].append(chunk)
+            return []
         if self._wanted > len(chunk):
             self._wanted -= len(chunk)
             self._parts.append(chunk)
@@ -571,13 +578,6 @@ class StreamParser(Copyable):
         if text == "":
             return []
         return [{kind: text}]
-
-    def _feed_after_finish(self, chunk: str) -> list[Delta]:
-        """Add text that is fed after `finish` to the trailing text; nothing of it is lost."""
-        if chunk and (not self.diagnostics or self._diagnostics[-1].code != TEXT_AFTER_FINISH):
-            self._note(TEXT_AFTER_FINISH, "text after the output was finished")
-        self._out.texts["trailing"].append(chunk)
-        return []
 
     def _enter_fast_path(self, kind: str, find_safe_end: Callable[[str], int] = len) -> None:
         """Declare that the next chunk may continue text of this kind, "" for none."""

@@ -19,7 +19,7 @@ from operator import itemgetter
 
 TYPE_CHECKING = False  # as in typing, whose import would cost more than all the rest
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from typing import Any, ClassVar, TypedDict
 
     # Not nested, because mypyc doesn't support classes inside of blocks.
@@ -122,6 +122,8 @@ PART_OF_LONGER, BEGINS_LONGER, SPELLED_OTHERWISE = 1, 2, 4  # what is known abou
 LONGEST_WORD = 64
 PLAIN_WORD = Pattern(rf"[\w.-]{{0,{LONGEST_WORD}}}")
 NOTHING = "(?!)"
+# What stands in a scanner's pattern for white space inside of a marker, and, in another spelling, around its words.
+SHORTENED = ((" ", r"\s{0,64}"), ("{}", r"[\s|｜]{0,4}"), ("{-}", r"[\s_▁|｜-]{0,64}"))
 
 
 class Match:
@@ -154,6 +156,8 @@ class Scanner:
         self.markers, self.width, self.leads = markers, width, leads
         self.first, self.wordless = first, not any(char.isalnum() or char in "_.+-" for char in first)
         self._cores = tuple([marker[1] for marker in markers])
+        for short, pattern in SHORTENED:
+            find = find.replace(short, pattern)
         self._find, self._near = Pattern(find), Pattern(near)
 
     def find(self, buf: str, pos: int, stop: int = sys.maxsize) -> Match | None:
@@ -287,6 +291,8 @@ PLAIN = frozenset(("type", "description", "title", "default"))  # of these membe
 ONLY = {name: frozenset([name]) for name in ("array", "boolean", "integer", "null", "number", "object", "string")}
 NULL = {"type": "null"}
 NAMESPACE = Pattern(r"\A\S*[.:/](?=[^.:/]+\Z)")
+# What Python code writes before the name of a function that it calls.
+BEFORE_A_CALL = Pattern(r"\A(?:\w{1,64} ?= ?|(?:return|yield) )?(?:await )?")
 KEY_IN_TEXT = Pattern(r"""(?<!\w)([\w-]{1,64})["']?\s?[=:]""")
 SEPARATORS = Pattern(r"[\s_.-]+")
 
@@ -296,14 +302,15 @@ class Parameters(dict):  # type: ignore[type-arg]
 
 
 def tool_named(name: str, tools: Parameters) -> str:
-    """Return the tool that a name means: the name itself, or it without quotes, without a namespace, or with other
-    separators.
+    """Return the tool that a name means: the name itself, or it without quotes, without a namespace, without the code
+    before a call, or with other separators.
 
     A name that means no tool, or several, is returned unchanged.
     """
     if name in tools or not tools:
         return name
     bare = name.replace("\\", "").strip().removesuffix("()").strip("\"'`“”‘’«»/:= ").strip()
+    bare = str(BEFORE_A_CALL.sub("", bare))
     shorts: tuple[str, str] = (bare, str(NAMESPACE.sub("", bare)))
     for short in filter(bare_name, shorts):
         if short in tools:
@@ -475,9 +482,12 @@ KEY = Pattern(r'"([^"\\\x00-\x1f]{0,64})(?:"[ \t\n\r]{0,16}(?:(:[ \t\n\r]*)|\Z)|
 # Shorter than KEY, and without control characters: as long as this may match, so may KEY, which waits for more input.
 OPEN_KEY = Pattern(r'"(\w{1,32}) {0,4}:(?= {0,16}(?:["\[{0-9-]|(?:true|false|null)\b))')
 # A key whose quotes are doubled (groups: the key, and its second quotes), or the beginning of one.  Doubled quotes of a
-# value (the group: all but the first), or quotes that may be the beginning of such.
+# value (the group: the second), or quotes that may be the beginning of such.
 DOUBLED_KEY = Pattern(r'"{2,3}(?:(\w{1,32})(?:("{1,3}) {0,4}(?=:)|"{0,3} {0,4}\Z)|\Z)')
-DOUBLED_OPENING = Pattern(r'"(?:("{1,2})(?=[^\s,:"\]}][^"\n]{0,200}"\1)|"{0,2}(?:[^\s,:"\]}][^"\n]{0,200}"{0,2})?\Z)')
+DOUBLED_OPENING = Pattern(r'"(?:(")(?=[^\s,:"\]}][^"\n]{0,200}"")|"?(?:[^\s,:"\]}][^"\n]{0,200}"?)?\Z)')
+# What opens a string in Python (groups: its prefix and its quotes), or the beginning of it.
+PYTHON_STRING = Pattern(r"""[bBfFrRuU]{0,2}(?:"{0,2}|'{0,2})\Z|([bBfFrRuU]{0,2})("{3}|'{3}|["'])""")
+BEGINS_STRING = frozenset("bBfFrRuU\"'")
 ODD_IN_WORDS = frozenset('"[]{}')  # a word with these may contain more than one value
 LONGEST_SEPARATOR = 256  # longer than any separator
 
@@ -534,7 +544,7 @@ class Quoting:
         self.is_guessed = escape == "none" and len(close) < 3
         self.plain_run, self.until_quote = plain_run(close[0], escape), until_quote(close, escape)
 
-    def safe_prefix_end(self, text: str) -> int:
+    def plain_end(self, text: str) -> int:
         """Return the end of the text in the string that is passed on unchanged; -1 if more than a partial escape
         follows."""
         end: int = self.plain_run.match(text).end()
@@ -564,6 +574,7 @@ class Style:
     ) -> None:
         self.strings = {opened: Quoting(close, escape) for opened, close, escape in strings}
         self.usual = strings[0][1] if strings else ""
+        self.is_python = self.strings.keys() >= {'"', "'"}
         self.words, self.bare_keys = words, bare_keys
         self.tokens = {**dict.fromkeys(self.strings, '"'), **dict(zip(punctuation, "[,]{:,}"))}
         ordered = sorted(self.tokens, key=len, reverse=True)
@@ -599,6 +610,8 @@ class Reader(Copyable):
     KNOWS_REGULAR_TEXT: ClassVar[bool] = False
     # What may follow a value whose end only the text after it shows: a pattern, and one for the output's end.
     follow: tuple[Pattern, ...] = ()
+    is_regular: ClassVar[Callable[[Any], bool]]
+    regular: ClassVar[Callable[..., int]]
 
     def __init__(self, styles: tuple[Style, Style, Style], breaks: Scanner = NO_MARKERS) -> None:
         self.breaks, self.first = breaks, breaks.first
@@ -644,12 +657,6 @@ class Reader(Copyable):
             pos = end
         return pos
 
-    def is_regular(self) -> bool:
-        raise NotImplementedError
-
-    def regular(self, buf: str, pos: int, stop: int, done: int = 0) -> int:
-        raise NotImplementedError
-
     def _token(self, buf: str, pos: int, final: bool) -> int:
         """Return the end of the token that begins here; -1 if more input is needed."""
         match = self.style.token.match(buf, pos)
@@ -662,6 +669,10 @@ class Reader(Copyable):
                 self._repaired("missing closing bracket")
                 self._pop()
                 return pos
+        if text in BEGINS_STRING and self.want in ("value", "item") and self.style.is_python:
+            odd = self._python_string(buf, pos, final)
+            if odd != pos:
+                return odd
         if match.lastindex == 3:
             if self.stack and text in "/=#：，\\":
                 other = self._between_members(buf, pos, final)
@@ -685,6 +696,21 @@ class Reader(Copyable):
             self._punctuation(token, text)
         return whole or end
 
+    def _python_string(self, buf: str, pos: int, final: bool) -> int:
+        """Return the end of what opens a string as in Python, with a prefix or with tripled quotes; `pos` if there is
+        none, -1 if more input is needed."""
+        found = PYTHON_STRING.match(buf, pos)
+        if found is None or found[2] is None:
+            return pos if found is None or final else -1
+        prefix, quotes = found.groups()
+        string = self.style.strings.get(quotes[0])
+        if string is None or not (prefix or (len(quotes) == 3 and string.escape != "none")):
+            return pos
+        self._repaired("a string as in Python")
+        self._punctuation('"', quotes[0])
+        self.string = Quoting(quotes, "none" if "r" in prefix.lower() else string.escape)
+        return int(found.end())
+
     def _irregular_quotes(self, buf: str, pos: int, final: bool) -> int:
         """Return the end of a key without its second quote, of one in doubled quotes, or of the doubled quotes that
         a value begins with; `pos` if there is none of these, -1 if more input is needed."""
@@ -706,7 +732,7 @@ class Reader(Copyable):
             if found is not None and found[1]:
                 self._repaired("doubled quotes")
                 self._punctuation('"', '"')
-                self.string = Quoting('"' + found[1], "json")
+                self.string = Quoting('""', "json")
                 return int(found.end())
         return pos if found is None or final else -1
 
@@ -1093,14 +1119,13 @@ KEY_LEFT_OPEN = Pattern(r'(?<=[{,\s])"(\w+):(?=\s*["\[{\w-])')
 NAME_LEFT_OPEN = Pattern(r':\s*"(\w+)\s*,(?=\s*"\w+"\s*:)')
 
 
-def may_be_calls(text: str, tools: Parameters, keys: tuple[str, ...]) -> bool:
+def may_be_calls(text: str, tools: Parameters) -> bool:
     """Return whether the text begins like a call: with an object, or with brackets, quotes and a tool's name."""
     at = BEFORE_FIRST_KEY.match(text).end()
     rest = text[at : at + 64]
     if ANY_KEY.match(text) is not None:
         return True
-    known = [*keys, *KNOWN_KEYS, *tools]
-    return not rest or any(rest.startswith(word) or word.startswith(rest) for word in known)
+    return not rest or any(rest.startswith(word) or word.startswith(rest) for word in [*KNOWN_KEYS, *tools])
 
 
 class Doubts(Parameters):
@@ -1131,19 +1156,19 @@ def calls_in(text: str, tools: Doubts) -> list[tuple[str, str]]:
     return []
 
 
-def arguments_at(name: str, text: str, pos: int, tools: Doubts) -> tuple[str, int] | None:
+def arguments_at(name: str, text: str, tools: Doubts) -> tuple[str, int] | None:
     """Return the arguments of a tool that begin here in another form, and where they end: an object with punctuation
     or a fence around it, keywords in parentheses, or elements.  None if there are none."""
-    before = BEFORE_OBJECT.match(text, pos)
+    before = BEFORE_OBJECT.match(text)
     if before is not None:
         value, end = json_value(text, before.end(), tools)
         found = arguments_of(name, value, tools)
-    elif text.startswith("(", pos):
-        value, end = _called(name + text[pos:], 0, tools)
+    elif text.startswith("("):
+        value, end = _called(name + text, 0, tools)
         named = value is not None and value["name"] == name
-        found, end = arguments_of(name, value["arguments"], tools) if named else None, end + pos - len(name)
+        found, end = arguments_of(name, value["arguments"], tools) if named else None, end - len(name)
     else:
-        pairs, end = _tagged(text, pos, name, tools)
+        pairs, end = _tagged(text, name, tools)
         found = json.dumps(pairs, ensure_ascii=False) if pairs else None
     return None if found is None else (found, int(AFTER_ARGUMENTS.match(text, end).end()))
 
@@ -1271,7 +1296,7 @@ def _tagged_call(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
     name = tool_named(match[3] or match[1], tools) if match is not None else ""
     if match is None or name not in tools:
         return None, pos
-    arguments, end = _tagged(match[4], 0, name, tools)
+    arguments, end = _tagged(match[4], name, tools)
     whole = end == len(match[4]) or not match[4].strip()
     return {"name": name, "arguments": arguments} if whole else None, int(match.end())
 
@@ -1318,11 +1343,12 @@ def _called(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
     return None, pos
 
 
-def _tagged(text: str, pos: int, name: str, tools: Doubts) -> tuple[dict[str, Any], int]:
+def _tagged(text: str, name: str, tools: Doubts) -> tuple[dict[str, Any], int]:
     """Return the arguments of a tool in elements such as `<a>1</a>` or `<x name="a">1</x>`, and where these end."""
     schema = tools.get(name)
     keys = keys_of(schema, schema) or set()
     found: dict[str, Any] = {}
+    pos = 0
     while pos < len(text):
         element = ELEMENT.match(text, pos)
         key = (element[2] or element[1]) if element is not None else ""
@@ -1561,22 +1587,10 @@ class Transcript(Copyable):
         self.index = len(self.calls) - 1
         self.announce()
 
-    def set_id(self, call_id: str) -> None:
-        """Set the id of the last call if it comes after the name; a call that the prompt contains gets none."""
-        if not self.calls:
-            return
-        self.flush()
-        name, _, arguments = self.calls[-1]
-        self.calls[-1] = (name, call_id, arguments)
-        self.waiting.append({"tool_calls": [{"index": self.index, "id": call_id}]})
-
-    def forget(self) -> None:
-        """Treat all text as prefilled."""
+    def forget(self, kept: int) -> None:
+        """Treat all text and all calls as prefilled, except so many of the last calls, which continue."""
         self.waiting, self.texts["content"] = [], []
         self.texts["reasoning_content"] = []
-
-    def forget_calls(self, kept: int) -> None:
-        """Treat all calls as prefilled, except so many of the last, which continue."""
         self.texts["arguments"] = []
         self.calls = self.calls[len(self.calls) - kept :]
         self.index = len(self.calls) - 1
@@ -1634,6 +1648,75 @@ def continued_head(prompt: str, anchors: Sequence[str], reasoning: tuple[Sequenc
     return prompt[start:]
 
 
+NO, MORE = -1, -2  # no whole call is here; more input is needed to decide
+NAME_PART = Pattern(f"[{NAME_CHARACTERS}]{{0,64}}")
+KEY_PART = Pattern(r"[^\s=:,(){}\[\]]{0,64}")
+LONGEST_TEXT = 512  # a longer rest of a line is not examined
+
+
+class WholeCall:
+    """The steps of a call: (kind, pattern, text without white space)."""
+
+    def __init__(self, *steps: Any, styles: tuple[Style, ...] = ()) -> None:
+        self.steps, self.styles = steps, styles
+
+    def end(self, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
+        """Return where the call that begins here ends.  `names`: those of the tools; any name if there are none."""
+        return self._row(self.steps, buf, pos, final, names)
+
+    def _row(self, steps: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
+        for step in steps:
+            pos = self._step(step, buf, pos, final, names)
+            if pos < 0:
+                return NO if final else pos
+        return pos
+
+    def _step(self, step: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
+        if step[0] == "object":
+            return _nested(buf, pos, final, self.styles, "{")
+        return _text(step, buf, pos, final, names)
+
+
+def _nested(buf: str, pos: int, final: bool, styles: tuple[Style, ...], opened: str) -> int:
+    """Return the end of a value that one of these tokens opens."""
+    top = styles[0]
+    if pos == len(buf):
+        return MORE
+    if top.tokens.get(top.token.match(buf, pos).group(), "-") not in opened:
+        return NO
+    reader = Reader((top, styles[1], styles[2]))
+    end = reader.read(buf, pos, final)
+    if reader.repair:
+        return NO
+    if reader.want:
+        return MORE
+    return NO if styles[2].is_json and json_end(buf, pos) != end else end
+
+
+def _text(step: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
+    kind, pattern, text = step
+    match = pattern.match(buf, pos)
+    rest = buf[pos : pos + LONGEST_TEXT]
+    if kind == "line":
+        # After a line's end, three characters show whether a fence follows.
+        if not final and len(rest) < text and (match is None or len(rest.partition("\n")[2].lstrip()) < 3):
+            return MORE
+        return NO if match is None else int(match.end())
+    of_tool = kind == "tool" or (kind == "name" and names)
+    if match is not None:
+        return NO if of_tool and match.group() not in names else int(match.end())
+    if kind != "text":
+        part = (KEY_PART if kind == "key" else NAME_PART).match(rest).group()
+        if of_tool and not any(name.startswith(part) or part.startswith(name) for name in names):
+            return NO
+        # The text after the slot may begin with characters that the slot may have.
+        ends: tuple[int, ...] = tuple(range(len(part), -1, -1))
+    else:
+        ends = (0,)
+    may_continue = any(text.startswith("".join(rest[end:].split())) for end in ends)
+    return MORE if may_continue and len(rest) < LONGEST_TEXT else NO
+
+
 PENDING_LIMIT = 1024  # more pending text than this is examined again only after it has doubled
 MOST_DIAGNOSTICS = 1000  # of one answer
 TEXT_AFTER_FINISH = "text_after_finish"
@@ -1650,11 +1733,18 @@ class Stream(Copyable):
     TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
+    BARE_CALL: ClassVar[Any] = None  # a call without its opener counts only before content, and as a whole
     MARKER_LIKE: ClassVar[Any] = None  # what is like a marker
     SPACE: ClassVar[str] = ""  # alternatives of the white space before the content, with SPACE_SEPARATOR between
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
-    _usual: ExpectedText | None = None  # the usual texts, one of which is awaited
+    # The usual texts in some places, which are awaited as a whole: after a call, after an argument, where a value ends.
+    USUAL_NEXT: ClassVar[Any] = None
+    _usual: Any = None  # those of which one is awaited
     _is_searched = False  # for a text like a marker
+    feed: ClassVar[Callable[..., list[Delta]]]
+    finish: ClassVar[Callable[[Any], list[Delta]]]
+    _note_misfits: ClassVar[Callable[[Any], None]]
+    _content: ClassVar[Callable[[Any], bool]]
 
     def __init__(
         self,
@@ -1800,10 +1890,9 @@ class Stream(Copyable):
         self._base = -len(head)
         self._out.waiting = self._advance(head)
         if not self._echo:
-            self._out.forget()
+            self._out.forget(self._open)
             self._diagnostics.clear()
             self._unchecked.clear()
-            self._out.forget_calls(self._open)
             if self._open:
                 self._out.announce()
             if not self._reasoning_on:
@@ -1812,12 +1901,6 @@ class Stream(Copyable):
         if self._out.waiting:
             self._enter_fast_path("")  # they are returned by the first feed
             self._wanted = 0
-
-    def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
-        raise NotImplementedError
-
-    def finish(self) -> list[Delta]:
-        raise NotImplementedError
 
     def _flush_fast_path(self) -> None:
         """Account for the chunks that were passed on unchanged."""
@@ -1832,7 +1915,11 @@ class Stream(Copyable):
     def _feed_slowly(self, chunk: str) -> list[Delta]:
         """Handle a chunk that may contain more than plain text; if it only continues the text, no state is needed."""
         if self._final:
-            return self._feed_after_finish(chunk)
+            # Nothing of a text that is fed after `finish` is lost.
+            if chunk and (not self.diagnostics or self._diagnostics[-1].code != TEXT_AFTER_FINISH):
+                self._note(TEXT_AFTER_FINISH, "text after the output was finished")
+            self._out.texts["trailing"].append(chunk)
+            return []
         if self._is_still_ambiguous is not None:
             self._buf += chunk
             if self._is_still_ambiguous(self._buf[self._ambiguous_from :]):
@@ -1861,7 +1948,7 @@ class Stream(Copyable):
             return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(text)}}]}]
         return [{kind: text}]
 
-    def _is_usual(self, usual: ExpectedText | None, start: int) -> bool:
+    def _is_usual(self, usual: Any, start: int) -> bool:
         """Return whether the text from `start` on is the usual text, or its beginning; then all of it is awaited."""
         if usual is None or len(self._buf) - start > usual.width:
             return False
@@ -1870,13 +1957,6 @@ class Stream(Copyable):
             return False
         self._usual, self._is_still_ambiguous, self._ambiguous_from = usual, incomplete, start
         return True
-
-    def _feed_after_finish(self, chunk: str) -> list[Delta]:
-        """Add text that is fed after `finish` to the trailing text; nothing of it is lost."""
-        if chunk and (not self.diagnostics or self._diagnostics[-1].code != TEXT_AFTER_FINISH):
-            self._note(TEXT_AFTER_FINISH, "text after the output was finished")
-        self._out.texts["trailing"].append(chunk)
-        return []
 
     def _json(self, text: str) -> str:
         """Return the plain text of a value, escaped for the string that it becomes."""
@@ -1894,7 +1974,8 @@ class Stream(Copyable):
             self._flush_fast_path()
         self._open_kind, self._text_fast_path = "", False
         self._is_still_ambiguous = None
-        self._usual, self._regular_fast_path, self._value_fast_path = None, None, False
+        self._usual = None
+        self._regular_fast_path, self._value_fast_path = None, False
         if self._parts:
             chunk = "".join(self._parts) + chunk
             self._parts.clear()
@@ -1930,16 +2011,13 @@ class Stream(Copyable):
         """Return the diagnostics, also those found only if somebody asks.  `message`: the message, if it is known."""
         if self._unchecked:
             self._note_misfits()
-        if self.MARKER_LIKE and self._final and not self._is_searched:
+        if self._final and not self._is_searched:
             self._is_searched = True
             if not (self._diagnostics or self._out.guarded):
                 found = marker_like(message or self._out.to_message(), self.MARKER_LIKE)
                 if found:
                     self._note("like_a_marker", found + LIKE_A_MARKER)
         return self._diagnostics
-
-    def _note_misfits(self) -> None:
-        raise NotImplementedError
 
     @property
     def trailing(self) -> str:
@@ -1965,9 +2043,6 @@ class Stream(Copyable):
 
     def _first_state(self) -> Callable[[Any], bool]:
         return type(self)._content
-
-    def _content(self) -> bool:
-        raise NotImplementedError
 
 
 SPACE_SEPARATOR = "\0"  # between white space that may come and other white space that may come instead
@@ -1999,11 +2074,12 @@ class TurnStates(Stream):
     # What the states look for, each in its text.
     BEFORE_CONTENT: ClassVar[Scanner] = NO_MARKERS
     AFTER_TURN: ClassVar[Scanner] = NO_MARKERS  # a call directly after the end of the turn is one of its calls
-    USUAL_NEXT: ClassVar[ExpectedText | None] = None  # the usual text after a call,
     REASONING_AGAIN: ClassVar[Scanner] = NO_MARKERS  # what opens it, where it has just been opened
     IN_REASONING: ClassVar[Scanner] = NO_MARKERS
     _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
     _ends_inside = False  # the output was found to end inside a part
+    _lacks_section = False  # the section of the last call is missing
+    _reasoning: ClassVar[Callable[[Any], bool]]
 
     def finish(self) -> list[Delta]:
         """Ends the output; returns the remaining deltas."""
@@ -2024,6 +2100,8 @@ class TurnStates(Stream):
         """Do the same as `_until`, but accept openers of these kinds before any text of reasoning or content."""
         if self._only_space_so_far:
             comes = self._next(self.BEFORE_CONTENT)
+            if comes == "bare":
+                comes = self._opens_bare_call()
             if comes is None or comes in first:
                 return comes or ""
         return self._until(marks, kind)
@@ -2099,6 +2177,19 @@ class TurnStates(Stream):
             mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of one that doesn't count here
         return mark
 
+    def _opens_bare_call(self) -> str | None:
+        """Return the mark's kind if a whole call of a known tool follows, "" if none does; None while that is
+        undecided."""
+        if not (self._calls_on and self._tools):
+            return ""
+        end = self.BARE_CALL.end(self._buf, self._mark.start, self._final, self._tools)
+        if end == MORE:  # a long one is read again only after it has grown by half
+            self._wanted = max(0, len(self._buf) - self._mark.start - LONGEST_TEXT) >> 1
+            return None
+        if end >= 0:
+            self._note("call_not_opened", "a call without its opener")
+        return "bare" if end >= 0 else ""
+
     def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
         """Return the mark as the end of reasoning that is never closed: a closer in another spelling, an opener of
         content, or one of calls inside a line if a tool is named.  Its kind is "ordinary" while that is undecided."""
@@ -2119,7 +2210,7 @@ class TurnStates(Stream):
         self._reasoning_to = self._base + end.start
         return None
 
-    def _next(self, marks: Scanner, usual: ExpectedText | None = None) -> str | None:
+    def _next(self, marks: Scanner, usual: Any = None) -> str | None:
         """Return the kind of the next marker after white space, "" for other text; None if more input is needed.
         `usual`: the usual text, which may contain several of the markers."""
         if self._space:
@@ -2127,27 +2218,23 @@ class TurnStates(Stream):
         buf, start = self._buf, NON_SPACE.search(self._buf, self._pos).start()
         mark = marks.match_at(buf, start)
         if not self._final and (mark is None or mark.ambiguous):
-            if self.USUAL_NEXT and mark is None and self._is_usual(usual, start):
+            if mark is None and self._is_usual(usual, start):
                 return None
             if start == len(buf):
                 return None
             core = marks.prefix_of(buf, start)
-            if core:
-                self._leave_open(start, core)
+            if core:  # nothing is decided before all of it has arrived
+                if " " in core or not core.isprintable():  # white space may differ, or words, or the spelling
+                    self._is_still_ambiguous = lambda text: truncated_core((core,), text)
+                else:
+                    self._is_still_ambiguous = core[:-1].startswith
+                self._ambiguous_from = start
                 return None
         if mark is None:
             return ""
         self._mark = mark
         self._skip = mark.end - self._pos
         return str(mark.kind)
-
-    def _leave_open(self, start: int, core: str) -> None:
-        """Note that the text from `start` on is the beginning of this marker, so nothing is decided before all of it
-        has arrived."""
-        if " " in core or not core.isprintable():  # white space may differ, or words, or the spelling
-            self._is_still_ambiguous, self._ambiguous_from = lambda text: truncated_core((core,), text), start
-        else:
-            self._is_still_ambiguous, self._ambiguous_from = core[:-1].startswith, start
 
     def _skip_space(self) -> None:
         while self._space and self._pos < len(self._buf):
@@ -2209,9 +2296,6 @@ class TurnStates(Stream):
     def _close_reasoning(self) -> bool:
         self._opener, self._state = "", type(self)._content
         return self._drop() if self._reasoning_on else self._keep_as_text("content")
-
-    def _reasoning(self) -> bool:
-        raise NotImplementedError
 
     def _end_turn(self) -> bool:
         self._state = type(self)._over
@@ -2297,6 +2381,8 @@ class TurnStates(Stream):
         """Close everything that is open at the end of the output."""
         if self._opener and self._reasoning_on:
             self._note_truncation(*ENDS_IN_REASONING)
+        if self._lacks_section:
+            self._unclosed = False
         if self._open or self._unclosed:
             self._note_truncation(*ENDS_IN_CALL)
 
@@ -2308,6 +2394,11 @@ ATTRIBUTES = (
     "_open_kind _opener _out _parts _pos _reasoning_on _regular_fast_path _skip _space _state _state_before_call "
     "_text_fast_path _tools _unaccounted _unchecked _unclosed _value_fast_path _wanted"
 )
+MISFITS = {
+    "inside": ("argument_not_closed", "the argument {key} is in the value of another"),
+    "type": ("argument_of_other_type", "the argument {key} is not of the type in the schema"),
+    "key": ("unknown_argument", "the tool {tool} has no argument {key}"),
+}
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "final_end")
 PART_OF_NAME = Pattern(r"(?:[=:][\"']?)?\Z")  # after a garbled closer
 LEFT_OVER_BRACKET = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}|\|?>")
@@ -2318,6 +2409,7 @@ class Machine(TurnStates):
     BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that never occur in names, or in values outside of a string
     __slots__ = ATTRIBUTES.split()
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
+    LONE_OPENERS: ClassVar[Sequence[str]] = ()  # openers whose section is missing: they count at a line's start only
     CALLS_HAVE_CLOSER: ClassVar[bool] = False  # calls have a closer
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
     _reader: Reader | None = None  # and the reader of one
@@ -2327,10 +2419,14 @@ class Machine(TurnStates):
     _types_are_checked = False  # the types of values are reported where these are read
     _ends_in_bracket = False  # the last closer was one: another opening bracket may begin the arguments
     _second_reading_failed = False  # the second reading of this call found none
+    _call: ClassVar[Callable[[Any], bool]]
+    _after_call: ClassVar[Callable[[Any], bool]]
+    _note_following_text: ClassVar[Callable[[Any], None]]
     # Closers with the right letters and other brackets: a pattern, whose first group has those after which nothing is
     # missing, the characters that they begin with, their letters.
     GARBLED: ClassVar[Any] = None
     LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may be in the place of a closer
+    _restore_first_reading: ClassVar[Callable[[Any], bool]]
 
     def _feed_regular_text(self, chunk: str) -> list[Delta]:
         """Read more of arguments that are regular text, without a state."""
@@ -2358,7 +2454,7 @@ class Machine(TurnStates):
         """Prepare to pass on the next chunks of a value that is written as the template does."""
         string = reader.string
         if string is not None and string.close == reader.style.usual and not reader.out:
-            self._enter_fast_path("arguments", string.safe_prefix_end)
+            self._enter_fast_path("arguments", string.plain_end)
         elif self._open_kind:
             self._enter_fast_path("")
         if not reader.out and reader.is_regular():
@@ -2403,17 +2499,9 @@ class Machine(TurnStates):
             if found is not None:
                 # Where it would be if it had been added at once, whenever somebody asks.
                 at = next((at for at, note in enumerate(notes) if note.offset >= offset), len(notes))
-                notes.insert(at + earlier, self._misfit(offset, name, *found))
+                code, text = MISFITS[found[0]]
+                notes.insert(at + earlier, Diagnostic(offset, text.format(tool=name, key=found[1]), code))
                 del notes[MOST_DIAGNOSTICS:]
-
-    def _misfit(self, offset: int, name: str, what: str, key: str) -> Any:
-        if what == "inside":
-            text = f"the argument {key} is in the value of another"
-            return Diagnostic(offset, text, "argument_not_closed")
-        if what == "type":
-            text = f"the argument {key} is not of the type in the schema"
-            return Diagnostic(offset, text, "argument_of_other_type")
-        return Diagnostic(offset, f"the tool {name} has no argument {key}", "unknown_argument")
 
     def _emit_arguments(self, text: str) -> None:
         """Emit arguments that are a string with an object in it; any other string is content."""
@@ -2439,19 +2527,13 @@ class Machine(TurnStates):
         self.incomplete |= doubts.is_guessed and found is not None
         return found
 
-    def _call(self) -> bool:
-        raise NotImplementedError
-
-    def _after_call(self) -> bool:
-        raise NotImplementedError
-
     def _drop_closer(self, unclosed: bool) -> bool:
         """Drop a closer or a separator after a call; `unclosed`: something is missing of the call, or of the next."""
         if self._mark.ambiguous >= SPELLED_OTHERWISE:
             self._note_spelling()
         self._pos, self._space, self._unclosed = self._mark.end, self._mark.trail, unclosed
         self._ends_in_bracket = self._buf[self._pos - 1 : self._pos] == ")"
-        if self.USUAL_NEXT and self._pos == len(self._buf) and not self._final:  # all of the usual text is awaited
+        if self._pos == len(self._buf) and not self._final:  # all of the usual text is awaited
             self._is_usual(self.USUAL_NEXT, self._pos)
         return True
 
@@ -2474,6 +2556,7 @@ class Machine(TurnStates):
         """Try to read the text after _skip characters of opener as a call; if it isn't one, it is text of this kind."""
         self._state_before_call = type(self)._content if self._state == type(self)._after_call else self._state
         self._kind_before_call = kind
+        self._lacks_section = self._mark.kind in ("whole", "bare")
         self._is_opened_twice = False
         self._state = type(self)._call
         return True
@@ -2515,15 +2598,15 @@ class Machine(TurnStates):
             if buf[at:].rstrip() != FENCE_END and marks.is_truncated(buf, at, CALL_KINDS, least):
                 self._drop_truncated_call()
                 return None
+        if self._lacks_section and kind == "call":
+            # Without its section, this call doesn't count where the last one didn't.
+            return "" if buf[self._mark.start : self._mark.end] in self.LONE_OPENERS else kind
         return kind
-
-    def _note_following_text(self) -> None:
-        raise NotImplementedError
 
     def _second_reading(self) -> bool:
         """Read a text that opens like a call up to the end of that call, as a whole."""
         buf, start = self._buf, self._pos + self._skip
-        if not may_be_calls(buf[start : start + NAME_LIMIT], self._tools, ()):
+        if not may_be_calls(buf[start : start + NAME_LIMIT], self._tools):
             return self._restore_first_reading()
         mark = self.BREAKS.find(buf, start)
         if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
@@ -2542,9 +2625,6 @@ class Machine(TurnStates):
             self._close_call(arguments)
         return True
 
-    def _restore_first_reading(self) -> bool:
-        raise NotImplementedError
-
     def _left_over_ends(self, start: int) -> list[int]:
         """Return where a bracket, a fence or punctuation too many ends, and a garbled closer; -1 if more input is
         needed."""
@@ -2552,7 +2632,7 @@ class Machine(TurnStates):
             return []
         left = LEFT_OVER.match(self._buf, start)
         # A bracket before a closer comes first: a garbled closer may begin with brackets as well.
-        ends = [0 if left is None else int(left.end()), self._garbled_closer(start) if self.GARBLED else 0]
+        ends = [0 if left is None else int(left.end()), self._garbled_closer(start)]
         return [end for end in ends if end != 0]
 
     def _garbled_closer(self, start: int) -> int:
@@ -2568,7 +2648,7 @@ class Machine(TurnStates):
 
     def _closes_call(self, start: int, end: int) -> bool:
         """Return whether this is a garbled closer after which nothing of the call is missing."""
-        match = self.GARBLED[0].match(self._buf, start) if self.GARBLED else None
+        match = self.GARBLED[0].match(self._buf, start)
         return match is not None and bool(match.end(1) == end)
 
     def _drop_left_over(self, kind: str) -> str:
@@ -2684,6 +2764,11 @@ class CallObjects(Machine):
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]]  # ("*",) is a name that is the key
     OBJECT_OPENER: ClassVar[str] = ""  # the text that the object opens with
     CLOSERS: ClassVar[Sequence[str]] = ()
+    # If the name comes before the arguments, the usual beginning of the object is read at once: up to the name, and
+    # from there to the inside of the arguments.
+    HEAD: ClassVar[Any] = None
+    TO_ARGUMENTS: ClassVar[str] = ""
+    USUAL_KEYS: ClassVar[tuple[str, str]]  # the keys of both
 
     def _call(self) -> bool:
         self._begin_object()
@@ -2725,13 +2810,56 @@ class CallObjects(Machine):
         # Whether another object is around the arguments, so that they are read as a whole; None: their first key shows.
         self._wrapped = None if self._tools else False
         self._arguments_before_name: str | None = None
-        self._call_id: str | None = None
         self._reader = reader = CallReader(self.STYLES, self.BREAKS)
         reader.fields = self.FIELDS
+        self._read_head(reader)
+
+    def _read_head(self, reader: CallReader) -> None:
+        head = self.HEAD.match(self._buf, self._pos)
+        if head is not None and head["name"]:
+            self._pos = head.end()
+            self._raw.append(head[0])
+            reader.go_to(self.USUAL_KEYS[0])
+            if self._accept_name(head["name"]):
+                self._state = type(self)._to_arguments
+
+    def _to_arguments(self) -> bool:
+        # to_arguments = "," key ":" "{"
+        buf, text, end, reader = self._buf, self.TO_ARGUMENTS, self._pos + len(self.TO_ARGUMENTS), self._reader
+        if not buf.startswith(text, self._pos) and text.startswith(buf[self._pos :]) and not self._final:
+            # Nothing can be decided before all of it has arrived.
+            self._is_still_ambiguous, self._ambiguous_from = text[:-1].startswith, self._pos
+            return False
+        if self._wrapped is None and buf.startswith(text, self._pos):
+            key = FIRST_KEY.match(buf, end - 1)
+            if key is None and not self._final and PART_OF_FIRST_KEY.fullmatch(buf, end - 1):
+                self._is_still_ambiguous, self._ambiguous_from = PART_OF_FIRST_KEY.fullmatch, end - 1
+                return False
+            self._wrapped = self._is_wrapper(key)
+        self._state = type(self)._object
+        usual = buf.startswith(text, self._pos) and not self._wrapped
+        # No marker that ends the call begins at the arguments, or could.
+        usual = usual and not self.BREAKS.prefix_of(buf, end - 1) and self.BREAKS.match_at(buf, end - 1) is None
+        if isinstance(reader, CallReader) and usual:
+            stop = json_end(buf, end - 1) if reader.style.is_json and buf.find("}", end) >= 0 else 0
+            closing = OBJECT_END.match(buf, stop) if stop else None
+            if closing is not None:  # the standard library's scanner has read all of it
+                self._pos = closing.end()
+                self._reader = None
+                return self._close_call(buf[end - 1 : stop])
+            self._pos, self._written = end, "{"
+            self._out.emit("arguments", "{")
+            reader.go_to(self.USUAL_KEYS[1], "{")
+        return True
 
     def _object(self) -> bool:
         # call = "{" (key ":" value ",")* "}"
         reader, more = self._reader, True
+        both = self._has_name and not self._wrapped and self._buf.startswith("}}", self._pos)
+        if both and isinstance(reader, CallReader) and reader.may_close(self._arguments_before_name):
+            self._pos += 2
+            self._reader = None
+            return self._close_call(reader.take() + "}")
         while more and isinstance(reader, CallReader) and self._reader is reader:
             if reader.want == "colon" and self._tools and not self._irregular_arguments(reader):
                 return False
@@ -2764,7 +2892,7 @@ class CallObjects(Machine):
             return False
         text = buf[start : len(buf) if mark is None else mark.start]
         doubts = Doubts(self._tools, mark is None)
-        found = arguments_at(self._out.calls[-1][0], text, 0, doubts)
+        found = arguments_at(self._out.calls[-1][0], text, doubts)
         if found is not None:
             self.incomplete |= doubts.is_guessed
             self._note("arguments_repaired", "arguments: in another form")
@@ -2794,11 +2922,7 @@ class CallObjects(Machine):
         usual = len(reader.path) == len(next(iter(self.FIELDS)))  # elsewhere, a value that is no name means nothing
         if event == "name" and not self._has_name and (is_text or usual):
             return self._accept_name(text_of(text) if is_text else "")
-        if event == "id" and self._call_id is None:
-            self._call_id = text_of(text) if is_text else text
-            if self._has_name:
-                self._out.set_id(self._call_id or "")
-        elif event == "other" and self._is_argument(reader):
+        if event == "other" and self._is_argument(reader):
             self._out.emit(
                 "arguments", f'{", " if self._arguments_next_to_name else "{"}"{escaped(reader.path[0])}": {text}'
             )
@@ -2841,7 +2965,7 @@ class CallObjects(Machine):
         self._raw = []
         if name != written:
             self._note("tool_name_corrected", f"the tool {name} is called as {written}")
-        self._open_call(name, self._call_id)
+        self._open_call(name, None)
         if self._arguments_before_name:
             self._written = self._arguments_before_name[0]
             self._emit_arguments(self._without_call(name, self._arguments_before_name))
@@ -3030,9 +3154,8 @@ class StreamParser(CallObjects):
         ("line", "<fn> {", "\n", "", 1), ("end", "<~/~>", "", "\n", 0), ("line", "<fn>", "\n", "\n", 2),
         ("respelled", "\x00</musing>", "\n", "\n\n", 6), ("line", "```\ufdd1 <fn> {", "", "", 0),
         find=(
-            r"<(?:(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(/musing>)|(fn>\s{0,64}\[\s{0,64}"
-            r"\{)|(fn>\s{0,64}\{)|(~/~>)|(fn>)|([\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:musing)[\s|｜]{0,4}>))|`(``[\w-]{0,1"
-            r"6}\s{0,64}<fn>\s{0,64}\{)"
+            r"<(?:(fn> <fn> \{)|(fn> ```[\w-]{0,16} \{)|(/musing>)|(fn> \[ \{)|(fn> \{)|(~/~>)|(fn>)|({}[/\\]{}(?ai:mu"
+            r"sing){}>))|`(``[\w-]{0,16} <fn> \{)"
         ), near=r"<(?=[\t\n\r \-/\\_f\|\~▁｜]|\Z)|`(?=[`]|\Z)", width=156, leads="\n",
     )
     IN_CONTENT = Scanner(
@@ -3042,9 +3165,8 @@ class StreamParser(CallObjects):
         ("call", "<fn> [ {", "\n", "", 0), ("call", "<fn> {", "\n", "", 1), ("end", "<~/~>", "", "\n", 0),
         ("call", "<fn>", "\n", "\n", 2), ("call", "```\ufdd1 <fn> {", "", "", 0),
         find=(
-            r"<(?:(~assistant~>)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(fn>\s{0,64}</fn>)|"
-            r"(/musing>)|(musing>)|(fn>\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(~/~>)|(fn>))|`(``[\w-]{0,16}\s{0,64}<fn>"
-            r"\s{0,64}\{)"
+            r"<(?:(~assistant~>)|(fn> <fn> \{)|(fn> ```[\w-]{0,16} \{)|(fn> </fn>)|(/musing>)|(musing>)|(fn> \[ \{)|(f"
+            r"n> \{)|(~/~>)|(fn>))|`(``[\w-]{0,16} <fn> \{)"
         ), near=r"<(?=[/fm\~]|\Z)|`(?=[`]|\Z)", width=156, leads="\n",
     )
     BEFORE_CONTENT = Scanner(
@@ -3052,31 +3174,21 @@ class StreamParser(CallObjects):
         ("call", "<fn> ```\ufdd1 {", "\n", "", 0), ("empty", "<fn> </fn>", "", "", 0),
         ("stray", "</musing>", "\n", "\n\n", 0), ("reasoning", "<musing>", "", "\n", 0),
         ("call", "<fn> [ {", "\n", "", 0), ("call", "<fn> {", "\n", "", 1), ("end", "<~/~>", "", "\n", 0),
-        ("call", "<fn>", "\n", "\n", 2), ("reasoning", "\x00<musing>", "", "\n", 6),
-        ("call", "```\ufdd1 <fn> {", "", "", 0),
+        ("call", "<fn>", "\n", "\n", 2), ("reasoning", "\x00<musing>", "", "\n", 6), ("bare", "[ {", "", "", 1),
+        ("call", "```\ufdd1 <fn> {", "", "", 0), ("bare", "{", "", "", 1),
         find=(
-            r"<(?:(~assistant~>)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(fn>\s{0,64}</fn>)|"
-            r"(/musing>)|(musing>)|(fn>\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(~/~>)|(fn>)|([\s|｜]{0,4}(?ai:musing)[\s"
-            r"|｜]{0,4}>))|`(``[\w-]{0,16}\s{0,64}<fn>\s{0,64}\{)"
-        ), near=r"<(?=[\t\n\r \-/M_fm\|\~▁｜]|\Z)|`(?=[`]|\Z)", width=156, leads="\n",
+            r"<(?:(~assistant~>)|(fn> <fn> \{)|(fn> ```[\w-]{0,16} \{)|(fn> </fn>)|(/musing>)|(musing>)|(fn> \[ \{)|(f"
+            r"n> \{)|(~/~>)|(fn>)|({}(?ai:musing){}>))|\[( \{)|`(``[\w-]{0,16} <fn> \{)|\{()"
+        ), near=r"<(?=[\t\n\r \-/M_fm\|\~▁｜]|\Z)|\[|`(?=[`]|\Z)|\{", width=156, leads="\n",
     )
     REASONING_AGAIN = Scanner(("reasoning", "<musing>", "", "\n", 0), find="<(musing>)", near=r"<(?=[m]|\Z)", width=9)
     OPENERS = ("<fn> <fn> {", "<fn> ```\ufdd1 {", "<fn> [ {", "<fn> {", "<fn>")
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
-        ("name",): "name",
-        ("arguments",): "arguments",
-        ("parameters",): "arguments",
-        ("args",): "arguments",
-        ("input",): "arguments",
-        ("params",): "arguments",
-        ("kwargs",): "arguments",
-        ("function", "name"): "name",
-        ("function", "arguments"): "arguments",
-        ("function", "parameters"): "arguments",
-        ("function", "args"): "arguments",
-        ("function", "input"): "arguments",
-        ("function", "params"): "arguments",
+        ("name",): "name", ("arguments",): "arguments", ("parameters",): "arguments", ("args",): "arguments",
+        ("input",): "arguments", ("params",): "arguments", ("kwargs",): "arguments", ("function", "name"): "name",
+        ("function", "arguments"): "arguments", ("function", "parameters"): "arguments",
+        ("function", "args"): "arguments", ("function", "input"): "arguments", ("function", "params"): "arguments",
         ("function", "kwargs"): "arguments",
     }
     OBJECT_OPENER = "{"
@@ -3084,11 +3196,31 @@ class StreamParser(CallObjects):
     HEAD = Pattern('\\{\\s*"name"\\s*:\\s*"(?P<name>[^"\\\\\\x00-\\x1f]*)"')
     TO_ARGUMENTS = ', "arguments": {'
     USUAL_KEYS = ("name", "arguments")
+    BARE_CALL = WholeCall(
+        ("text", Pattern("(?:\\[\\s{0,64})?\\{\\s{0,16}"), ""),
+        ("text", Pattern('\\s{0,16}"name"\\s{0,16}:\\s{0,16}"'), '"name":"'),
+        (
+            "tool",
+            Pattern('(?!\\d)[\\w.:/-]{1,64}?(?="\\s{0,16},\\s{0,16}"arguments"\\s{0,16}:\\s{0,16})'),
+            '","arguments":',
+        ),
+        ("text", Pattern('"\\s{0,16},\\s{0,16}"arguments"\\s{0,16}:\\s{0,16}'), '","arguments":'),
+        ("object",),
+        ("text", Pattern("\\s{0,16}\\}"), "}"),
+        (
+            "line",
+            Pattern(
+                "\\s{0,16}[,;]|(?:\\s{0,16}[\\]}])?(?:[^\\S\\n]{0,16}(?:\\n(?!\\s{0,16}```)|\\Z)|\\s{0,16}</fn>|\\s{0,16}<fn>|\\s{0,16}<~assistant~>)"
+            ),
+            64,
+        ),
+        styles=(STYLE, STYLE, STYLE),
+    )
+    LONE_OPENERS = ("{", "[{")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "<~assistant~>", "", "", 0), ("mark", "</fn>", "", "", 0), ("mark", "<fn>", "", "", 1),
-        ("mark", "```\ufdd1 <fn> {", "", "", 0),
-        find=r"<(?:(~assistant~>)|(/fn>)|(fn>))|`(``[\w-]{0,16}\s{0,64}<fn>\s{0,64}\{)",
+        ("mark", "```\ufdd1 <fn> {", "", "", 0), find=r"<(?:(~assistant~>)|(/fn>)|(fn>))|`(``[\w-]{0,16} <fn> \{)",
         near=r"<(?=[/f\~]|\Z)|`(?=[`]|\Z)", width=156, first="<`",
     )
     LEFT_OVER = Scanner(("call", "<fn>", "", "\n", 0), find="<(fn>)", near=r"<(?=[f]|\Z)", width=5)
@@ -3106,12 +3238,10 @@ class StreamParser(CallObjects):
         ("call", "<fn> [ {", "", "", 1), ("call", "<fn> {", "", "", 1), ("closed", "</fn>", "\n", "", 1),
         ("end", "<~/~>", "", "\n", 0), ("call", "<fn>", "", "\n", 2), ("call", "```\ufdd1 <fn> {", "", "", 0),
         find=(
-            r",(?:(\s{0,64}<fn>\s{0,64}<fn>\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(\s{0,64}<fn>\s{"
-            r"0,64}\[\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}\{)|(\s{0,64}<fn>))|;(?:(\s{0,64}<fn>\s{0,64}<fn>\s{0,64}\{)|(\s"
-            r"{0,64}<fn>\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}\[\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}\{)|"
-            r"(\s{0,64}<fn>))|<(?:(~assistant~>)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(fn"
-            r">\s{0,64}</fn>)|(/musing>)|(musing>)|(fn>\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(/fn>)|(~/~>)|(fn>))|`(``"
-            r"[\w-]{0,16}\s{0,64}<fn>\s{0,64}\{)"
+            r",(?:( <fn> <fn> \{)|( <fn> ```[\w-]{0,16} \{)|( <fn> \[ \{)|( <fn> \{)|( <fn>))|;(?:( <fn> <fn> \{)|( <f"
+            r"n> ```[\w-]{0,16} \{)|( <fn> \[ \{)|( <fn> \{)|( <fn>))|<(?:(~assistant~>)|(fn> <fn> \{)|(fn> ```[\w-]{0"
+            r",16} \{)|(fn> </fn>)|(/musing>)|(musing>)|(fn> \[ \{)|(fn> \{)|(/fn>)|(~/~>)|(fn>))|`(``[\w-]{0,16} <fn>"
+            r" \{)"
         ), near=r",|;|<(?=[/fm\~]|\Z)|`(?=[`]|\Z)", width=222, leads="\n",
     )
     AFTER_TURN = Scanner(
@@ -3122,11 +3252,9 @@ class StreamParser(CallObjects):
         ("call", "<fn> [ {", "\n", "", 1), ("call", "<fn> {", "\n", "", 1), ("call", "<fn>", "\n", "\n", 2),
         ("call", "```\ufdd1 <fn> {", "", "", 1),
         find=(
-            r"<(?:(~assistant~>\s{0,64}<fn>\s{0,64}<fn>\s{0,64}\{)|(~assistant~>\s{0,64}```[\w-]{0,16}\s{0,64}<fn>\s{0"
-            r",64}\{)|(~assistant~>\s{0,64}<fn>\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(~assistant~>\s{0,64}<fn>\s{0,64}\[\s"
-            r"{0,64}\{)|(~assistant~>\s{0,64}<fn>\s{0,64}\{)|(~assistant~>\s{0,64}<fn>)|(fn>\s{0,64}<fn>\s{0,64}\{)|(f"
-            r"n>\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(fn>\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(fn>))|`(``[\w-]{0,16}\s{0"
-            r",64}<fn>\s{0,64}\{)"
+            r"<(?:(~assistant~> <fn> <fn> \{)|(~assistant~> ```[\w-]{0,16} <fn> \{)|(~assistant~> <fn> ```[\w-]{0,16} "
+            r"\{)|(~assistant~> <fn> \[ \{)|(~assistant~> <fn> \{)|(~assistant~> <fn>)|(fn> <fn> \{)|(fn> ```[\w-]{0,1"
+            r"6} \{)|(fn> \[ \{)|(fn> \{)|(fn>))|`(``[\w-]{0,16} <fn> \{)"
         ), near=r"<(?=[f\~]|\Z)|`(?=[`]|\Z)", width=234, leads="\n",
     )
 
@@ -3147,11 +3275,11 @@ class StreamParser(CallObjects):
 
     def _content(self) -> bool:
         # content = (text | "<~/~>")* ("<musing>" reasoning | "<fn>\n{" call)?
-        # What opens reasoning is text once content has begun.
-        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
+        # What opens reasoning or bare is text once content has begun.
+        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning", "bare"))
         if kind == "reasoning":
             return self._open_reasoning()
-        if kind == "call":
+        if kind in ("call", "bare"):
             return self._try_call("content") if self._calls_on else self._keep_as_text("content")
         if kind == "end":
             return self._end_turn()
@@ -3203,58 +3331,6 @@ class StreamParser(CallObjects):
         if self._regular_fast_path is not None:
             return self._regular_fast_path(self, chunk)
         return self._feed_slowly(chunk)
-
-    # From here on, the class is the same in parsers of other formats.
-
-    def _begin_object(self) -> None:
-        super()._begin_object()
-        head = self.HEAD.match(self._buf, self._pos)
-        if head is not None and head["name"] and isinstance(self._reader, CallReader):
-            self._pos, self._call_id = head.end(), head.groupdict().get("id")
-            self._raw.append(head[0])
-            self._reader.go_to(self.USUAL_KEYS[0])
-            if self._accept_name(head["name"]):
-                self._state = type(self)._to_arguments
-
-    def _to_arguments(self) -> bool:
-        # to_arguments = "," key ":" "{"
-        buf, text, end, reader = self._buf, self.TO_ARGUMENTS, self._pos + len(self.TO_ARGUMENTS), self._reader
-        if not buf.startswith(text, self._pos) and text.startswith(buf[self._pos :]) and not self._final:
-            # Nothing can be decided before all of it has arrived.
-            self._is_still_ambiguous, self._ambiguous_from = text[:-1].startswith, self._pos
-            return False
-        if self._wrapped is None and buf.startswith(text, self._pos):
-            key = FIRST_KEY.match(buf, end - 1)
-            if key is None and not self._final and PART_OF_FIRST_KEY.fullmatch(buf, end - 1):
-                self._is_still_ambiguous, self._ambiguous_from = PART_OF_FIRST_KEY.fullmatch, end - 1
-                return False
-            self._wrapped = self._is_wrapper(key)
-        self._state = type(self)._object
-        usual = buf.startswith(text, self._pos) and not self._wrapped
-        if isinstance(reader, CallReader) and usual and not self._may_break(end - 1):
-            stop = json_end(buf, end - 1) if reader.style.is_json and buf.find("}", end) >= 0 else 0
-            closing = OBJECT_END.match(buf, stop) if stop else None
-            if closing is not None:  # the standard library's scanner has read all of it
-                self._pos = closing.end()
-                self._reader = None
-                return self._close_call(buf[end - 1 : stop])
-            self._pos, self._written = end, "{"
-            self._out.emit("arguments", "{")
-            reader.go_to(self.USUAL_KEYS[1], "{")
-        return True
-
-    def _may_break(self, pos: int) -> bool:
-        """Return whether a marker that ends the call begins here, or could begin here."""
-        return self.BREAKS.prefix_of(self._buf, pos) != "" or self.BREAKS.match_at(self._buf, pos) is not None
-
-    def _object(self) -> bool:
-        reader = self._reader
-        both = self._has_name and not self._wrapped and self._buf.startswith("}}", self._pos)
-        if both and isinstance(reader, CallReader) and reader.may_close(self._arguments_before_name):
-            self._pos += 2
-            self._reader = None
-            return self._close_call(reader.take() + "}")
-        return super()._object()
 
 
 parse, parse_many = StreamParser.parse, StreamParser.parse_many

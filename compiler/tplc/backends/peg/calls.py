@@ -42,8 +42,7 @@ def section_section(form: FormPatterns, *, parallel: bool) -> Section:
     opened = f"({' / '.join(openers)}) gap" if openers else ""
     opened = f"({opened})?" if openers and calls.calls_are_juxtaposed else opened
     another = sequence(between, "gap", f"({sequence(opened, 'call')} / call_next_for_short gap call_for_known__)")
-    whole = [
-        "(call_open gap call / call_open_for_short gap call_for_known__)",
+    further = [
         f"({another})*" if parallel else "",
         between,
         # At the end of a text parsimonious tries nothing that `?` makes optional.
@@ -51,10 +50,13 @@ def section_section(form: FormPatterns, *, parallel: bool) -> Section:
         "(gap after_turn_for_calls)?",
         "(gap call_separator)?" if apart else "",
     ]
+    opened = "(call_open gap call / call_open_for_short gap call_for_known__)"
+    apart_rule = [rule("further_calls", sequence(*further))] if calls.bare else []
     return Section(
         "Tool calls.",
         (
-            rule("tool_calls", sequence(*whole)),
+            rule("tool_calls", sequence(opened, *(["further_calls"] if calls.bare else further))),
+            *apart_rule,
             *form.leaves("call_open", "call_open_for_short", "call_next_for_short", "call_next"),
             # A piece of a closer may be all that the output has of the whole closer.
             rule("between_calls", f"(gap !trailing_for_whole ({' / '.join(skipped)}) / left_bracket)*"),

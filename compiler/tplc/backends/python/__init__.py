@@ -9,7 +9,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from functools import cache, lru_cache
 
-from tplc.backends.python.emit import APIS, emit, emit_runtime
+from tplc.backends.python.emit import APIS, emit, emit_runtime, with_command
 from tplc.backends.python.permitted import check_permitted
 from tplc.errors import TplcError
 from tplc.ir.nodes import TemplateIR, Verification
@@ -49,10 +49,12 @@ def generate(
     outputs; without it there is only `StreamParser`.  `main`: include a command line that reads files of outputs.
     `used`: names and members of the runtime that the file must define for code that is added to it.
     """
-    # A parser is generated to be verified, and again to be written: it depends on nothing else of the verification.
+    # A parser is generated to be verified, and again to be written: it depends on nothing else of the verification,
+    # and the command is only in a comment.
     ir = replace(ir, verification=Verification(verified=ir.verification.verified))
     apis = [name for name, wanted in zip(APIS, (openai, responses, messages), strict=True) if wanted]
-    return _generate(ir, tuple(apis), runtime, command, whole, main, tuple(used))
+    text = _generate(ir, tuple(apis), runtime, whole, main, tuple(used))
+    return with_command(text, command) if command else text
 
 
 @lru_cache(maxsize=32)
@@ -60,7 +62,6 @@ def _generate(
     ir: TemplateIR,
     apis: tuple[str, ...],
     runtime: Runtime,
-    command: str,
     whole: bool,
     main: bool,
     used: tuple[str, ...],
@@ -69,7 +70,7 @@ def _generate(
     calls = acceptor.calls
     if calls is not None and not calls.fields and all(slot.kind != "name" for slot in calls.header):
         raise UnsupportedFormat(ir.provenance.name, "the name of a call comes after its arguments")
-    text = emit(ir, acceptor, apis=apis, runtime=runtime, command=command, whole=whole, main=main, used=used)
+    text = emit(ir, acceptor, apis=apis, runtime=runtime, whole=whole, main=main, used=used)
     check_permitted(text)
     return text
 

@@ -16,6 +16,7 @@ from importlib import resources
 from tplc.backends.python.fold import conditions, flags_in, fold_lines
 from tplc.backends.python.nodes import defined_names, walk
 
+_TRUE_OBJECTS = ("Pattern", "Scanner", "ExpectedText", "Escapes", "LookaheadEnd", "WholeCall")
 Import = tuple[str, str]  # module and name; the name is "" for `import module`
 
 
@@ -29,13 +30,9 @@ class Fragment:
     names: frozenset[str]
     attributes: frozenset[str]
     inherited: frozenset[tuple[str, str]] = frozenset()
-    signature: tuple[str, ...] = ()  # of a method, without what it does
-    names_of_signature: frozenset[str] = frozenset()
-
-    @property
-    def stub(self) -> tuple[str, ...]:
-        """Return the method with its signature only, for a base whose method is always overridden."""
-        return (*self.signature, "        raise NotImplementedError")
+    is_method: bool = False
+    is_abstract: bool = False  # a method that only raises NotImplementedError
+    declaration: Fragment | None = None  # in place of a method that is always overridden
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +59,22 @@ def _flags_of(node: ast.stmt, *, on: bool) -> Iterator[str]:
                 yield item.target.id
 
 
+@cache
+def assigned(file: str) -> frozenset[str]:
+    """Return the attributes that code of the file assigns to objects."""
+    stored = (item for item in walk(tree(file)) if isinstance(item, ast.Attribute) and isinstance(item.ctx, ast.Store))
+    return frozenset(item.attr for item in stored)
+
+
+def is_filled(value: ast.expr) -> bool:
+    """Return whether a value is written as a text or a tuple that holds something, or as an object that is true."""
+    if isinstance(value, ast.Call):
+        return isinstance(value.func, ast.Name) and value.func.id in _TRUE_OBJECTS
+    return (isinstance(value, ast.Constant) and isinstance(value.value, str) and value.value != "") or (
+        isinstance(value, ast.Tuple) and bool(value.elts)
+    )
+
+
 def is_off(value: ast.expr) -> bool:
     """Return whether a value is written as false, None, or empty."""
     if isinstance(value, ast.Constant):
@@ -85,10 +98,15 @@ def _lines(file: str) -> list[str]:
 
 
 def definitions(
-    file: str, off: frozenset[str] = frozenset(), on: frozenset[str] = frozenset()
+    file: str,
+    off: frozenset[str] = frozenset(),
+    on: frozenset[str] = frozenset(),
+    filled: frozenset[str] = frozenset(),
 ) -> tuple[Definition, ...]:
-    """Return the definitions of a file of the runtime.  `off` and `on`: attributes that are false, and true."""
-    return _folded_definitions(file, off & _asked(file), on & _asked(file))
+    """Return the definitions of a file of the runtime.  `off`, `on` and `filled`: attributes that are false, that are
+    True, and that are true as they hold something."""
+    asked = _asked(file)
+    return _folded_definitions(file, off & asked, on & asked, filled & asked)
 
 
 @cache
@@ -98,9 +116,14 @@ def _asked(file: str) -> frozenset[str]:
 
 
 @cache
-def _folded_definitions(file: str, off: frozenset[str], on: frozenset[str]) -> tuple[Definition, ...]:
+def _folded_definitions(
+    file: str, off: frozenset[str], on: frozenset[str], filled: frozenset[str]
+) -> tuple[Definition, ...]:
     return tuple(
-        replace(definition, parts=tuple(_folded(piece, off & piece.asked, on & piece.asked) for piece in pieces))
+        replace(
+            definition,
+            parts=tuple(_folded(one, off & one.asked, on & one.asked, filled & one.asked) for one in pieces),
+        )
         for definition, pieces in _split(file)
     )
 
@@ -120,11 +143,11 @@ class _Piece:
 
 
 @cache  # formats that differ in flags have most members alike
-def _folded(piece: _Piece, off: frozenset[str], on: frozenset[str]) -> Fragment:
-    if not off and not on:
+def _folded(piece: _Piece, off: frozenset[str], on: frozenset[str], filled: frozenset[str]) -> Fragment:
+    if not off and not on and not filled:
         return piece.fragment
     known = {**dict.fromkeys(on, True), **dict.fromkeys(off, False)}
-    lines = fold_lines(_lines(piece.file), piece.start, piece.stop, piece.conditions, known.get)
+    lines = fold_lines(_lines(piece.file), piece.start, piece.stop, piece.conditions, known.get, filled)
     member = piece.fragment.member
     above = ["class _:"] if member or piece.indent else []
     parsed = ast.parse("\n".join([*above, *lines])).body[0]
@@ -194,24 +217,34 @@ def _part(member: str, lines: list[str], nodes: list[ast.AST], indent: int) -> F
     own = member or any(isinstance(node, ast.FunctionDef) for node in nodes)
     inherited = [(_base(item.value), item.attr) for item in walked if isinstance(item, ast.Attribute)]
     method = nodes[0] if member and len(nodes) == 1 and isinstance(nodes[0], ast.FunctionDef) else None
-    own_lines = tuple(line[indent:] for line in lines)
-    if method is None:
-        signature: tuple[str, ...] = ()
-        of_signature: frozenset[str] = frozenset()
-    else:
-        above = own_lines[: len(lines) - (method.end_lineno or 0) + method.body[0].lineno - 1]
-        signature = tuple(line for line in above if not line.lstrip().startswith("#"))
-        annotated = [method.args, *([method.returns] if method.returns else []), *method.decorator_list]
-        of_signature = names_in([item for node in annotated for item in walk(node)])
     return Fragment(
         member,
-        own_lines,
+        tuple(line[indent:] for line in lines),
         names_in(walked) - (_local_names(walked) if own else frozenset()),
         attributes_in(walked),
         frozenset((base, name) for base, name in inherited if base is not None),
-        signature,
-        of_signature,
+        method is not None,
+        method is not None and _is_abstract(method),
+        None if method is None or method.decorator_list else _declaration(method),
     )
+
+
+def _declaration(method: ast.FunctionDef) -> Fragment:
+    """Return the line that declares a method, so that code of its class can call that of a derived class.
+
+    def _reasoning(self) -> bool: …  →  _reasoning: ClassVar[Callable[[Any], bool]]
+    """
+    given = method.args
+    types = ["Any", *(ast.unparse(one.annotation) for one in given.args[1:] if one.annotation is not None)]
+    accepted = "..." if given.kwonlyargs or given.defaults else f"[{', '.join(types)}]"
+    returned = ast.unparse(method.returns) if method.returns is not None else "Any"
+    line = f"{method.name}: ClassVar[Callable[{accepted}, {returned}]]"
+    return Fragment(method.name, ("    " + line,), names_in(walk(ast.parse(line))) - {method.name}, frozenset())
+
+
+def _is_abstract(method: ast.FunctionDef) -> bool:
+    raised = method.body[-1].exc if isinstance(method.body[-1], ast.Raise) else None
+    return isinstance(raised, ast.Name) and raised.id == "NotImplementedError"
 
 
 def names_in(walked: Iterable[ast.AST]) -> frozenset[str]:

@@ -23,8 +23,10 @@ from tplc.backends.python.definitions import (
     Definition,
     Fragment,
     Import,
+    assigned,
     attributes_in,
     flags,
+    is_filled,
     is_off,
     names_in,
     tree,
@@ -68,6 +70,7 @@ FILES = (
 )
 # Of the runtime that several parsers share, not of a parser that contains its own.
 _SHARED_ONLY = "version"
+FILLED = "filled"  # an attribute holds something that is true, but not True
 _PUBLIC = frozenset(["feed", "finish", "message", "copy", "trailing", "response", "read"])
 
 
@@ -88,22 +91,21 @@ def embed(code: Sequence[str], bases: Sequence[str] = (), used: Collection[str] 
     walked = [*walk(own)]
     names, attributes = names_in(walked).union(bases, used), attributes_in(walked).union(used)
     known = _flags_of_parser(bases, walked)
-    definitions, kept, stubs = _needed_for(names, attributes, known, bases)
+    definitions, kept = _needed_for(names, attributes, known, bases)
     chosen = [definition for definition in definitions if definition.names[0] in kept]
     texts: dict[str, str] = {}
     mentioned = set(names)
     for definition in chosen:
         name = definition.names[0]
-        parts = [(part, (name, part.member) in stubs) for part in definition.parts if part in kept[name]]
-        mentioned.update(name for part, stub in parts for name in (part.names_of_signature if stub else part.names))
-        text = "\n".join(line for part, stub in parts for line in (part.stub if stub else part.lines))
+        mentioned.update(name for part in kept[name] for name in part.names)
+        text = "\n".join(line for part in kept[name] for line in part.lines)
         # The first member was left out.
         text = re.sub(r"\A(class .*:\n)\n+", r"\1", text)
         text = re.sub(r'\A(class .*:\n    """(?:(?!""")(?:.|\n))*"""\n)(?=    )', r"\1\n", text)
         texts[name] = text + "\n    pass" * text.endswith("):")  # all members were left out
     if bases:
         family = _Family.of(definitions, bases)
-        code = _with_joined_classes(code, parser_in(own), texts, chosen, kept, stubs, family)
+        code = _with_joined_classes(code, parser_in(own), texts, chosen, kept, family)
     shown = [(definition, texts[name]) for definition in chosen if (name := definition.names[0]) in texts]
     return Embedded(
         imports=_needed((pair for definition in chosen for pair in definition.imports), mentioned),
@@ -122,8 +124,7 @@ def _with_joined_classes(
     parser: ast.ClassDef,
     texts: dict[str, str],
     chosen: Sequence[Definition],
-    kept: Mapping[str, set[Fragment]],
-    stubs: Collection[tuple[str, str]],
+    kept: Mapping[str, Sequence[Fragment]],
     family: _Family,
 ) -> Sequence[str]:
     """Join short classes of the family, in `texts` and in the parser; return the lines of the parser."""
@@ -131,13 +132,7 @@ def _with_joined_classes(
     for definition in chosen:
         name = definition.names[0]
         if name in line:
-            parts = [part for part in definition.parts if part in kept[name] and part.member]
-            members[name] = [
-                ClassMember(
-                    part.member, part.stub if (name, part.member) in stubs else part.lines, bool(part.signature)
-                )
-                for part in parts
-            ]
+            members[name] = [ClassMember(part.member, part.lines, part.is_method) for part in kept[name] if part.member]
     refers = _references(chosen, kept, family)
     found = [*groups(((name, members[name]) for name in line), members_of_parser(code, parser), refers)]
     names = [PARSER, *(max(group.names, key=lambda name: len(members[name])) for group in found[1:]), ""]
@@ -154,7 +149,7 @@ def _with_joined_classes(
 
 
 def _references(
-    chosen: Sequence[Definition], kept: Mapping[str, set[Fragment]], family: _Family
+    chosen: Sequence[Definition], kept: Mapping[str, Sequence[Fragment]], family: _Family
 ) -> set[tuple[str, str]]:
     """Return the pairs of classes of which the first, or other code, refers to the second, which must stay a class."""
     refers = set[tuple[str, str]]()
@@ -168,21 +163,22 @@ def _references(
 
 
 def _needed_for(
-    names: frozenset[str], attributes: frozenset[str], known: Mapping[str, bool | None], bases: Sequence[str]
-) -> tuple[list[Definition], dict[str, set[Fragment]], set[tuple[str, str]]]:
-    """Return all definitions as the flags fold them; those that are needed, and the methods of which only the signature
-    is."""
-    always = frozenset(flag for flag, on in known.items() if on)
+    names: frozenset[str], attributes: frozenset[str], known: Mapping[str, bool | str | None], bases: Sequence[str]
+) -> tuple[list[Definition], dict[str, list[Fragment]]]:
+    """Return all definitions as the flags fold them, and the parts of those that are needed."""
+    always = frozenset(flag for flag, on in known.items() if on is True)
+    changing = frozenset[str]().union(*map(assigned, FILES))
+    filled = frozenset(flag for flag, value in known.items() if value == FILLED) - changing
     # Flags of other classes are off until a class that is embedded sets them.
     off = frozenset(flag for file in FILES for flag in flags(file) if known.get(flag, False) is False)
     off |= frozenset(flag for flag, on in known.items() if on is False)
     while True:
-        definitions = [definition for file in FILES for definition in definitions_of(file, off, always)]
-        kept, stubs = _reachable(definitions, names, attributes, _Family.of(definitions, bases))
+        definitions = [definition for file in FILES for definition in definitions_of(file, off, always, filled)]
+        kept = _reachable(definitions, names, attributes, _Family.of(definitions, bases))
         chosen = (definition for definition in definitions if definition.names[0] in kept)
         on = frozenset(flag for definition in chosen for flag in definition.flags if flag not in known)
         if not on & off:
-            return definitions, kept, stubs
+            return definitions, kept
         off -= on
 
 
@@ -191,13 +187,14 @@ def _classes() -> dict[str, ast.ClassDef]:
     return {node.name: node for file in FILES for node in tree(file).body if isinstance(node, ast.ClassDef)}
 
 
-def _flags_of_parser(bases: Sequence[str], walked: Iterable[ast.AST]) -> dict[str, bool | None]:
-    """Return the attributes of a parser's class that are true, and those that are false or empty; None: neither.
+def _flags_of_parser(bases: Sequence[str], walked: Iterable[ast.AST]) -> dict[str, bool | str | None]:
+    """Return the attributes of a parser's class that are True, those that are false or empty, and those that hold
+    something (FILLED); None: that isn't known.
 
     `walked` contains the class itself; its attributes stand in for those of its bases."""
     line, classes = [node for node in walked if isinstance(node, ast.ClassDef)], _classes()
     line += [classes[name] for name in bases]
-    known: dict[str, bool | None] = {}
+    known: dict[str, bool | str | None] = {}
     for node in line:
         for item in node.body:
             for flag in filter(str.isupper, defined_names(item)):
@@ -206,13 +203,12 @@ def _flags_of_parser(bases: Sequence[str], walked: Iterable[ast.AST]) -> dict[st
     return known
 
 
-def _value_of(item: ast.stmt) -> bool | None:
-    """Return whether the value that an attribute is given is true, or false and empty; None if it is neither."""
+def _value_of(item: ast.stmt) -> bool | str | None:
     value = item.value if isinstance(item, ast.Assign | ast.AnnAssign) else None
     if value is None:
         return None
     is_true = isinstance(value, ast.Constant) and value.value is True
-    return True if is_true else False if is_off(value) else None
+    return True if is_true else False if is_off(value) else FILLED if is_filled(value) else None
 
 
 def share() -> Embedded:
@@ -267,8 +263,8 @@ class _Family:
         return _Family({name: frozenset(part.member for part in classes[name].parts) for name in line})
 
     def replaced(self) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
-        """Return the members, by class, that a nearer class overrides, and those of which a signature must stay because
-        code of their class uses them."""
+        """Return the members, by class, that a nearer class overrides, and those of which a declaration must stay
+        because code of their class uses them."""
         line = list(self.members)
         between: set[tuple[str, str]] = set()
         farthest: set[tuple[str, str]] = set()
@@ -290,14 +286,16 @@ class _Family:
 
 def _reachable(
     definitions: list[Definition], names: frozenset[str], attributes: frozenset[str], family: _Family
-) -> tuple[dict[str, set[Fragment]], set[tuple[str, str]]]:
+) -> dict[str, list[Fragment]]:
     """Return the reachable parts of definitions, by their first names: names lead to definitions, attributes to
-    members. Also return the methods, by class, of which only the signature is needed."""
+    members.  Methods that are always overridden are only declared."""
     kept: dict[str, set[Fragment]] = {}
     followed = set[Fragment]()
     used, members = {*names, "Message", "Delta", "ToolCall", "Function"}, {*attributes, *_PUBLIC}
-    (replaced, stubs), size = family.replaced(), (-1, -1, -1, -1)
-    while size != (size := (len(used), len(members), len(replaced), len(stubs))):
+    replaced, declared = family.replaced()
+    declared |= {(one.names[0], part.member) for one in definitions for part in one.parts if part.is_abstract}
+    size = (-1, -1, -1, -1)
+    while size != (size := (len(used), len(members), len(replaced), len(declared))):
         for definition in definitions:
             name = definition.names[0]
             if name not in kept and not used.intersection(definition.names):
@@ -310,17 +308,30 @@ def _reachable(
                 if not usable or (name, part.member) in replaced:
                     continue
                 parts.add(part)
-                if (name, part.member) in stubs and part.signature:
-                    used |= part.names_of_signature
+                if (name, part.member) in declared and part.declaration is not None:
+                    used |= part.declaration.names
                     continue
                 followed.add(part)
-                stubs.discard((name, part.member))
+                declared.discard((name, part.member))
                 used |= part.names
                 members |= part.attributes
                 meant = {*family.meant(name, part.inherited)}
                 replaced -= meant
-                stubs -= meant
-    return kept, stubs
+                declared -= meant
+    return {
+        name: _with_declarations([part for part in definition.parts if part in kept[name]], declared, name)
+        for definition in definitions
+        if (name := definition.names[0]) in kept
+    }
+
+
+def _with_declarations(parts: list[Fragment], declared: Collection[tuple[str, str]], name: str) -> list[Fragment]:
+    """Return the parts of a class, with declarations in place of methods that are always overridden; these follow the
+    attributes."""
+    declarations = [part.declaration for part in parts if part.declaration and (name, part.member) in declared]
+    others = [part for part in parts if not part.declaration or (name, part.member) not in declared]
+    first = next((at for at, part in enumerate(others) if part.is_method), len(others))
+    return [*others[:first], *declarations, *others[first:]]
 
 
 def _needed(imports: Iterable[tuple[str, Import]], used: set[str]) -> tuple[Import, ...]:

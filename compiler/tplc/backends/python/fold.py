@@ -1,6 +1,7 @@
 """Fold flags: write a source as it reads where some attributes are known to be true, and others to be false.
 
     if self.CALLS and (kind or self.HAS_REASONING): …   with CALLS on and HAS_REASONING off   →   if kind: …
+    if self.HEAD and head is None: …                    with HEAD filled, such as a tuple       →   if head is None: …
     lead = 0 if self.TEXT_MARKERS and literal else end   with TEXT_MARKERS off                  →   lead = end
 
 Statements, conditions and `X if … else Y` are folded; everything else stays as it is written.
@@ -9,7 +10,7 @@ Statements, conditions and `X if … else Y` are folded; everything else stays a
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from tplc.backends.python.literals import WIDTH
@@ -19,18 +20,26 @@ _GONE = "\0"
 _LOOSE = (ast.IfExp, ast.NamedExpr, ast.Lambda)  # these need brackets inside of a condition
 
 
-def fold(source: str, known: Callable[[str], bool | None]) -> str:
-    """Return the source without what flags decide.  `known`: the value of an attribute by its name, None if unknown."""
+def fold(source: str, known: Callable[[str], bool | None], filled: Collection[str] = ()) -> str:
+    """Return the source without what flags decide.  `known`: the value of an attribute by its name, None if unknown.
+    `filled`: attributes that are true in conditions, but hold another value than True."""
     lines = source.splitlines()
-    return "\n".join(fold_lines(lines, 0, len(lines), conditions(ast.parse(source)), known))
+    return "\n".join(fold_lines(lines, 0, len(lines), conditions(ast.parse(source)), known, filled))
 
 
 def fold_lines(
-    lines: list[str], start: int, stop: int, found: Iterable[ast.If | ast.expr], known: Callable[[str], bool | None]
+    lines: list[str],
+    start: int,
+    stop: int,
+    found: Iterable[ast.If | ast.expr],
+    known: Callable[[str], bool | None],
+    filled: Collection[str] = (),
 ) -> list[str]:
     """Return some lines of a source without what flags decide.  `found`: the conditions in these lines."""
-    folder = _Folder(lines, known)
+    folder = _Folder(lines, lambda name: True if name in filled else known(name), filled)
     for node in found:
+        if isinstance(node, ast.If | ast.IfExp):
+            folder.add_test(node.test)
         if isinstance(node, ast.If):
             folder.fold_if(node)
         else:
@@ -75,6 +84,8 @@ class _Branch:
 class _Folder:
     lines: list[str]
     known: Callable[[str], bool | None]
+    filled: Collection[str]
+    tests: set[int] = field(default_factory=set)  # expressions of which only the truth counts
     edits: list[tuple[int, int, int, str]] = field(default_factory=list)  # line, columns, new text
     done: set[int] = field(default_factory=set)  # expressions inside of edited ones
     dedented: list[tuple[int, int]] = field(default_factory=list)  # lines that are one level higher
@@ -89,6 +100,13 @@ class _Folder:
         for start, end in self.gone:
             lines[start:end] = [_GONE] * (end - start)
         return [line for line in lines[first:last] if line != _GONE]
+
+    def add_test(self, test: ast.expr) -> None:
+        """Note that only the truth of an expression counts, and of what it consists of."""
+        self.tests.add(id(test))
+        if isinstance(test, ast.BoolOp):
+            for operand in test.values:
+                self.add_test(operand)
 
     def fold_if(self, node: ast.If) -> None:
         """Fold a statement with all of its `elif` and `else`."""
@@ -153,7 +171,9 @@ class _Folder:
         if all(self.known(flag) is None for flag in _attributes(node)):
             return
         value = self.value(node)
-        text = self.text(node) if value is None else str(value)
+        if value and not self.is_bool(node) and not (isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And)):
+            return
+        text = self.text(node) if value is None or not self.is_bool(node) else str(value)
         if text == self.segment(node):
             return
         self.done.update(id(item) for item in walk(node))
@@ -200,8 +220,21 @@ class _Folder:
         return None
 
     def operands(self, node: ast.BoolOp) -> list[ast.expr]:
-        """Return the operands that aren't known."""
-        return [operand for operand in node.values if self.value(operand) is None]
+        """Return the operands that aren't known, or that the value of the whole may be."""
+        may_be_value = node.values if isinstance(node.op, ast.Or) else node.values[-1:]
+        may_be_value = [] if id(node) in self.tests else may_be_value
+        return [
+            operand
+            for operand in node.values
+            if (value := self.value(operand)) is None
+            or (value and operand in may_be_value and not self.is_bool(operand))
+        ]
+
+    def is_bool(self, node: ast.expr) -> bool:
+        """Return whether an expression that is known is True or False itself."""
+        if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And):
+            return self.value(node) is False or self.is_bool(node.values[-1])
+        return isinstance(node, ast.UnaryOp) or not any(name in self.filled for name in _attributes(node))
 
     def left(self, node: ast.expr) -> ast.expr:
         """Return the expression that is left of one."""

@@ -101,8 +101,8 @@ def called(function: str, items: Iterable[Expression], name: str = "") -> Bracke
     return Bracketed(function, tuple(items), name)
 
 
-def mapping(pairs: Iterable[tuple[object, object]]) -> Bracketed:
-    return Bracketed("{", tuple(f"{key}: {value}" for key, value in pairs))
+def mapping(pairs: Iterable[tuple[object, object]], *, packed: bool = False) -> Bracketed:
+    return Bracketed("{", tuple(f"{key}: {value}" for key, value in pairs), packed=packed)
 
 
 def assignment(name: str, value: Expression, indent: int = 0) -> list[str]:

@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from types import CodeType
 
 from tplc.backends.python.nodes import walk
+from tplc.code import code_of
 from tplc.errors import TplcError
 from tplc.ir.runtimes import RUNTIME
 
@@ -63,16 +63,14 @@ class BadArtifact(TplcError):
 
 
 @lru_cache(maxsize=16)
-def check_permitted(text: str) -> CodeType:
-    """Return the code of a text that passes the check.  It is cached, because the text is written soon after its
-    verification."""
+def check_permitted(text: str) -> None:
+    """Raise BadArtifact for a text that doesn't pass the check."""
     try:
-        code = compile(text, "parser.py", "exec", dont_inherit=True)
+        code_of(text)
     except (SyntaxError, ValueError) as error:
         raise BadArtifact(f"the generated parser is not Python: {error}") from error
     for line, what in sorted(_breaches(text)):
         raise BadArtifact(f"the generated parser {what} (line {line})")
-    return code
 
 
 @dataclass(frozen=True, slots=True)

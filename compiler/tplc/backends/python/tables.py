@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import reduce
 
 from tplc.backends.python.literals import (
     Bracketed,
@@ -46,6 +47,7 @@ from tplc.lower.states import (
     texts_at,
 )
 from tplc.lower.values import NUMBERS
+from tplc_runtime.scanner import SHORTENED
 from tplc_runtime.turn import SPACE_SEPARATOR
 
 INDENT = 4
@@ -233,8 +235,9 @@ def _of_calls(calls: CallForm, facts: Acceptor) -> list[str]:
         lines += _of_names(calls)
         lines += _header_texts(calls) if "other_forms" in facts.tolerances else []
     if calls.whole:
-        lines += assignment("WHOLE_CALL", _whole(calls), INDENT)
-        lines += [f"    LONE_OPENERS = {texts(text.strip() for text in calls.ordinary)}"] * bool(calls.ordinary)
+        lines += assignment("BARE_CALL" if calls.bare else "WHOLE_CALL", _whole(calls), INDENT)
+    lone = [text.strip() for text in (*calls.ordinary, *calls.bare)]
+    lines += [f"    LONE_OPENERS = {texts(lone)}"] * bool(lone)
     if calls.unwrapped is not None and calls.last:
         lines.append(f"    UNWRAPPED = {texts(calls.unwrapped[1:])}")
     if calls.short and calls.header:
@@ -281,7 +284,9 @@ def _whole(calls: CallForm) -> Expression:
     """Return a call as the template writes it."""
     named = _named_styles(calls)
     styles = f"styles=({', '.join(named[style] for style in calls.styles or ())})" if named else ""
-    return called("WholeCall", [*map(_step_of, calls.whole), *([styles] if styles else [])])
+    kinds = {step.kind for step in calls.whole}
+    reader = "WholeCallOfPairs" if kinds & {"pairs", "value", "raw"} else "WholeCall"
+    return called(reader, [*map(_step_of, calls.whole), *([styles] if styles else [])])
 
 
 def _step_of(step: CallStep) -> Expression:
@@ -323,12 +328,13 @@ def _header_texts(calls: CallForm) -> list[str]:
 def _of_objects(calls: CallForm, respelled: Sequence[str]) -> list[str]:
     lines = [_rule("call", (slots_rule(calls.header) + " object").strip())]
     lines += _slots("HEADER", calls.header, calls.breaks, respelled) if calls.header else []
-    fields = mapping((texts(path), literal(role)) for path, role in (*calls.fields, *calls.wrapped))
+    fields = mapping([(texts(path), literal(role)) for path, role in (*calls.fields, *calls.wrapped)], packed=True)
     lines += [
         *assignment("FIELDS: ClassVar[Mapping[tuple[str, ...], str]]", fields, INDENT),
         f"    OBJECT_OPENER = {literal(calls.object_open)}",
     ]
     lines += [f"    CLOSERS = {texts(calls.distinctive_closers)}"] if calls.distinctive_closers else []
+    lines += _flags({"OBJECTS_HAVE_ID": any(role == "id" for _, role in calls.fields)})
     if calls.object_head:
         lines += assignment("HEAD", called("Pattern", [literal(calls.object_head[0])]), INDENT)
         lines.append(f"    TO_ARGUMENTS = {literal(calls.object_head[1])}")
@@ -526,7 +532,7 @@ def scanner_call(found: Lexemes, *, first: str = "") -> Bracketed:
     """Return the call that creates a scanner.  `first`: the characters that its markers begin with, if they matter."""
     items: list[Expression] = [
         *(_of_marker(*marker) for marker in found.markers),
-        raw(found.find, "find"),
+        raw(reduce(lambda find, short: find.replace(short[1], short[0]), SHORTENED, found.find), "find"),
         raw(found.near, "near"),
         f"width={found.width}",
     ]

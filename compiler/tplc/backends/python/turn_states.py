@@ -100,12 +100,13 @@ def _method(state: TurnState, facts: Acceptor, rule: str, before: TurnState | No
         lines.append(f"        kind = self._until(self.{SCANNERS[state.name]}, text)")
     elif before is not None:
         kinds = [kind for kind, _ in state.on]
+        kinds += ["bare"] if state.name == "pending" else []  # the text may be reasoning
         more = [(kind, transition_of(state.name, kind)) for kind, _ in before.kinds if kind not in kinds]
         state = replace(state, on=(*state.on, *more))
         lines += _until_or_first(state, facts)
     else:
         lines.append(f"        kind = self._until(self.{SCANNERS[state.name]}, {literal(str(state.text))})")
-    whole = facts.calls is not None and bool(facts.calls.whole)
+    whole = facts.calls is not None and bool(facts.calls.whole and not facts.calls.bare)
     for does, kinds in _branches(state, whole=whole).items():
         lines += [f"        if kind {_is_kind(kinds)}:", *(f"            {line}" for line in does)]
     if state.text is None:
@@ -172,6 +173,7 @@ def _is_kind(kinds: Sequence[str]) -> str:
 def _until_or_first(state: TurnState, facts: Acceptor) -> list[str]:
     starts = (("reasoning", facts.reasoning_starts), ("content", facts.content_starts))
     first = [kind for kind, markers in starts if texts_at(markers, "before content")] or ["reasoning"]
+    first += ["bare"] * any(kind == "bare" for kind, _ in state.on)
     given = f"self.{SCANNERS[state.name]}, {literal(str(state.text))}, {texts(first)}"
     return [
         f"        # What opens {' or '.join(first)} is text once content has begun.",

@@ -1,0 +1,131 @@
+"""Calls that lack all markers of their format, so that only brackets are left: at the beginning of an answer, they are
+calls if they are written as the template writes one and name a tool."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from tests.slips.bases import TOOLS
+from tests.slips.measure import joined, read, reading
+from tests.slips.test_near_forms import OSLO, TEMPLATE
+from tplc import compile_template
+from tplc.backends.peg.engine import PegEngine
+from tplc.driver import generate
+from tplc.ir.nodes import TemplateIR, Tolerance
+from tplc.verify.artifact import load_module
+
+OBJECT = '{"name": "\' + call.function.name + \'", "arguments": \' + call.function.arguments | tojson + \'}'
+LIST = "{%- if loop.first %}{{- '[[calls]][' }}{%- endif %}CALL{{- ']' if loop.last else ', ' }}"
+CALLS = {
+    "object": "{{- '[[call]]" + OBJECT + "[[over]]' }}",
+    "list": LIST.replace("CALL", "{{- '" + OBJECT + "' }}"),
+    "keywords": LIST.replace(
+        "CALL",
+        "{{- call.function.name + '(' }}{%- for key, value in call.function.arguments.items() %}"
+        "{{- key + '=' + value | tojson }}{{- '' if loop.last else ', ' }}{%- endfor %}{{- ')' }}",
+    ),
+}
+ONE = '{"name": "get_weather", "arguments": {"city": "Oslo", "days": 3}}'
+KEYWORDS = 'get_weather(city="Oslo", days=3)'
+NOTE = "a call without its opener"
+ANOTHER = "another call without its opener"
+READ: list[tuple[str, str, int, str, list[str]]] = [
+    ("object", ONE, 1, "", [NOTE]),
+    ("object", f"  \n{ONE}\n", 1, "", [NOTE]),
+    ("object", f"{ONE}[[over]]", 1, "", [NOTE]),
+    ("object", f"{ONE}\nThat is all.", 1, "\nThat is all.", [NOTE]),
+    ("object", f"{ONE}\n{ONE}", 2, "", [NOTE, ANOTHER]),
+    ("object", f"{ONE}, {ONE}", 2, "", [NOTE, ANOTHER]),
+    ("object", f"[{ONE}]", 1, "", [NOTE]),
+    ("object", '{\n  "name" : "get_weather",\n  "arguments" : {"city": "Oslo", "days": 3}\n}', 1, "", [NOTE]),
+    ("list", f"[{ONE}]", 1, "", [NOTE]),
+    ("list", f"[{ONE}, {ONE}]", 2, "", [NOTE, ANOTHER]),
+    ("list", ONE, 1, "", [NOTE]),
+    ("keywords", f"[{KEYWORDS}]", 1, "", [NOTE]),
+    ("keywords", f"[{KEYWORDS}, {KEYWORDS}]", 2, "", [NOTE]),
+]
+TEXTS = [
+    ("object", f"It is {ONE}"),
+    ("object", f"It is\n{ONE}"),
+    ("object", f"{ONE} is a call."),
+    ("object", f"```json\n{ONE}\n```"),
+    ("object", f"{ONE}\n```"),
+    ("object", ONE.replace("get_weather", "look_up")),
+    ("object", ONE[:-1]),
+    ("object", ONE.replace("3", "three")),
+    ("object", '{"city": "Oslo", "days": 3}'),
+    ("object", '{"name": "get_weather", "about": {"city": "Oslo"}}'),
+    ("object", "{" * 300),
+    ("list", f"[1] {ONE}"),
+    ("list", "[1, 2, 3]"),
+    ("keywords", KEYWORDS),
+    ("keywords", "[get_weather] is a tool."),
+    ("keywords", f"[{KEYWORDS}] is a call."),
+    ("keywords", f"[{KEYWORDS.replace('get_weather', 'look_up')}]"),
+]
+
+
+@cache
+def ir_of(calls: str) -> TemplateIR:
+    return compile_template(TEMPLATE.replace("CALL", CALLS[calls]))
+
+
+@cache
+def parser_of(calls: str) -> ModuleType:
+    return load_module(generate(ir_of(calls), "python"))
+
+
+def in_chunks(parser: ModuleType, text: str, tools: Any) -> tuple[Any, tuple[Any, ...]]:
+    """Return the stream and the reading of a text, which is the same in any chunks."""
+    whole, _ = read(parser, text, tools)
+    for size in (1, 2, 3, 7, len(text)):
+        stream, deltas = read(parser, text, tools, [text[at : at + size] for at in range(0, len(text), size)])
+        assert reading(stream) == joined(deltas) == reading(whole), size
+        assert (stream.diagnostics, stream.incomplete) == (whole.diagnostics, whole.incomplete), size
+    return whole, reading(whole)
+
+
+@pytest.mark.parametrize(("calls", "text", "number", "content", "notes"), READ)
+def test_call_without_markers_is_a_call_of_a_known_tool(
+    calls: str, text: str, number: int, content: str, notes: Sequence[str]
+) -> None:
+    stream, found = in_chunks(parser_of(calls), text + "[end]", TOOLS)
+    assert found[:2] == (content, "")
+    assert [(name, json.loads(given)) for name, given in found[2]] == [OSLO] * number
+    assert ([note.text for note in stream.diagnostics], stream.incomplete) == (notes, False)
+    parsed = PegEngine(ir_of(calls)).read(text + "[end]", tools=TOOLS)
+    assert (parsed.message, parsed.incomplete) == (stream.message, False)
+
+
+@pytest.mark.parametrize(("calls", "text"), TEXTS)
+def test_anything_else_in_brackets_is_text(calls: str, text: str) -> None:
+    stream, found = in_chunks(parser_of(calls), text + "[end]", TOOLS)
+    assert (found, [*stream.diagnostics], stream.incomplete) == ((text, "", []), [], False)
+    assert PegEngine(ir_of(calls)).read(text + "[end]", tools=TOOLS).message == stream.message
+
+
+@pytest.mark.parametrize(("calls", "text"), [(calls, text) for calls, text, *_ in READ if "[[" not in text])
+def test_without_tools_or_the_tolerance_it_is_text(calls: str, text: str) -> None:
+    off = replace(ir_of(calls), tolerances=(Tolerance("omitted_openers", enabled=False),))
+    for parser, tools in ((parser_of(calls), None), (load_module(generate(off, "python")), TOOLS)):
+        stream, found = in_chunks(parser, text + "[end]", tools)
+        assert (found, [*stream.diagnostics]) == ((text, "", []), [])
+
+
+def test_long_call_is_read_in_linear_time() -> None:
+    times = []
+    for size in (50_000, 100_000):
+        text = ONE.replace("Oslo", "x" * size)
+        start = time.process_time()
+        stream, _ = read(parser_of("object"), text, TOOLS, [text[at : at + 4] for at in range(0, len(text), 4)])
+        times.append(time.process_time() - start)
+        assert len(stream.message["tool_calls"]) == 1
+    assert times[1] < 4 * times[0]
