@@ -61,17 +61,17 @@ class StreamParser(RawPairs):
     OTHER_SPELLINGS = True
     HEADS = ("",)
     ANCHORS = ("<:from assistant",)
-    AROUND_REASONING = (("to self:>",), ("<:more:>",))
+    AROUND_REASONING = (("to self:>",), ("<:more:>", "<:more:><:from assistant"))
     HEADED = False
     MARKER_LIKE = (
         Pattern(
-            "(?:[<＜][\\s<＜/\\\\|｜!:]{0,7}(?:(?ai:more)|(?ai:run)|(?ai:given))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?\\s?["
-            r'^\w\s\"\\]{0,4}|<:\w(?:[\w ▁:.-]{0,46}\w)?:>)(?=\w|\n|\Z)|(?:<:over:>|#top#)\s*\Z|(?:<:(?:o(?:v(?:e(?:r(?::)'
-            r"?)?)?)?)?|#t(?:o(?:p)?)?)\Z"
+            "(?:[<＜][\\s<＜/\\\\|｜!:]{0,7}(?:(?ai:more)|(?ai:from)|(?ai:run)|(?ai:given))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}"
+            '["\']?)?\\s?[^\\w\\s\\"\\\\]{0,4}|<:\\w(?:[\\w ▁:.-]{0,46}\\w)?:>)(?=\\w|\\n|\\Z)|(?:<:over:>|#top#)\\s*\\Z|(?:<:(?:o(?:v(?'
+            r":e(?:r(?::)?)?)?)?)?|#t(?:o(?:p)?)?)\Z"
         ), Pattern(r"\A[>](?![^\S\n])|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\S\n])[<]\Z"),
         Pattern(
-            '(?!)|"(?:[>]|\\\\r\\\\n)|(?:(?:[<＜][\\s<＜/\\\\|｜!:]{0,7}(?:(?ai:more)|(?ai:run)|(?ai:given))s?(?!\\w)(?:[=:]["\']?'
-            '[\\w.:-]{1,64}["\']?)?\\s?[^\\w\\s\\"\\\\]{0,4}|<:\\w(?:[\\w ▁:.-]{0,46}\\w)?:>)(?:\\\\n)?|[<]|\\\\r)"'
+            r'(?!)|"(?:[>]|\\r\\n)|(?:(?:[<＜][\s<＜/\\|｜!:]{0,7}(?:(?ai:more)|(?ai:from)|(?ai:run)|(?ai:given))s?(?!\w)('
+            '?:[=:]["\']?[\\w.:-]{1,64}["\']?)?\\s?[^\\w\\s\\"\\\\]{0,4}|<:\\w(?:[\\w ▁:.-]{0,46}\\w)?:>)(?:\\\\n)?|[<]|\\\\r)"'
         ),
     )
     PLACE_DECIDES = True
@@ -83,22 +83,25 @@ class StreamParser(RawPairs):
     TEXT_MARKERS = True
     IN_REASONING = Scanner(
         ("final_end", "#top#", "", "", 0), ("unclosed", "<:from assistant to user:>", "", "", 0),
-        ("reasoning_end", "<:more:>", "", "", 0), ("end", "<:over:>", "", "", 0),
+        ("reasoning_end", "<:more:> <:from assistant", "", "", 0), ("reasoning_end", "<:more:>", "", "", 2),
+        ("end", "<:over:>", "", "", 0), ("respelled", "\x00<:more:><:fromassistant", "", "", 6),
         ("respelled", "\x00<:more:>", "", "", 6), ("end", "\x00<:over:>", "", "", 6),
         ("unclosed", "to user:>", " ", "", 1),
         find=(
-            r"#(top#)|<(?:(:from\s{1,64}assistant\s{1,64}to\s{1,64}user:>)|(:more:>)|(:over:>)|({}:{}(?ai:more){}:{}>)"
-            r"|({}:{}(?ai:over){}:{}>))|t(o\s{1,64}user:>)"
-        ), near=r"#(?=[t]|\Z)|<(?=[\t\n\r \-:_\|▁｜]|\Z)|t(?=[o]|\Z)", width=219, leads=" ",
+            r"#(top#)|<(?:(:from\s{1,64}assistant\s{1,64}to\s{1,64}user:>)|(:more:> <:from\s{1,64}assistant)|(:more:>)"
+            "|(:over:>)|({}:{}(?ai:more){}:{}>{}<{}:{}(?ai:from){-}(?ai:assistant))|({}:{}(?ai:more){}:{}>)|({}:{}(?a"
+            r"i:over){}:{}>))|t(o\s{1,64}user:>)"
+        ), near=r"#(?=[t]|\Z)|<(?=[\t\n\r \-:_\|▁｜]|\Z)|t(?=[o]|\Z)", width=249, leads=" ",
     )
     IN_CONTENT = Scanner(
-        ("final_end", "#top#", "", "", 0), ("header", "<:from assistant", "", "", 0), ("end", "<:over:>", "", "", 0),
-        ("stray", "<:more:>", "", "", 0), ("end", "\x00<:over:>", "", "", 6), ("reasoning", "to self:>", " ", "", 0),
+        ("final_end", "#top#", "", "", 0), ("stray", "<:more:> <:from assistant", "", "", 0),
+        ("header", "<:from assistant", "", "", 1), ("end", "<:over:>", "", "", 0), ("stray", "<:more:>", "", "", 2),
+        ("end", "\x00<:over:>", "", "", 6), ("reasoning", "to self:>", " ", "", 0),
         ("content", "to user:>", " ", "", 0), ("line", "to ", " ", " ", 2),
         find=(
-            r"#(top#)|<(?:(:from\s{1,64}assistant)|(:over:>)|(:more:>)|({}:{}(?ai:over){}:{}>))|t(?:(o\s{1,64}self:>)|"
-            r"(o\s{1,64}user:>)|(o(?!\w)))"
-        ), near=r"#(?=[t]|\Z)|<(?=[\t\n\r \-:_\|▁｜]|\Z)|t(?=[o]|\Z)", width=105, leads=" ",
+            r"#(top#)|<(?:(:more:> <:from\s{1,64}assistant)|(:from\s{1,64}assistant)|(:over:>)|(:more:>)|({}:{}(?ai:ov"
+            r"er){}:{}>))|t(?:(o\s{1,64}self:>)|(o\s{1,64}user:>)|(o(?!\w)))"
+        ), near=r"#(?=[t]|\Z)|<(?=[\t\n\r \-:_\|▁｜]|\Z)|t(?=[o]|\Z)", width=153, leads=" ",
     )
     REASONING_AGAIN = Scanner(
         ("reasoning", "to self:>", " ", "", 0), find=r"t(o\s{1,64}self:>)", near=r"t(?=[o]|\Z)", width=74, leads=" "
