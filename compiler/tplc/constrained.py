@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from tplc.errors import TplcError
 from tplc.grammars.regular.expressions import alt
-from tplc.grammars.regular.reading import Reading, Unspelled
+from tplc.grammars.regular.reading import GrammarReading, Unspelled
 from tplc.grammars.request.build import RequestRules, made_of
 from tplc.grammars.request.request import Request
 from tplc.grammars.request.triggers import fires_at, triggers
@@ -49,11 +49,11 @@ def refused_by_grammar(ir: TemplateIR, turn: str, tools: Sequence[Mapping[str, J
     place = fires_at(triggers(lazy.fired), text)
     if place is None:
         return "contains no trigger of a lazy grammar"
-    if not Reading(lazy.rules, text[place:]).accepts(alt(*ways)):
+    if not GrammarReading(lazy.rules, text[place:]).accepts(alt(*ways)):
         return f"is not accepted from its trigger on: {quoted(text[place : place + 20])}"
     eager = _rules(ir, Request(tools=wanted, any_order=True, tool_choice="required", context=context))
     rest = text.removeprefix(prompt.head)
-    if text.startswith(prompt.head) and not Reading(eager.rules, rest).accepts(alt(*eager.ways())):
+    if text.startswith(prompt.head) and not GrammarReading(eager.rules, rest).accepts(alt(*eager.ways())):
         return "is not accepted where calls are required"
     return ""
 

@@ -12,7 +12,7 @@ from tplc.backends.gbnf import grammar
 from tplc.driver import compile_template, learn_format, open_renderer, tolerate, verify_ir
 from tplc.errors import UnsupportedTemplate
 from tplc.grammars.regular.nodes import Alt, Chars, Lit, Ref, Rep, Seq
-from tplc.grammars.regular.reading import Reading, Unspelled
+from tplc.grammars.regular.reading import GrammarReading, Unspelled
 from tplc.grammars.regular.rules import Rules
 from tplc.messages import function_tool
 
@@ -64,4 +64,4 @@ def test_reading(text: str, is_accepted: bool) -> None:
     rules = Rules(Unspelled())
     rules.define("bs", Rep(Lit("b"), 1, 2))
     first = Alt((Lit("a"), Chars(((ord("x"), ord("z")),))))
-    assert Reading(rules, text).accepts(Seq((first, Ref("bs")))) is is_accepted
+    assert GrammarReading(rules, text).accepts(Seq((first, Ref("bs")))) is is_accepted

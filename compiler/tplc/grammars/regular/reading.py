@@ -1,6 +1,6 @@
 """Whether the rules of a grammar accept a text: what an engine would say, without one.
 
-    Reading(rules, "abbb").accepts(Seq((Lit("a"), Ref("bs"))))  →  True
+    GrammarReading(rules, "abbb").accepts(Seq((Lit("a"), Ref("bs"))))  →  True
 
 Every rule is tried once at each place, with all the places where it can end.
 """
@@ -39,7 +39,7 @@ class Unspelled:
         return None
 
 
-class Reading:
+class GrammarReading:
     """One text, read by the rules."""
 
     def __init__(self, rules: Rules, text: str) -> None:
