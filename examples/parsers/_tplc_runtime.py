@@ -1904,7 +1904,7 @@ class WholeCall:
     def __init__(self, *steps: Any, styles: tuple[Style, ...] = ()) -> None:
         self.steps, self.styles = steps, styles
 
-    def end(self, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
+    def end_of_call(self, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
         """Return where the call that begins here ends.  `names`: those of the tools; any name if there are none."""
         return self._row(self.steps, buf, pos, final, names)
 
@@ -2562,7 +2562,7 @@ class TurnStates(Stream):
         counts = self._tools or (mark.kind == "ordinary" and (before not in (" ", "\t") or before == mark.lead[-1:]))
         if not (self._calls_on and counts) or (is_word(before) and is_word(self._buf[mark.start])):
             return None
-        end = self.WHOLE_CALL.end(self._buf, mark.start, self._final, self._tools)
+        end = self.WHOLE_CALL.end_of_call(self._buf, mark.start, self._final, self._tools)
         if end == MORE:  # a long one is read again only after it has grown by half
             self._wanted = max(0, len(self._buf) - mark.start - LONGEST_TEXT) >> 1
         return mark.of_kind("ordinary" if end == MORE else "whole") if end >= 0 or end == MORE else None
@@ -2572,7 +2572,7 @@ class TurnStates(Stream):
         undecided."""
         if not (self._calls_on and self._tools):
             return ""
-        end = self.BARE_CALL.end(self._buf, self._mark.start, self._final, self._tools)
+        end = self.BARE_CALL.end_of_call(self._buf, self._mark.start, self._final, self._tools)
         if end == MORE:  # a long one is read again only after it has grown by half
             self._wanted = max(0, len(self._buf) - self._mark.start - LONGEST_TEXT) >> 1
             return None

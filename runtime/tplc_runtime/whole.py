@@ -1,6 +1,6 @@
 r"""Recognise a whole call, exactly as the template writes it, if its opener looks like any text.
 
-WholeCall(("text", Pattern("call "), "call"), ("name", Pattern(r"\w+?(?=: )"), ":"), …).end('call f: {"a": 1}\n', 0, …)
+WholeCall(("text", Pattern("call "), "call"), ("name", Pattern(r"\w+?(?=: )"), ":"), …).end_of_call('call f: {"a": 1}\n', 0, …)
 →  18
 """
 
@@ -29,7 +29,7 @@ class WholeCall:
     def __init__(self, *steps: Any, styles: tuple[Style, ...] = ()) -> None:
         self.steps, self.styles = steps, styles
 
-    def end(self, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
+    def end_of_call(self, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
         """Return where the call that begins here ends.  `names`: those of the tools; any name if there are none."""
         return self._row(self.steps, buf, pos, final, names)
 

@@ -380,9 +380,9 @@ def _watch_consume_head(method: Method) -> Method:
 def _watch_forget(method: Method) -> Method:
     """Account for pending arguments of the prompt, which aren't emitted at all."""
 
-    def forget(self: Any) -> None:
+    def forget(self: Any, kept: int) -> None:
         self._trace.exempt += [text for pieces in getattr(self, "pending", ()) for text in pieces]
-        method(self)
+        method(self, kept)
 
     return forget
 

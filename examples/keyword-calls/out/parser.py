@@ -1650,7 +1650,7 @@ class WholeCall:
     def __init__(self, *steps: Any, styles: tuple[Style, ...] = ()) -> None:
         self.steps, self.styles = steps, styles
 
-    def end(self, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
+    def end_of_call(self, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
         """Return where the call that begins here ends.  `names`: those of the tools; any name if there are none."""
         return self._row(self.steps, buf, pos, final, names)
 
@@ -2195,7 +2195,7 @@ class TurnStates(Stream):
         undecided."""
         if not (self._calls_on and self._tools):
             return ""
-        end = self.BARE_CALL.end(self._buf, self._mark.start, self._final, self._tools)
+        end = self.BARE_CALL.end_of_call(self._buf, self._mark.start, self._final, self._tools)
         if end == MORE:  # a long one is read again only after it has grown by half
             self._wanted = max(0, len(self._buf) - self._mark.start - LONGEST_TEXT) >> 1
             return None
