@@ -27,7 +27,7 @@ def refused_by_grammars(ir: TemplateIR, tried: Sequence[Tried]) -> str:
     for one in tried:
         if one.passed and one.case.calls and one.case.is_plain:
             try:
-                where = refused_by_grammar(ir, one.turn, fitting_tools(one.case))
+                where = refused_by_grammar(ir, one.turn, fitting_tools(one.case), has_content=bool(one.case.content))
             except TplcError:
                 return ""
             if where:
@@ -35,9 +35,11 @@ def refused_by_grammars(ir: TemplateIR, tried: Sequence[Tried]) -> str:
     return ""
 
 
-def refused_by_grammar(ir: TemplateIR, turn: str, tools: Sequence[Mapping[str, Json]]) -> str:
+def refused_by_grammar(
+    ir: TemplateIR, turn: str, tools: Sequence[Mapping[str, Json]], *, has_content: bool = False
+) -> str:
     """Return where the grammars of a format don't accept a turn with calls; "" if they do, or if the turn continues
-    after its end."""
+    after its end.  Where calls are required, a grammar may leave content out."""
     text = _without_end(ir, turn)
     if any(end.strip() and end.strip() in text for end in ir.turn.ends):
         return ""
@@ -51,6 +53,8 @@ def refused_by_grammar(ir: TemplateIR, turn: str, tools: Sequence[Mapping[str, J
         return "contains no trigger of a lazy grammar"
     if not GrammarReading(lazy.rules, text[place:]).accepts(alt(*ways)):
         return f"is not accepted from its trigger on: {quoted(text[place : place + 20])}"
+    if has_content:
+        return ""
     eager = _rules(ir, Request(tools=wanted, any_order=True, tool_choice="required", context=context))
     rest = text.removeprefix(prompt.head)
     if text.startswith(prompt.head) and not GrammarReading(eager.rules, rest).accepts(alt(*eager.ways())):

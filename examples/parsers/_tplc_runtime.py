@@ -2562,19 +2562,23 @@ class TurnStates(Stream):
         counts = self._tools or (mark.kind == "ordinary" and (before not in (" ", "\t") or before == mark.lead[-1:]))
         if not (self._calls_on and counts) or (is_word(before) and is_word(self._buf[mark.start])):
             return None
-        end = self.WHOLE_CALL.end_of_call(self._buf, mark.start, self._final, self._tools)
-        if end == MORE:  # a long one is read again only after it has grown by half
-            self._wanted = max(0, len(self._buf) - mark.start - LONGEST_TEXT) >> 1
+        end = self._end_of_call(self.WHOLE_CALL, mark.start)
         return mark.of_kind("ordinary" if end == MORE else "whole") if end >= 0 or end == MORE else None
+
+    def _end_of_call(self, call: Any, start: int) -> int:
+        """Return where a whole call that begins here ends, or NO, or MORE."""
+        end: int = call.end_of_call(self._buf, start, self._final, self._tools)
+        if end == MORE:  # a long one is read again only after it has grown by half
+            self._wanted = max(0, len(self._buf) - start - LONGEST_TEXT) >> 1
+        return end
 
     def _opens_bare_call(self) -> str | None:
         """Return the mark's kind if a whole call of a known tool follows, "" if none does; None while that is
         undecided."""
         if not (self._calls_on and self._tools):
             return ""
-        end = self.BARE_CALL.end_of_call(self._buf, self._mark.start, self._final, self._tools)
-        if end == MORE:  # a long one is read again only after it has grown by half
-            self._wanted = max(0, len(self._buf) - self._mark.start - LONGEST_TEXT) >> 1
+        end = self._end_of_call(self.BARE_CALL, self._mark.start)
+        if end == MORE:
             return None
         if end >= 0:
             self._note("call_not_opened", "a call without its opener")

@@ -1,7 +1,7 @@
 r"""Recognise a whole call, exactly as the template writes it, if its opener looks like any text.
 
-WholeCall(("text", Pattern("call "), "call"), ("name", Pattern(r"\w+?(?=: )"), ":"), …).end_of_call('call f: {"a": 1}\n', 0, …)
-→  18
+WholeCall(("text", Pattern("call "), "call"), ("name", Pattern(r"\w+?(?=: )"), ":"), …)
+    .end_of_call('call f: {"a": 1}\n', 0, …)  →  18
 """
 
 from __future__ import annotations

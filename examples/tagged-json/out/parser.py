@@ -2177,14 +2177,20 @@ class TurnStates(Stream):
             mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of one that doesn't count here
         return mark
 
+    def _end_of_call(self, call: Any, start: int) -> int:
+        """Return where a whole call that begins here ends, or NO, or MORE."""
+        end: int = call.end_of_call(self._buf, start, self._final, self._tools)
+        if end == MORE:  # a long one is read again only after it has grown by half
+            self._wanted = max(0, len(self._buf) - start - LONGEST_TEXT) >> 1
+        return end
+
     def _opens_bare_call(self) -> str | None:
         """Return the mark's kind if a whole call of a known tool follows, "" if none does; None while that is
         undecided."""
         if not (self._calls_on and self._tools):
             return ""
-        end = self.BARE_CALL.end_of_call(self._buf, self._mark.start, self._final, self._tools)
-        if end == MORE:  # a long one is read again only after it has grown by half
-            self._wanted = max(0, len(self._buf) - self._mark.start - LONGEST_TEXT) >> 1
+        end = self._end_of_call(self.BARE_CALL, self._mark.start)
+        if end == MORE:
             return None
         if end >= 0:
             self._note("call_not_opened", "a call without its opener")

@@ -62,7 +62,8 @@ def takeovers(
     opener = markers.first.lstrip()
     starts = [start.text.strip() for start in (*acceptor.reasoning_starts, *acceptor.content_starts)]
     if mark is not None and any(start.startswith(mark) for start in starts):
-        mark = opener  # the mark alone opens another part
+        # The mark alone opens another part.  If the whole opener does so too, only a tool's name opens a call.
+        mark = None if any(start.startswith(opener) for start in starts) else opener
     if mark is not None and len(begun) < len(mark) and not begun:
         return (Takeover("word", mark),)
     before_name, is_named = _before_name(markers.call, index)
