@@ -39,7 +39,7 @@ def refused_by_grammar(
     ir: TemplateIR, turn: str, tools: Sequence[Mapping[str, Json]], *, has_content: bool = False
 ) -> str:
     """Return where the grammars of a format don't accept a turn with calls; "" if they do, or if the turn continues
-    after its end.  Where calls are required, a grammar may leave content out."""
+    after its end.  After content, a lazy grammar need not take over; required calls may leave no room for content."""
     text = _without_end(ir, turn)
     if any(end.strip() and end.strip() in text for end in ir.turn.ends):
         return ""
@@ -49,9 +49,9 @@ def refused_by_grammar(
     lazy = _rules(ir, Request(tools=wanted, any_order=True, context=context))
     ways = lazy.ways()
     place = fires_at(triggers(lazy.fired), text)
-    if place is None:
+    if place is None and not has_content:
         return "contains no trigger of a lazy grammar"
-    if not GrammarReading(lazy.rules, text[place:]).accepts(alt(*ways)):
+    if place is not None and not GrammarReading(lazy.rules, text[place:]).accepts(alt(*ways)):
         return f"is not accepted from its trigger on: {quoted(text[place : place + 20])}"
     if has_content:
         return ""

@@ -455,7 +455,7 @@ class Verification:
 
     `excused` lists every message that did not come back without failing the verification; it is counted in neither
     `messages` nor `passed`.  `refused_by_grammars` is a turn with calls that grammars of the format don't accept, and
-    where; "" if there is none, or nobody asked.
+    where; "" if there is none, or if it was not asked.
     """
 
     verified: bool = False

@@ -66,7 +66,8 @@ class RequestRules:
         whole: Whole | None = None,
     ) -> None:
         refuse_escaped_values(ir, "a grammar")
-        _refuse_unlike(ir)
+        if request.tools:
+            _refuse_unlike(ir)
         self.ir, self.request, self.general, self.whole = with_slots(ir), request, general, whole
         self.prompt = prompt_of(ir, request.context)
         chosen = chosen_tools(ir, request)

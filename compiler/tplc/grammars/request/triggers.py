@@ -77,17 +77,9 @@ def takeovers(
     elif markers.bare:
         ends = (text.strip() for text in (*acceptor.reasoning_ends[:1], *acceptor.content_ends[:1], *before))
         found.append(Takeover("line", opener, called, tuple(dict.fromkeys(ends))))
-        if is_directly_after_content(acceptor, markers):
-            found += [Takeover("word", opener + name) for name in called]
     else:
         found += [Takeover("word", opener + name) for name in called]
     return tuple(found)
-
-
-def is_directly_after_content(acceptor: Acceptor, markers: CallMarkers) -> bool:
-    """Return whether a call may follow content in the middle of a line, where a known tool's name makes it one."""
-    later = markers.later.lstrip()
-    return acceptor.calls is not None and bool(acceptor.calls.whole and later) and "\n" not in markers.later
 
 
 def _before_name(call: Layout, index: int) -> tuple[str, bool]:
