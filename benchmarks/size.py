@@ -47,6 +47,7 @@ REASONS = {
     "turn": "text up to a marker; markers that count in some places only; an output that ends inside of a marker",
     "slots": "names and ids up to the marker that ends them, also names that contain such a marker",
     "machine": "what opens and closes a call, and what may follow it; repeated and missing pieces",
+    "whole": "a call without its opener, or with one like any text, which counts only as a whole",
     "repairs": "headers in another form, brackets left over, closers with other brackets",
     "objects": "arguments that are one object, also in a fence, in a string, or in another form",
     "callobjects": "calls that are objects: fields in any order, wrapped, next to the name; the usual order at once",

@@ -224,11 +224,10 @@ class Readers:
 
     def object_for_pairs(self, name: str, text: str, pos: int) -> Optional[tuple[str, int]]:
         """Return the arguments in a JSON object in the place of all pairs of a tool, and where it ends; None where a
-        pair begins."""
-        pair = self.spelled.between.match_at(text, pos) if self.spelled.between is not None else None
+        pair or the call's end begins."""
+        mark = self.spelled.between.match_at(text, pos) if self.spelled.between is not None else None
         pos += 2 * text.startswith("**{", pos)
-        is_pair = pair is not None and pair.kind == "pair"
-        if is_pair or not text.startswith("{", pos) or not self.spelled.reads_again:
+        if mark is not None or not text.startswith("{", pos) or not self.spelled.reads_again:
             return None
         return self._in_an_object(name, Reader(any_styles()), text, pos)
 

@@ -85,6 +85,12 @@ SOURCES = {
         "{{ '> ' ~ c.function.name }}{%- for k, v in c.function.arguments.items() %}{{ ' --' ~ k ~ '=' ~ v | tojson }}"
         "{%- endfor %}{{ '\\n' if not loop.last else '\\n%\\n' }}",
     ),
+    # The closer of a call begins like an object.
+    "braces": AFTER.replace(
+        "CALL",
+        "{{ '{{do}}\\n' ~ c.function.name ~ '\\n' }}{%- for k, v in c.function.arguments.items() %}"
+        "{{ k ~ ': ' ~ v | tojson ~ '\\n' }}{%- endfor %}{{ '{{/do}}\\n' }}",
+    ),
     # Calls that only the whole call shows, with slots after the arguments and before them.
     **{name: source_of_reproduction(name) for name in ("array-after-content", "numbers-after-content")},
     # One opener begins like the other.
@@ -131,6 +137,7 @@ LOOK = {"name": "look", "arguments": '{"days": 2}'}
 @pytest.mark.parametrize(
     ("name", "text", "read"),
     [
+        ("braces", "{{do}}\nlook\n{{/do}}\n<end>", (None, None, [{"name": "look", "arguments": "{}"}])),
         ("lines", 'Thought: Hm.\nAction: look\nInput: {"days": 2}\n[end]\n', ("Hm.", None, [LOOK])),
         ("lines", 'Thought: Hm,\nAction: look\nInput: {"days": 2}', ("Hm,", None, [LOOK])),
         ("lines", 'Thought: Hm.\nAnswer: So.\nAction: look\nInput: {"days": 2}\n[end]\n', ("Hm.", "So.", [LOOK])),
