@@ -17,10 +17,10 @@ objects that turn out to be no call
 arguments
     Markers around keys and raw values: exactly, as in headers.  Keys and values are rewritten as JSON, so they are
     compared as bags of characters: what was consumed is contained in what the call and the content were given.  Not
-    compared are white space, syntax and quotes of JSON and of the dialect, escapes, words such as True (which become
-    others), and what numbers lose (plus, underscores, zeros, hexadecimal ones).  Exempt is what a diagnostic speaks
-    about: members of a call's object that have no meaning, comments, headers and calls that are not as the template has
-    them; and the name of a member that the output's end cut off.
+    compared are white space, syntax and quotes of JSON and of the dialect (with their prefixes), escapes, words such as
+    True (which become others), and what numbers lose (plus, underscores, zeros, hexadecimal ones).  Exempt is what a
+    diagnostic speaks about: members of a call's object that have no meaning, comments, headers and calls that are not
+    as the template has them; and the name of a member that the output's end cut off.
 """
 
 from __future__ import annotations
@@ -53,6 +53,7 @@ _ITS_KEY = re.compile(r"the argument (.*) is not ", re.S)
 IN_OTHER_FORM = "arguments: in another form"
 _AROUND_ARGUMENTS = re.compile(r"[(:=*>`)]|json", re.I)
 _WORD_OR_QUOTE = re.compile(r"""\w*["'“”]""")
+_PREFIX_OF_STRING = re.compile(r"""\b[bfru]{1,2}(?=["'])""", re.IGNORECASE)
 _COMMENT = re.compile(r"(?://|#)[^\n]*|/\*.*?\*/", re.S)
 
 _ESCAPE = re.compile(r"\\(?:x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8}|[0-7]{1,3}|.)", re.S | re.I)
@@ -221,7 +222,7 @@ class Markers:
         """Return the characters of arguments that must be in the message."""
         for word in self._words:
             text = text.replace(word, " ")
-        text = _COMMENT.sub(" ", text)
+        text = _PREFIX_OF_STRING.sub(" ", _COMMENT.sub(" ", text))
         text = _HEXADECIMAL.sub(" ", _ESCAPE.sub(" ", text))
         return (char for char in text.lower() if char not in self._syntax and not char.isspace())
 
