@@ -14,6 +14,7 @@ from tplc.errors import UnsupportedTemplate
 from tplc.grammars.regular.nodes import Alt, Chars, Lit, Ref, Rep, Seq
 from tplc.grammars.regular.reading import GrammarReading, Unspelled
 from tplc.grammars.regular.rules import Rules
+from tplc.grammars.request.triggers import fires_at
 from tplc.messages import function_tool
 
 CASES = ROOT / "tests" / "cases"
@@ -32,6 +33,14 @@ FORMATS = (
     "invertible/turn-as-json-of-messages",  # an id before the name
 )
 
+# What opens a call opens content, too, up to the name.
+RECIPIENTS = """
+{%- for m in messages %}{% if m.role == 'assistant' %}
+{%- if m.content %}{{ '<|to|>all\\n<|with|>' ~ m.content ~ '\\n' }}{% endif %}
+{%- for c in m.tool_calls or [] %}
+{{- '<|to|>' ~ c.function.name ~ '\\n<|with|>' ~ c.function.arguments | tojson ~ '\\n' }}{% endfor %}
+{{- '<|end|>' }}{% else %}{{ '<|from|>' ~ m.role ~ '\\n' ~ m.content ~ '<|end|>' }}{% endif %}{% endfor %}"""
+
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_grammars_accept_what_the_template_writes(name: str) -> None:
@@ -40,6 +49,15 @@ def test_grammars_accept_what_the_template_writes(name: str) -> None:
     assert ir.verification.verified
     assert ir.verification.refused_by_grammars == ""
     assert grammar(ir, tools=TOOLS, tool_choice="required").text
+
+
+def test_only_a_name_triggers_where_the_opener_opens_content_too() -> None:
+    ir = compile_template(RECIPIENTS, name="recipients", special_tokens=TOKENS, target="json")
+    assert (ir.verification.verified, ir.verification.refused_by_grammars) == (True, "")
+    found = grammar(ir, tools=TOOLS).triggers
+    assert fires_at(found, "<|to|>all\n<|with|>f is a tool.\n<|end|>") is None
+    call = '<|to|>f\n<|with|>{"a": "b"}\n'
+    assert fires_at(found, "<|to|>all\n<|with|>So.\n" + call) == len("<|to|>all\n<|with|>So.\n")
 
 
 def test_no_grammar_is_made_of_a_format_whose_turns_it_refuses() -> None:
