@@ -40,7 +40,7 @@ def refused_by_grammar(
 ) -> str:
     """Return where the grammars of a format don't accept a turn with calls; "" if they do, or if the turn continues
     after its end.  After content, a lazy grammar need not take over; required calls may leave no room for content."""
-    text = _without_end(ir, turn)
+    text = without_end(ir, turn)
     if any(end.strip() and end.strip() in text for end in ir.turn.ends):
         return ""
     wanted = list({str(_name(tool)): tool for tool in tools}.values())
@@ -72,7 +72,8 @@ def _name(tool: Mapping[str, Json]) -> Json:
     return function["name"]
 
 
-def _without_end(ir: TemplateIR, text: str) -> str:
+def without_end(ir: TemplateIR, text: str) -> str:
+    """Return a turn without the text that ends it, and without white space after that."""
     for end in sorted(ir.turn.ends, key=len, reverse=True):
         if end.strip() and text.rstrip().endswith(end.strip()):
             return text.rstrip().removesuffix(end.strip())

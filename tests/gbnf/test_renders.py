@@ -22,4 +22,4 @@ def test_renders_and_walks(path: Path) -> None:
     outcome = check_template(path, every=25, walks=5)
     if outcome is None:
         pytest.skip("the template shows no calls")
-    assert outcome.problems == []
+    assert (outcome.refusal, outcome.problems) == ("", [])

@@ -19,7 +19,6 @@ import tests.lark.engine as lark_engine
 from tests.conftest import SHARED
 from tests.gbnf.engine import accepts, needs_engine
 from tests.gbnf.formats import calls_message, formats, written
-from tests.gbnf.renders import without_end
 from tests.gbnf.tools import tool
 from tests.gbnf.variants import of_the_catalogue
 from tests.targets.test_structural_tag import accepts as accepts_tag
@@ -27,6 +26,7 @@ from tplc.backends.gbnf import fires_at, grammar
 from tplc.backends.lark import NoLark, lark
 from tplc.backends.python import generate
 from tplc.catalogue import shipped
+from tplc.constrained import without_end
 from tplc.driver import learn_format, open_renderer, tolerate
 from tplc.errors import ToleranceError
 from tplc.ir.nodes import TemplateIR, Tolerance

@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from tests.gbnf.formats import arguments_of, calls_message, written
-from tests.gbnf.renders import Feed, Outcome, Shown, prompt_of, shown_by, without_end
+from tests.gbnf.renders import Feed, Outcome, Shown, prompt_of, shown_by
 from tests.gbnf.tools import tool
 from tests.lark.engine import Tokens, accepts, of, refused
 from tplc.backends.lark import NoLark, lark
+from tplc.constrained import without_end
 from tplc.ir.nodes import TemplateIR
 
 TOOLS = [
