@@ -24,7 +24,7 @@ NEVER = "(?!)"
 
 
 def whole_call_of(ir: TemplateIR, form: CallForm, *, section: bool, opener: str = "") -> tuple[CallStep, ...]:
-    """Returns the steps; none if the template writes something in a call that no step stands for.
+    """Return the steps; none if the template writes something in a call that no step stands for.
 
     `section`: include the section's opener before the call, and its closer or a separator after it; `opener`: what is
     left of that opener.

@@ -13,11 +13,11 @@ from collections.abc import Callable, Mapping
 
 from tplc.backends.gbnf.write import literals, one_of
 from tplc.grammars.regular import codepoints
-from tplc.grammars.regular.automaton import both, from_expr, minimal
+from tplc.grammars.regular.automaton import minimal
 from tplc.grammars.regular.automaton_rules import right_linear
 from tplc.grammars.regular.codepoints import Ranges
 from tplc.grammars.regular.expressions import alt, chars, lit, rep, seq
-from tplc.grammars.regular.nodes import ANY_CHARACTER, NEVER, Alt, Automaton, Chars, Expr, Lit, Ref, Rep, Seq, Written
+from tplc.grammars.regular.nodes import NEVER, Alt, Automaton, Chars, Expr, Lit, Ref, Rep, Seq, Written
 from tplc.grammars.regular.rules import Rules
 from tplc.grammars.regular.until import Beginnings, Stop, all_but, ending_in, without
 
@@ -34,10 +34,7 @@ class GbnfSpelling:
         return right_linear(rules, hint, ending_in([stop], forbidden), chars)
 
     def without(self, rules: Rules, hint: str, forbidden: tuple[str, ...], end: str = "") -> Expr:
-        automaton = without([text for text in dict.fromkeys(forbidden) if text] if end else forbidden)
-        if end:
-            automaton = both(automaton, from_expr(seq(rep(ANY_CHARACTER, 0, None), lit(end))))
-        return right_linear(rules, hint, minimal(automaton), chars)
+        return right_linear(rules, hint, minimal(without(forbidden, end)), chars)
 
     def automaton(self, rules: Rules, hint: str, automaton: Automaton, write: Callable[[Ranges], Expr]) -> Expr:
         return right_linear(rules, hint, automaton, write)

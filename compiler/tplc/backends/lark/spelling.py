@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 
 from tplc.backends.lark.elimination import as_expression
 from tplc.backends.lark.regex import ANY, but_not, text_regex
-from tplc.grammars.regular.automaton import TooLarge, both, from_expr, minimal
+from tplc.grammars.regular.automaton import TooLarge, minimal
 from tplc.grammars.regular.automaton_rules import right_linear
 from tplc.grammars.regular.codepoints import Ranges
-from tplc.grammars.regular.expressions import chars, lit, rep, seq
-from tplc.grammars.regular.nodes import ANY_CHARACTER, Automaton, Expr, Lit, Seq, Spelled, Written
+from tplc.grammars.regular.expressions import chars, lit, seq
+from tplc.grammars.regular.nodes import Automaton, Expr, Lit, Seq, Spelled, Written
 from tplc.grammars.regular.rules import Rules
 from tplc.grammars.regular.until import Stop, ending_in, without
 from tplc.ir.tokens import AddedToken
@@ -59,10 +59,7 @@ class LarkSpelling:
     def without(self, rules: Rules, hint: str, forbidden: tuple[str, ...], end: str = "") -> Expr:
         excluded = [text for text in dict.fromkeys(forbidden) if text]
         texts = but_not(f"/{ANY}{text_regex(end)}/", [f".*{text_regex(text)}.*" for text in excluded])
-        automaton = without(excluded)
-        if end:
-            automaton = both(automaton, from_expr(seq(rep(ANY_CHARACTER, 0, None), lit(end))))
-        return rules.add(hint, Spelled(texts, minimal(automaton)))
+        return rules.add(hint, Spelled(texts, minimal(without(excluded, end))))
 
     def automaton(self, rules: Rules, hint: str, automaton: Automaton, write: Callable[[Ranges], Expr]) -> Expr:
         if not _turns_back(automaton):

@@ -11,11 +11,10 @@ from collections.abc import Callable
 from typing import cast
 
 from tplc.grammars.regular import codepoints
-from tplc.grammars.regular.automaton import both, from_expr
 from tplc.grammars.regular.automaton_rules import right_linear
 from tplc.grammars.regular.codepoints import Ranges
-from tplc.grammars.regular.expressions import chars, lit, rep, seq
-from tplc.grammars.regular.nodes import ANY_CHARACTER, Alt, Automaton, Chars, Expr, Lit, Ref, Rep, Seq, Spelled
+from tplc.grammars.regular.expressions import chars
+from tplc.grammars.regular.nodes import Alt, Automaton, Chars, Expr, Lit, Ref, Rep, Seq, Spelled
 from tplc.grammars.regular.rules import Rules
 from tplc.grammars.regular.until import Stop, ending_in, without
 
@@ -27,10 +26,7 @@ class Unspelled:
         return Spelled("", ending_in([stop], forbidden))
 
     def without(self, rules: Rules, hint: str, forbidden: tuple[str, ...], end: str = "") -> Expr:
-        found = without(forbidden)
-        if end:
-            found = both(found, from_expr(seq(rep(ANY_CHARACTER, 0, None), lit(end))))
-        return Spelled("", found)
+        return Spelled("", without(forbidden, end))
 
     def automaton(self, rules: Rules, hint: str, automaton: Automaton, write: Callable[[Ranges], Expr]) -> Expr:
         return Spelled("", automaton) if write is chars else right_linear(rules, hint, automaton, write)

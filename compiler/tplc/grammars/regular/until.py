@@ -14,9 +14,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tplc.grammars.regular import codepoints
-from tplc.grammars.regular.automaton import build
+from tplc.grammars.regular.automaton import both, build, from_expr
 from tplc.grammars.regular.codepoints import Ranges
-from tplc.grammars.regular.nodes import Automaton
+from tplc.grammars.regular.expressions import lit, rep, seq
+from tplc.grammars.regular.nodes import ANY_CHARACTER, Automaton
 
 SPACE = codepoints.of("\t\n\v\f\r \x1c\x1d\x1e\x1f\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000")
 SPACE = codepoints.union(SPACE, codepoints.span("\u2000", "\u200a"))
@@ -56,12 +57,13 @@ def ending_in(stops: Iterable[Stop], forbidden: Iterable[str] = ()) -> Automaton
     return build("", edges, ends.__contains__)
 
 
-def without(forbidden: Iterable[str]) -> Automaton:
-    """Return texts that contain none of the markers."""
+def without(forbidden: Iterable[str], end: str = "") -> Automaton:
+    """Return texts that contain none of the markers, and that end with `end`."""
     markers = {text for text in forbidden if text}
     machine = Beginnings(markers)
     barred = machine.holding(markers)
-    return build("", lambda state: machine.moves(state, barred), lambda state: True)
+    found = build("", lambda state: machine.moves(state, barred), lambda state: True)
+    return both(found, from_expr(seq(rep(ANY_CHARACTER, 0, None), lit(end)))) if end else found
 
 
 def loosely_quoted(close: str, followers: Ranges) -> Automaton:

@@ -67,7 +67,7 @@ class RequestRules:
     ) -> None:
         refuse_escaped_values(ir, "a grammar")
         if request.tools:
-            _refuse_unlike(ir)
+            _require_accepted_turns(ir)
         self.ir, self.request, self.general, self.whole = with_slots(ir), request, general, whole
         self.prompt = prompt_of(ir, request.context)
         chosen = chosen_tools(ir, request)
@@ -175,7 +175,7 @@ class RequestRules:
             raise RequestTooLarge(largest(finished, sizes, len(text), parts, most))
 
 
-def _refuse_unlike(ir: TemplateIR) -> None:
+def _require_accepted_turns(ir: TemplateIR) -> None:
     """Raise UnsupportedTemplate if verification found a turn that the grammars of the format don't accept."""
     refused = ir.verification.refused_by_grammars
     if refused:
