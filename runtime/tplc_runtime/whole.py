@@ -57,7 +57,7 @@ class WholeCallOfPairs(WholeCall):
         if step[0] != "value":
             return super()._step(step, buf, pos, final, names)
         end = _nested(buf, pos, final, self.styles, '{["')
-        return _after_failed_call(buf, pos, final, self.styles[0]) if end == NO else end
+        return _end_of_literal(buf, pos, final, self.styles[0]) if end == NO else end
 
     def _pairs(self, step: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
         _, pair, between, least = step
@@ -88,7 +88,7 @@ def _nested(buf: str, pos: int, final: bool, styles: tuple[Style, ...], opened: 
     return NO if styles[2].is_json and json_end(buf, pos) != end else end
 
 
-def _after_failed_call(buf: str, pos: int, final: bool, style: Style) -> int:
+def _end_of_literal(buf: str, pos: int, final: bool, style: Style) -> int:
     """Return the end of a number or a word for true, false or null, by its own syntax."""
     word = LITERAL_WORD.match(buf, pos).end()
     if word == len(buf) and not final:

@@ -1678,7 +1678,7 @@ class WholeCallOfPairs(WholeCall):
         if step[0] != "value":
             return super()._step(step, buf, pos, final, names)
         end = _nested(buf, pos, final, self.styles, '{["')
-        return _after_failed_call(buf, pos, final, self.styles[0]) if end == NO else end
+        return _end_of_literal(buf, pos, final, self.styles[0]) if end == NO else end
 
     def _pairs(self, step: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
         _, pair, between, least = step
@@ -1709,7 +1709,7 @@ def _nested(buf: str, pos: int, final: bool, styles: tuple[Style, ...], opened: 
     return NO if styles[2].is_json and json_end(buf, pos) != end else end
 
 
-def _after_failed_call(buf: str, pos: int, final: bool, style: Style) -> int:
+def _end_of_literal(buf: str, pos: int, final: bool, style: Style) -> int:
     """Return the end of a number or a word for true, false or null, by its own syntax."""
     word = LITERAL_WORD.match(buf, pos).end()
     if word == len(buf) and not final:
@@ -2113,7 +2113,7 @@ class TurnStates(Stream):
         """Do the same as `_until`, but accept openers of these kinds before any text of reasoning or content."""
         if self._only_space_so_far:
             comes = self._next(self.BEFORE_CONTENT)
-            if self.BARE_CALL and comes == "bare":
+            if comes == "bare":
                 comes = self._opens_bare_call()
             if comes is None or comes in first:
                 return comes or ""
@@ -2398,7 +2398,7 @@ class TurnStates(Stream):
         """Close everything that is open at the end of the output."""
         if self._opener and self._reasoning_on:
             self._note_truncation(*ENDS_IN_REASONING)
-        if self.BARE_CALL and self._lacks_section:
+        if self._lacks_section:
             self._unclosed = False
         if self._open or self._unclosed:
             self._note_truncation(*ENDS_IN_CALL)
@@ -2731,8 +2731,7 @@ class Machine(Slots):
         """Try to read the text after _skip characters of opener as a call; if it isn't one, it is text of this kind."""
         self._state_before_call = type(self)._content if self._state == type(self)._after_call else self._state
         self._kind_before_call = kind
-        if self.BARE_CALL:
-            self._lacks_section = self._mark.kind in ("whole", "bare")
+        self._lacks_section = self._mark.kind in ("whole", "bare")
         self._is_opened_twice = False
         self._state = type(self)._call
         return True
