@@ -20,7 +20,6 @@ if __package__:
         Pattern,
         Scanner,
         Style,
-        WholeCall,
         checked_text,
         require_runtime,
         run_command,
@@ -35,7 +34,6 @@ else:
         Pattern,
         Scanner,
         Style,
-        WholeCall,
         checked_text,
         require_runtime,
         run_command,
@@ -96,18 +94,6 @@ class StreamParser(CallObjects):
             r"\}\}))"
         ), near=r"`(?=[`]|\Z)|\{(?=[{]|\Z)", width=275, leads=" ",
     )
-    BEFORE_CONTENT = Scanner(
-        ("bare", "[ {", "", "", 1), ("call", "```\ufdd1 {{DO}} [ {", "", "", 0),
-        ("call", "{{DO}} [ {{DO}} [ {", " ", "", 0), ("call", "{{DO}} ```\ufdd1 {", " ", "", 0),
-        ("empty", "{{DO}} [ ]", "", "", 0), ("call", "{{DO}} [ {", " ", "", 2), ("call", "{{DO}} [ {", " ", "", 2),
-        ("call", "{{DO}} {", " ", "", 0), ("empty", "{{DO}} ]", "", "", 0), ("end", "{{END}}", "", "", 0),
-        ("final_end", "{{TOP}}", "", "", 0), ("call", "{{DO}}", " ", "\n", 2), ("bare", "{", "", "", 2),
-        find=(
-            r"\[( \{)|`(``[\w-]{0,16} \{\{DO\}\} \[ \{)|\{(?:(\{DO\}\} \[ \{\{DO\}\} \[ \{)|(\{DO\}\} ```[\w-]{0,16} "
-            r"\{)|(\{DO\}\} \[ \])|(\{DO\}\} \[ \{)|(\{DO\}\} \[ \{)|(\{DO\}\} \{)|(\{DO\}\} \])|(\{END\}\})|(\{TOP\}"
-            r"\})|(\{DO\}\})|())"
-        ), near=r"\[|`(?=[`]|\Z)|\{", width=275, leads=" ",
-    )
     OPENERS = ("{{DO}} [ {{DO}} [ {", "{{DO}} ```\ufdd1 {", "{{DO}} [ {", "{{DO}} [ {", "{{DO}} {", "{{DO}}")
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
@@ -124,29 +110,6 @@ class StreamParser(CallObjects):
     )
     TO_ARGUMENTS = ', "arguments": {'
     USUAL_KEYS = ("name", "arguments")
-    BARE_CALL = WholeCall(
-        ("text", Pattern("(?:\\[\\s{0,64})?\\{\\s{0,16}"), ""),
-        ("text", Pattern('\\s{0,16}"id"\\s{0,16}:\\s{0,16}"'), '"id":"'),
-        ("id", Pattern('[\\w.:/-]{1,64}?(?="\\s{0,16},\\s{0,16}"name"\\s{0,16}:\\s{0,16}")'), '","name":"'),
-        ("text", Pattern('"\\s{0,16},\\s{0,16}"name"\\s{0,16}:\\s{0,16}"'), '","name":"'),
-        (
-            "tool",
-            Pattern('(?!\\d)[\\w.:/-]{1,64}?(?="\\s{0,16},\\s{0,16}"arguments"\\s{0,16}:\\s{0,16})'),
-            '","arguments":',
-        ),
-        ("text", Pattern('"\\s{0,16},\\s{0,16}"arguments"\\s{0,16}:\\s{0,16}'), '","arguments":'),
-        ("object",),
-        ("text", Pattern("\\s{0,16}\\}"), "}"),
-        (
-            "line",
-            Pattern(
-                "\\s{0,16}[,;]|(?:\\s{0,16}[\\]}])?(?:[^\\S\\n]{0,16}(?:\\n(?!\\s{0,16}```)|\\Z)|\\s{0,16}\\{\\{DO\\}\\}|\\s{0,16}\\{\\{END\\}\\})"
-            ),
-            58,
-        ),
-        styles=(STYLE, STYLE, STYLE),
-    )
-    LONE_OPENERS = ("[{", "{")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "```\ufdd1 {{DO}} [ {", "", "", 0), ("mark", "{{END}}", "", "", 0), ("mark", "{{DO}}", "", "", 1),
@@ -158,6 +121,7 @@ class StreamParser(CallObjects):
     )
     USUAL_NEXT = ExpectedText(', {"id": "')
     REREADS_CALLS = True
+    UNOPENED_CALLS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Scanner(
         ("separator", ",", "", " ", 0), ("call", "; {", "", "", 0), ("closed", "]", "", "", 1),
@@ -184,9 +148,11 @@ class StreamParser(CallObjects):
 
     def _content(self) -> bool:
         # content = (text | "{{END}}")* ("{{DO}} [{" call)?
-        # What opens reasoning or bare is text once content has begun.
-        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning", "bare"))
-        if kind in ("call", "bare"):
+        unopened = self._unopened_calls()
+        if unopened is not None:
+            return unopened
+        kind = self._until(self.IN_CONTENT, "content")
+        if kind == "call":
             return self._try_call("content") if self._calls_on else self._keep_as_text("content")
         if kind == "end":
             return self._end_turn()

@@ -100,6 +100,7 @@ class StreamParser(CallObjects):
     )
     USUAL_NEXT = ExpectedText(', {"name": "')
     REREADS_CALLS = True
+    UNOPENED_CALLS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Scanner(
         ("separator", ",", "", " ", 0), ("header", "/helper/", "", " ", 0), ("end", "/over/", " ", "\n", 0),
@@ -110,6 +111,9 @@ class StreamParser(CallObjects):
 
     def _content(self) -> bool:
         # content = (text | "/over/")* ("[{" call)?
+        unopened = self._unopened_calls()
+        if unopened is not None:
+            return unopened
         kind = self._until(self.IN_CONTENT, "content")
         if kind == "line":
             return self._try_call("content") if self._calls_on else self._keep_as_text("content")

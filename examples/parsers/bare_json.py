@@ -102,6 +102,7 @@ class StreamParser(CallObjects):
     )
     USUAL_NEXT = ExpectedText('{"name": "')
     REREADS_CALLS = True
+    UNOPENED_CALLS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Scanner(
         ("call", ", {", "", "", 0), ("call", "; {", "", "", 0), ("call", "[ {", "", "", 0), ("call", "{", "", "", 1),
@@ -112,6 +113,9 @@ class StreamParser(CallObjects):
 
     def _content(self) -> bool:
         # content = (text | "|end of turn|")* ("{" call)?
+        unopened = self._unopened_calls()
+        if unopened is not None:
+            return unopened
         kind = self._until(self.IN_CONTENT, "content")
         if kind == "line":
             return self._try_call("content") if self._calls_on else self._keep_as_text("content")

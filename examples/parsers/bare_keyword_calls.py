@@ -96,6 +96,7 @@ class StreamParser(QuotedPairs):
     BREAKS = Scanner(("mark", "~bot~", "", "", 0), find="~(bot~)", near=r"~(?=[b]|\Z)", width=6, first="~")
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
+    UNOPENED_CALLS = True
     CORRECTS_TOOL_NAMES = True
     # arguments = (key "=" value)*
     PAIR = (
@@ -127,6 +128,9 @@ class StreamParser(QuotedPairs):
 
     def _content(self) -> bool:
         # content = text ("[" call)?
+        unopened = self._unopened_calls()
+        if unopened is not None:
+            return unopened
         kind = self._until(self.IN_CONTENT, "content")
         if kind == "line":
             return self._try_call("content") if self._calls_on else self._keep_as_text("content")

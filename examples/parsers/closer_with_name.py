@@ -125,6 +125,7 @@ class StreamParser(Objects):
     )
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
+    UNOPENED_CALLS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Scanner(
         ("call", "\\begin{ \\begin{", "", "", 0), ("header", "\\assistant\\", "", " ", 0),
@@ -164,6 +165,9 @@ class StreamParser(Objects):
 
     def _content(self) -> bool:
         # content = (text | "\\stop\\")* ("\\reflect{" reasoning | "\\begin{" call)?
+        unopened = self._unopened_calls()
+        if unopened is not None:
+            return unopened
         kind = self._until(self.IN_CONTENT, "content")
         if kind == "reasoning":
             return self._open_reasoning()

@@ -118,6 +118,7 @@ class StreamParser(Objects):
     BREAKS = Scanner(("mark", ">assistant<", "", "", 0), find=">(assistant<)", near=r">(?=[a]|\Z)", width=12, first=">")
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
+    UNOPENED_CALLS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Scanner(
         ("stray", "</sketch>", "", "", 0), ("reasoning", "<sketch>", "", "\n", 0),
@@ -143,6 +144,9 @@ class StreamParser(Objects):
 
     def _content(self) -> bool:
         # content = (text | ">.<")* ("<sketch>" reasoning | "@@" call)?
+        unopened = self._unopened_calls()
+        if unopened is not None:
+            return unopened
         # What opens reasoning is text once content has begun.
         kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
         if kind == "reasoning":

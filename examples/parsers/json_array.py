@@ -20,7 +20,6 @@ if __package__:
         Pattern,
         Scanner,
         Style,
-        WholeCall,
         checked_text,
         require_runtime,
         run_command,
@@ -35,7 +34,6 @@ else:
         Pattern,
         Scanner,
         Style,
-        WholeCall,
         checked_text,
         require_runtime,
         run_command,
@@ -125,23 +123,23 @@ class StreamParser(CallObjects):
         ), near=r"`(?=[`]|\Z)|«(?=[\t\n\r \-/W_aw\|▁｜]|\Z)", width=277,
     )
     BEFORE_CONTENT = Scanner(
-        ("bare", "[ {", "", "", 1), ("call", "```\ufdd1 «wishes» [ {", "", "", 0), ("bare", "{", "", "", 1),
-        ("call", "«wishes» [ «wishes» [ {", "", "", 0), ("empty", "«wishes» [ ] «/wishes»", "", "", 0),
-        ("empty", "«wishes» ] «/wishes»", "", "", 0), ("empty", "«wishes» «/wishes»", "", "", 0),
-        ("call", "«wishes» ```\ufdd1 {", "", "", 0), ("call", "«wishes» [ {", "", "", 2),
-        ("header", "«assistant»", "", " ", 0), ("call", "«wishes» [ {", "", "", 2), ("call", "«wishes» {", "", "", 0),
-        ("call", "«wishes»", "", "\n", 2), ("stray", "«/aside»", "", "", 0), ("reasoning", "«aside»", "", "", 0),
-        ("end", "«/»", "", "\n", 0), ("call", "\x00«wishes»[«wishes»[{", "", "", 6),
-        ("call", "\x00«wishes»```\ufdd1{", "", "", 6), ("call", "\x00«wishes»[{", "", "", 6),
-        ("call", "\x00«wishes»[{", "", "", 6), ("call", "\x00«wishes»{", "", "", 6),
-        ("call", "\x00«wishes»", "", "\n", 6), ("reasoning", "\x00«aside»", "", "", 6),
+        ("call", "```\ufdd1 «wishes» [ {", "", "", 0), ("call", "«wishes» [ «wishes» [ {", "", "", 0),
+        ("empty", "«wishes» [ ] «/wishes»", "", "", 0), ("empty", "«wishes» ] «/wishes»", "", "", 0),
+        ("empty", "«wishes» «/wishes»", "", "", 0), ("call", "«wishes» ```\ufdd1 {", "", "", 0),
+        ("call", "«wishes» [ {", "", "", 2), ("header", "«assistant»", "", " ", 0), ("call", "«wishes» [ {", "", "", 2),
+        ("call", "«wishes» {", "", "", 0), ("call", "«wishes»", "", "\n", 2), ("stray", "«/aside»", "", "", 0),
+        ("reasoning", "«aside»", "", "", 0), ("end", "«/»", "", "\n", 0),
+        ("call", "\x00«wishes»[«wishes»[{", "", "", 6), ("call", "\x00«wishes»```\ufdd1{", "", "", 6),
+        ("call", "\x00«wishes»[{", "", "", 6), ("call", "\x00«wishes»[{", "", "", 6),
+        ("call", "\x00«wishes»{", "", "", 6), ("call", "\x00«wishes»", "", "\n", 6),
+        ("reasoning", "\x00«aside»", "", "", 6),
         find=(
-            r"\[( \{)|`(``[\w-]{0,16} «wishes» \[ \{)|\{()|«(?:(wishes» \[ «wishes» \[ \{)|(wishes» \[ \] «/wishes»)|("
-            r"wishes» \] «/wishes»)|(wishes» «/wishes»)|(wishes» ```[\w-]{0,16} \{)|(wishes» \[ \{)|(assistant»)|(wish"
-            r"es» \[ \{)|(wishes» \{)|(wishes»)|(/aside»)|(aside»)|(/»)|({}(?ai:wishes){}»{}\[{-}«{}(?ai:wishes){}»{}"
-            r"\[{}\{)|({}(?ai:wishes){}»{-}`{}`{}`{}[\w-]{0,16}{-}\{)|({}(?ai:wishes){}»{-}\[{}\{)|({}(?ai:wishes){}»{"
-            r"}\[{}\{)|({}(?ai:wishes){}»{-}\{)|({}(?ai:wishes){}»)|({}(?ai:aside){}»))"
-        ), near=r"\[|`(?=[`]|\Z)|\{|«(?=[\t\n\r \-/AW_aw\|▁｜]|\Z)", width=277,
+            r"`(``[\w-]{0,16} «wishes» \[ \{)|«(?:(wishes» \[ «wishes» \[ \{)|(wishes» \[ \] «/wishes»)|(wishes» \] «/"
+            r"wishes»)|(wishes» «/wishes»)|(wishes» ```[\w-]{0,16} \{)|(wishes» \[ \{)|(assistant»)|(wishes» \[ \{)|(w"
+            r"ishes» \{)|(wishes»)|(/aside»)|(aside»)|(/»)|({}(?ai:wishes){}»{}\[{-}«{}(?ai:wishes){}»{}\[{}\{)|({}(?a"
+            r"i:wishes){}»{-}`{}`{}`{}[\w-]{0,16}{-}\{)|({}(?ai:wishes){}»{-}\[{}\{)|({}(?ai:wishes){}»{}\[{}\{)|({}(?"
+            r"ai:wishes){}»{-}\{)|({}(?ai:wishes){}»)|({}(?ai:aside){}»))"
+        ), near=r"`(?=[`]|\Z)|«(?=[\t\n\r \-/AW_aw\|▁｜]|\Z)", width=277,
     )
     REASONING_AGAIN = Scanner(("reasoning", "«aside»", "", "", 0), find="«(aside»)", near=r"«(?=[a]|\Z)", width=8)
     OPENERS = (
@@ -160,27 +158,6 @@ class StreamParser(CallObjects):
     HEAD = Pattern('\\{\\s*"name"\\s*:\\s*"(?P<name>[^"\\\\\\x00-\\x1f]*)"')
     TO_ARGUMENTS = ', "arguments": {'
     USUAL_KEYS = ("name", "arguments")
-    BARE_CALL = WholeCall(
-        ("text", Pattern("(?:\\[\\s{0,64})?\\{\\s{0,16}"), ""),
-        ("text", Pattern('\\s{0,16}"name"\\s{0,16}:\\s{0,16}"'), '"name":"'),
-        (
-            "tool",
-            Pattern('(?!\\d)[\\w.:/-]{1,64}?(?="\\s{0,16},\\s{0,16}"arguments"\\s{0,16}:\\s{0,16})'),
-            '","arguments":',
-        ),
-        ("text", Pattern('"\\s{0,16},\\s{0,16}"arguments"\\s{0,16}:\\s{0,16}'), '","arguments":'),
-        ("object",),
-        ("text", Pattern("\\s{0,16}\\}"), "}"),
-        (
-            "line",
-            Pattern(
-                "\\s{0,16}[,;]|(?:\\s{0,16}[\\]}])?(?:[^\\S\\n]{0,16}(?:\\n(?!\\s{0,16}```)|\\Z)|\\s{0,16}\\]\\s{0,64}«/wishes»|\\s{0,16}«/wishes»|\\s{0,16}«wishes»|\\s{0,16}«/»|\\s{0,16}«assistant»)"
-            ),
-            62,
-        ),
-        styles=(STYLE, STYLE, STYLE),
-    )
-    LONE_OPENERS = ("[{", "{")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "] «/wishes»", "", "", 0), ("mark", "```\ufdd1 «wishes» [ {", "", "", 0),
@@ -196,6 +173,7 @@ class StreamParser(CallObjects):
     )
     USUAL_NEXT = ExpectedText(', {"name": "')
     REREADS_CALLS = True
+    UNOPENED_CALLS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Scanner(
         ("separator", ",", "", " ", 0), ("call", "; {", "", "", 0), ("closed", "] «/wishes»", "", "", 1),
@@ -252,11 +230,14 @@ class StreamParser(CallObjects):
 
     def _content(self) -> bool:
         # content = (text | "«/»")* ("«aside»" reasoning | "«wishes»[{" call)?
-        # What opens reasoning or bare is text once content has begun.
-        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning", "bare"))
+        unopened = self._unopened_calls()
+        if unopened is not None:
+            return unopened
+        # What opens reasoning is text once content has begun.
+        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
         if kind == "reasoning":
             return self._open_reasoning()
-        if kind in ("call", "bare"):
+        if kind == "call":
             return self._try_call("content") if self._calls_on else self._keep_as_text("content")
         if kind == "end":
             return self._end_turn()

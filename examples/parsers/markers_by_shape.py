@@ -20,7 +20,6 @@ if __package__:
         Pattern,
         Scanner,
         Style,
-        WholeCall,
         checked_text,
         require_runtime,
         run_command,
@@ -35,7 +34,6 @@ else:
         Pattern,
         Scanner,
         Style,
-        WholeCall,
         checked_text,
         require_runtime,
         run_command,
@@ -111,21 +109,6 @@ class StreamParser(CallObjects):
             r"do~\)))|`(``[\w-]{0,16} \(~do~\) \{)"
         ), near=r"#(?=[t]|\Z)|\((?=[\~]|\Z)|`(?=[`]|\Z)", width=158, leads="\n\n",
     )
-    BEFORE_CONTENT = Scanner(
-        ("final_end", "#top#", "", "", 0), ("call", "(~do~) (~do~) {", "", "", 0),
-        ("empty", "(~do~) (~/do~)", "", "", 0), ("call", "(~do~) ```\ufdd1 {", "", "", 0),
-        ("header", "(~assistant~)", "", "", 0), ("content", "(~answer~)", "", "", 0),
-        ("content_end", "(~/aside~)", "", "", 0), ("content", "(~aside~)", "\n\n", "", 0),
-        ("call", "(~do~) [ {", "", "", 0), ("stray", "(~/muse~)", "", "\n", 0), ("reasoning", "(~muse~)", "", "", 0),
-        ("call", "(~do~) {", "", "", 2), ("call", "(~do~) {", "", "", 2), ("end", "(~end~)", "", "", 0),
-        ("call", "(~do~)", "", "\n", 2), ("bare", "[ {", "", "", 1), ("call", "```\ufdd1 (~do~) {", "", "", 0),
-        ("bare", "{", "", "", 1),
-        find=(
-            r"#(top#)|\((?:(~do~\) \(~do~\) \{)|(~do~\) \(~/do~\))|(~do~\) ```[\w-]{0,16} \{)|(~assistant~\))|(~answer"
-            r"~\))|(~/aside~\))|(~aside~\))|(~do~\) \[ \{)|(~/muse~\))|(~muse~\))|(~do~\) \{)|(~do~\) \{)|(~end~\))|(~"
-            r"do~\)))|\[( \{)|`(``[\w-]{0,16} \(~do~\) \{)|\{()"
-        ), near=r"#(?=[t]|\Z)|\((?=[\~]|\Z)|\[|`(?=[`]|\Z)|\{", width=158, leads="\n\n",
-    )
     REASONING_AGAIN = Scanner(
         ("reasoning", "(~muse~)", "", "", 0), find=r"\((~muse~\))", near=r"\((?=[\~]|\Z)", width=9
     )
@@ -140,23 +123,6 @@ class StreamParser(CallObjects):
     HEAD = Pattern('\\{\\s*"call"\\s*:\\s*"(?P<name>[^"\\\\\\x00-\\x1f]*)"')
     TO_ARGUMENTS = ', "with": {'
     USUAL_KEYS = ("call", "with")
-    BARE_CALL = WholeCall(
-        ("text", Pattern("(?:\\[\\s{0,64})?\\{\\s{0,16}"), ""),
-        ("text", Pattern('\\s{0,16}"call"\\s{0,16}:\\s{0,16}"'), '"call":"'),
-        ("tool", Pattern('(?!\\d)[\\w.:/-]{1,64}?(?="\\s{0,16},\\s{0,16}"with"\\s{0,16}:\\s{0,16})'), '","with":'),
-        ("text", Pattern('"\\s{0,16},\\s{0,16}"with"\\s{0,16}:\\s{0,16}'), '","with":'),
-        ("object",),
-        ("text", Pattern("\\s{0,16}\\}"), "}"),
-        (
-            "line",
-            Pattern(
-                "\\s{0,16}[,;]|(?:\\s{0,16}[\\]}])?(?:[^\\S\\n]{0,16}(?:\\n(?!\\s{0,16}```)|\\Z)|\\s{0,16}\\(~/do~\\)|\\s{0,16}\\(~do~\\)|\\s{0,16}\\(~end~\\)|\\s{0,16}\\(~assistant~\\))"
-            ),
-            64,
-        ),
-        styles=(STYLE, STYLE, STYLE),
-    )
-    LONE_OPENERS = ("{", "[{")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "(~assistant~)", "", "", 0), ("mark", "(~/do~)", "", "", 0), ("mark", "(~end~)", "", "", 0),
@@ -167,6 +133,7 @@ class StreamParser(CallObjects):
     LEFT_OVER = Scanner(("call", "(~do~)", "", "", 0), find=r"\((~do~\))", near=r"\((?=[\~]|\Z)", width=7)
     USUAL_NEXT = ExpectedText(', {"call": "')
     REREADS_CALLS = True
+    UNOPENED_CALLS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Scanner(
         ("final_end", "#top#", "", "", 0), ("call", "(~do~) (~do~) {", "", "", 0),
@@ -221,15 +188,17 @@ class StreamParser(CallObjects):
 
     def _content(self) -> bool:
         # content = (text | "(~answer~)" | "(~/aside~)" | "(~end~)")* ("(~muse~)" reasoning | "(~do~){" call)?
-        # What opens reasoning or bare is text once content has begun.
-        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning", "bare"))
+        unopened = self._unopened_calls()
+        if unopened is not None:
+            return unopened
+        kind = self._until(self.IN_CONTENT, "content")
         if kind == "reasoning":
             return self._open_reasoning()
         if kind == "content":
             return self._drop(False)
         if kind == "content_end":
             return self._drop()
-        if kind in ("call", "bare"):
+        if kind == "call":
             return self._try_call("content") if self._calls_on else self._keep_as_text("content")
         if kind == "end":
             return self._end_turn()

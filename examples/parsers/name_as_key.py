@@ -17,10 +17,8 @@ if __package__:
         Delta,
         ExpectedText,
         Message,
-        Pattern,
         Scanner,
         Style,
-        WholeCall,
         checked_text,
         require_runtime,
         run_command,
@@ -32,10 +30,8 @@ else:
         Delta,
         ExpectedText,
         Message,
-        Pattern,
         Scanner,
         Style,
-        WholeCall,
         checked_text,
         require_runtime,
         run_command,
@@ -109,11 +105,11 @@ class StreamParser(CallObjects):
     BEFORE_CONTENT = Scanner(
         ("header", "%answer%", "", "\n", 0), ("final_end", "%%", "", "\n", 0), ("call", "(use [ (use [ {", "", "", 0),
         ("empty", "(use [ ] use)", "", "", 0), ("reasoning", "(scratch ", "", " ", 2), ("call", "(use [ {", "", "", 1),
-        ("bare", "[ {", "", "", 1), ("call", "```\ufdd1 (use [ {", "", "", 0), ("bare", "{", "", "", 1),
+        ("call", "```\ufdd1 (use [ {", "", "", 0),
         find=(
-            r"%(?:(answer%)|(%))|\((?:(use \[ \(use \[ \{)|(use \[ \] use\))|(scratch(?!\w))|(use \[ \{))|\[( \{)|`(``"
-            r"[\w-]{0,16} \(use \[ \{)|\{()"
-        ), near=r"%(?=[%a]|\Z)|\((?=[su]|\Z)|\[|`(?=[`]|\Z)|\{", width=271,
+            r"%(?:(answer%)|(%))|\((?:(use \[ \(use \[ \{)|(use \[ \] use\))|(scratch(?!\w))|(use \[ \{))|`(``[\w-]{0,"
+            r"16} \(use \[ \{)"
+        ), near=r"%(?=[%a]|\Z)|\((?=[su]|\Z)|`(?=[`]|\Z)", width=271,
     )
     REASONING_AGAIN = Scanner(
         ("reasoning", "(scratch ", "", " ", 2), find=r"\((scratch(?!\w))", near=r"\((?=[s]|\Z)", width=9
@@ -123,23 +119,6 @@ class StreamParser(CallObjects):
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("*",): "arguments"}
     OBJECT_OPENER = "{"
     CLOSERS = ("] use)",)
-    BARE_CALL = WholeCall(
-        ("text", Pattern("(?:\\[\\s{0,64})?\\{\\s{0,16}"), ""),
-        ("text", Pattern('"'), '"'),
-        ("tool", Pattern('(?!\\d)[\\w.:/-]{1,64}?(?="\\s{0,16}:\\s{0,16})'), '":'),
-        ("text", Pattern('"\\s{0,16}:\\s{0,16}'), '":'),
-        ("object",),
-        ("text", Pattern("\\s{0,16}\\}"), "}"),
-        (
-            "line",
-            Pattern(
-                "\\s{0,16}[,;]|(?:\\s{0,16}[\\]}])?(?:[^\\S\\n]{0,16}(?:\\n(?!\\s{0,16}```)|\\Z)|\\s{0,16}\\]\\s{0,64}use\\)|\\s{0,16}\\(use\\s{0,64}\\[\\s{0,64}\\{|\\s{0,16}\\(use\\s{0,64}\\[\\s{0,64}\\(use\\s{0,64}\\[\\s{0,64}\\{|\\s{0,16}%answer%)"
-            ),
-            65,
-        ),
-        styles=(STYLE, STYLE, STYLE),
-    )
-    LONE_OPENERS = ("[{", "{")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "%answer%", "", "", 0), ("mark", "(use [ (use [ {", "", "", 0), ("mark", "(use [ {", "", "", 1),
@@ -150,6 +129,7 @@ class StreamParser(CallObjects):
     LEFT_OVER = Scanner(("call", "(use [", "", "", 0), find=r"\((use \[)", near=r"\((?=[u]|\Z)", width=71)
     USUAL_NEXT = ExpectedText(', {"')
     REREADS_CALLS = True
+    UNOPENED_CALLS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Scanner(
         ("header", "%answer%", "", "\n", 0), ("final_end", "%%", "", "\n", 0), ("call", "(use [ (use [ {", "", "", 0),
@@ -202,9 +182,12 @@ class StreamParser(CallObjects):
 
     def _content(self) -> bool:
         # content = text ("(scratch" reasoning | "(use [{" call)?
-        # What opens reasoning or bare is text once content has begun.
-        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning", "bare"))
-        if kind in ("call", "bare"):
+        unopened = self._unopened_calls()
+        if unopened is not None:
+            return unopened
+        # What opens reasoning is text once content has begun.
+        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
+        if kind == "call":
             return self._try_call("content") if self._calls_on else self._keep_as_text("content")
         if kind == "end":
             return self._end_turn()

@@ -20,7 +20,6 @@ if __package__:
         Pattern,
         Scanner,
         Style,
-        WholeCall,
         checked_text,
         require_runtime,
         run_command,
@@ -35,7 +34,6 @@ else:
         Pattern,
         Scanner,
         Style,
-        WholeCall,
         checked_text,
         require_runtime,
         run_command,
@@ -106,24 +104,6 @@ class StreamParser(CallObjects):
             r"}\])|({}={}(?ai:stop){}={}\]))|`(``[\w-]{0,16} \[=request=\] \{)"
         ), near=r"\[(?=[\t\n\r \-=_\|▁｜]|\Z)|`(?=[`]|\Z)", width=283,
     )
-    BEFORE_CONTENT = Scanner(
-        ("call", "[=request=] [=request=] {", "", "", 0), ("call", "[=request=] ```\ufdd1 {", "", "", 0),
-        ("call", "[=request=] [ {", "", "", 0), ("call", "[=request=] {", "", "", 2),
-        ("header", "[=assistant=]", "", "", 0), ("call", "[=request=] {", "", "", 2),
-        ("call", "[=request=]", "", "\n", 2), ("end", "[=stop=]", "", "", 0), ("final_end", "[=top=]", "", "", 0),
-        ("bare", "[ {", "", "", 1), ("call", "\x00[=request=][=request=]{", "", "", 6),
-        ("call", "\x00[=request=]```\ufdd1{", "", "", 6), ("call", "\x00[=request=][{", "", "", 6),
-        ("call", "\x00[=request=]{", "", "", 6), ("call", "\x00[=request=]{", "", "", 6),
-        ("call", "\x00[=request=]", "", "\n", 6), ("end", "\x00[=stop=]", "", "", 6),
-        ("call", "```\ufdd1 [=request=] {", "", "", 0), ("bare", "{", "", "", 1),
-        find=(
-            r"\[(?:(=request=\] \[=request=\] \{)|(=request=\] ```[\w-]{0,16} \{)|(=request=\] \[ \{)|(=request=\] \{)"
-            r"|(=assistant=\])|(=request=\] \{)|(=request=\])|(=stop=\])|(=top=\])|( \{)|({}={}(?ai:request){}={}\]{-}"
-            r"\[{}={}(?ai:request){}={}\]{}\{)|({}={}(?ai:request){}={}\]{-}`{}`{}`{}[\w-]{0,16}{-}\{)|({}={}(?ai:requ"
-            r"est){}={}\]{-}\[{}\{)|({}={}(?ai:request){}={}\]{-}\{)|({}={}(?ai:request){}={}\]{}\{)|({}={}(?ai:reques"
-            r"t){}={}\])|({}={}(?ai:stop){}={}\]))|`(``[\w-]{0,16} \[=request=\] \{)|\{()"
-        ), near=r"\[|`(?=[`]|\Z)|\{", width=283,
-    )
     OPENERS = (
         "[=request=] [=request=] {", "[=request=] ```\ufdd1 {", "[=request=] [ {", "[=request=] {", "[=request=] {",
         "[=request=]",
@@ -137,23 +117,6 @@ class StreamParser(CallObjects):
     HEAD = Pattern('\\{\\s*"function"\\s*:\\s*"(?P<name>[^"\\\\\\x00-\\x1f]*)"')
     TO_ARGUMENTS = ', "input": {'
     USUAL_KEYS = ("function", "input")
-    BARE_CALL = WholeCall(
-        ("text", Pattern("(?:\\[\\s{0,64})?\\{\\s{0,16}"), ""),
-        ("text", Pattern('\\s{0,16}"function"\\s{0,16}:\\s{0,16}"'), '"function":"'),
-        ("tool", Pattern('(?!\\d)[\\w.:/-]{1,64}?(?="\\s{0,16},\\s{0,16}"input"\\s{0,16}:\\s{0,16})'), '","input":'),
-        ("text", Pattern('"\\s{0,16},\\s{0,16}"input"\\s{0,16}:\\s{0,16}'), '","input":'),
-        ("object",),
-        ("text", Pattern("\\s{0,16}\\}"), "}"),
-        (
-            "line",
-            Pattern(
-                "\\s{0,16}[,;]|(?:\\s{0,16}[\\]}])?(?:[^\\S\\n]{0,16}(?:\\n(?!\\s{0,16}```)|\\Z)|\\s{0,16}\\[=request=\\]|\\s{0,16}\\[=stop=\\]|\\s{0,16}\\[=assistant=\\])"
-            ),
-            64,
-        ),
-        styles=(STYLE, STYLE, STYLE),
-    )
-    LONE_OPENERS = ("{", "[{")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "[=assistant=]", "", "", 0), ("mark", "[=request=]", "", "", 1), ("mark", "[=stop=]", "", "", 0),
@@ -164,6 +127,7 @@ class StreamParser(CallObjects):
     LEFT_OVER = Scanner(("call", "[=request=]", "", "", 0), find=r"\[(=request=\])", near=r"\[(?=[=]|\Z)", width=12)
     USUAL_NEXT = ExpectedText('[=request=]{"function": "')
     REREADS_CALLS = True
+    UNOPENED_CALLS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Scanner(
         ("call", ", [=request=] [=request=] {", "", "", 0), ("call", ", [=request=] ```\ufdd1 {", "", "", 0),
@@ -212,9 +176,11 @@ class StreamParser(CallObjects):
 
     def _content(self) -> bool:
         # content = (text | "[=stop=]")* ("[=request=]{" call)?
-        # What opens reasoning or bare is text once content has begun.
-        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning", "bare"))
-        if kind in ("call", "bare"):
+        unopened = self._unopened_calls()
+        if unopened is not None:
+            return unopened
+        kind = self._until(self.IN_CONTENT, "content")
+        if kind == "call":
             return self._try_call("content") if self._calls_on else self._keep_as_text("content")
         if kind == "end":
             return self._end_turn()

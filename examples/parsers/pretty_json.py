@@ -20,7 +20,6 @@ if __package__:
         Pattern,
         Scanner,
         Style,
-        WholeCall,
         checked_text,
         require_runtime,
         run_command,
@@ -35,7 +34,6 @@ else:
         Pattern,
         Scanner,
         Style,
-        WholeCall,
         checked_text,
         require_runtime,
         run_command,
@@ -95,19 +93,6 @@ class StreamParser(CallObjects):
             r": ```json(?!\w)))|`(``json \[ \{)"
         ), near=r"<(?=[\t\n\r \-FS_f\|▁｜]|\Z)|S(?=[t]|\Z)|`(?=[`]|\Z)", width=424, leads="\n",
     )
-    BEFORE_CONTENT = Scanner(
-        ("end", "<FIN>", "", "", 0), ("header", "<SAY>", "", "", 0), ("end", "\x00<fin>", "", "", 6),
-        ("call", "Steps: ```json [ Steps: ```json [ {", "\n", "", 0), ("call", "Steps: ```json [ {", "\n", "", 2),
-        ("empty", "Steps: ```json [ ] ```", "", "", 0), ("call", "Steps: ```json ```\ufdd1 {", "\n", "", 0),
-        ("call", "Steps: ```json [ {", "\n", "", 2), ("call", "Steps: ```json {", "\n", "", 0),
-        ("call", "Steps: ```json ", "\n", "\n", 2), ("bare", "[ {", "", "", 2), ("bare", "[ {", "", "", 2),
-        ("call", "```json [ {", "", "", 1), ("bare", "{", "", "", 1),
-        find=(
-            r"<(?:(FIN>)|(SAY>)|({}(?ai:FIN){}>))|S(?:(teps: ```json \[ Steps: ```json \[ \{)|(teps: ```json \[ \{)|(t"
-            r"eps: ```json \[ \] ```)|(teps: ```json ```[\w-]{0,16} \{)|(teps: ```json \[ \{)|(teps: ```json \{)|(teps"
-            r": ```json(?!\w)))|\[(?:( \{)|( \{))|`(``json \[ \{)|\{()"
-        ), near=r"<(?=[\t\n\r \-FS_f\|▁｜]|\Z)|S(?=[t]|\Z)|\[|`(?=[`]|\Z)|\{", width=424, leads="\n",
-    )
     OPENERS = (
         "Steps: ```json [ Steps: ```json [ {", "Steps: ```json [ {", "Steps: ```json ```\ufdd1 {", "Steps: ```json [ {",
         "Steps: ```json {", "Steps: ```json", "```json [ {",
@@ -121,23 +106,6 @@ class StreamParser(CallObjects):
     HEAD = Pattern('\\{\\s*"step"\\s*:\\s*"(?P<name>[^"\\\\\\x00-\\x1f]*)"')
     TO_ARGUMENTS = ',\n        "with": {'
     USUAL_KEYS = ("step", "with")
-    BARE_CALL = WholeCall(
-        ("text", Pattern("(?:\\[\\s{0,64})?\\{\\s{0,16}"), ""),
-        ("text", Pattern('\\s{0,16}"step"\\s{0,16}:\\s{0,16}"'), '"step":"'),
-        ("tool", Pattern('(?!\\d)[\\w.:/-]{1,64}?(?="\\s{0,16},\\s{0,16}"with"\\s{0,16}:\\s{0,16})'), '","with":'),
-        ("text", Pattern('"\\s{0,16},\\s{0,16}"with"\\s{0,16}:\\s{0,16}'), '","with":'),
-        ("object",),
-        ("text", Pattern("\\s{0,16}\\}"), "}"),
-        (
-            "line",
-            Pattern(
-                "\\s{0,16}[,;]|(?:\\s{0,16}[\\]}])?(?:[^\\S\\n]{0,16}(?:\\n(?!\\s{0,16}```)|\\Z)|\\s{0,16}<FIN>|\\s{0,16}<SAY>)"
-            ),
-            56,
-        ),
-        styles=(STYLE, STYLE, STYLE),
-    )
-    LONE_OPENERS = ("[\n    {", "[{", "{")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "<FIN>", "", "", 0), ("mark", "<SAY>", "", "", 0), ("mark", "Steps: ```json", "", "", 0),
@@ -150,6 +118,7 @@ class StreamParser(CallObjects):
     )
     USUAL_NEXT = ExpectedText(',\n    {\n        "step": "')
     REREADS_CALLS = True
+    UNOPENED_CALLS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Scanner(
         ("separator", ",", "", "\n    ", 0), ("call", "; {", "", "", 0), ("end", "<FIN>", "", "", 0),
@@ -184,9 +153,11 @@ class StreamParser(CallObjects):
 
     def _content(self) -> bool:
         # content = (text | "<FIN>")* ("Steps:\n```json\n[\n    {" call)?
-        # What opens reasoning or bare is text once content has begun.
-        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning", "bare"))
-        if kind in ("call", "bare"):
+        unopened = self._unopened_calls()
+        if unopened is not None:
+            return unopened
+        kind = self._until(self.IN_CONTENT, "content")
+        if kind == "call":
             return self._try_call("content") if self._calls_on else self._keep_as_text("content")
         if kind == "end":
             return self._end_turn()

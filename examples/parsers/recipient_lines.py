@@ -97,6 +97,7 @@ class StreamParser(Objects):
     BREAKS = Scanner(("mark", "#:assistant", "", "", 0), find="#(:assistant)", near=r"#(?=[:]|\Z)", width=12, first="#")
     USUAL_NEXT = ExpectedText("==> ")
     REREADS_CALLS = True
+    UNOPENED_CALLS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Scanner(
         ("header", "#:assistant ", "", "\n", 2), ("final_end", "#top#", "", "", 0), ("call", ", ==>", "", " ", 0),
@@ -112,6 +113,9 @@ class StreamParser(Objects):
 
     def _content(self) -> bool:
         # content = (text | "==> everyone")* ("==>" call)?
+        unopened = self._unopened_calls()
+        if unopened is not None:
+            return unopened
         kind = self._until(self.IN_CONTENT, "content")
         if kind == "content":
             return self._drop(False)

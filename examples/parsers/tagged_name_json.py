@@ -116,6 +116,7 @@ class StreamParser(Objects):
     LEFT_OVER = Scanner(("call", "§call§", "", "", 0), find="§(call§)", near=r"§(?=[c]|\Z)", width=7)
     USUAL_NEXT = ExpectedText("§call§")
     REREADS_CALLS = True
+    UNOPENED_CALLS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Scanner(
         ("call", ", §call§ §call§", "", "", 0), ("call", ", §call§", "", "", 2), ("call", "; §call§ §call§", "", "", 0),
@@ -154,6 +155,9 @@ class StreamParser(Objects):
 
     def _content(self) -> bool:
         # content = (text | "§end§")* ("§muse§" reasoning | "§call§" call)?
+        unopened = self._unopened_calls()
+        if unopened is not None:
+            return unopened
         kind = self._until(self.IN_CONTENT, "content")
         if kind == "reasoning":
             return self._open_reasoning()

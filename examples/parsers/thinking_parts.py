@@ -143,6 +143,7 @@ class StreamParser(Objects):
     LEFT_OVER = Scanner(("call", "[NEED]", "", "", 0), find=r"\[(NEED\])", near=r"\[(?=[N]|\Z)", width=7)
     USUAL_NEXT = ExpectedText("[NEED]")
     REREADS_CALLS = True
+    UNOPENED_CALLS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Scanner(
         ("call", ", [NEED] [NEED]", "", "", 0), ("call", ", [NEED]", "", "", 2), ("call", "; [NEED] [NEED]", "", "", 0),
@@ -178,6 +179,9 @@ class StreamParser(Objects):
 
     def _content(self) -> bool:
         # content = (text | "[END]")* ("[PONDER]" reasoning | "[NEED]" call)?
+        unopened = self._unopened_calls()
+        if unopened is not None:
+            return unopened
         # What opens reasoning is text once content has begun.
         kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
         if kind == "reasoning":

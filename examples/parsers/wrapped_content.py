@@ -20,7 +20,6 @@ if __package__:
         Pattern,
         Scanner,
         Style,
-        WholeCall,
         checked_text,
         require_runtime,
         run_command,
@@ -35,7 +34,6 @@ else:
         Pattern,
         Scanner,
         Style,
-        WholeCall,
         checked_text,
         require_runtime,
         run_command,
@@ -135,15 +133,14 @@ class StreamParser(CallObjects):
         ("call", "\x00<#acts#><#acts#>{", "", "", 6), ("call", "\x00<#acts#>```\ufdd1{", "", "", 6),
         ("call", "\x00<#acts#>[{", "", "", 6), ("call", "\x00<#acts#>{", "", "", 6),
         ("reasoning", "\x00<#plan#>", "", "", 6), ("call", "\x00<#acts#>", "", "\n", 6),
-        ("end", "\x00<#over#>", "", "", 6), ("bare", "[ {", "", "", 1), ("call", "```\ufdd1 <#acts#> {", "", "", 0),
-        ("bare", "{", "", "", 1),
+        ("end", "\x00<#over#>", "", "", 6), ("call", "```\ufdd1 <#acts#> {", "", "", 0),
         find=(
             r"<(?:(#acts#> <#acts#> \{)|(#acts#> <#/acts#>)|(#acts#> ```[\w-]{0,16} \{)|(#assistant#>)|(#/answer#>)|(#"
             r"acts#> \[ \{)|(#answer#>)|(#acts#> \{)|(#/plan#>)|(#plan#>)|(#acts#>)|(#over#>)|({}#{}(?ai:acts){}#{}>{-"
             r"}<{}#{}(?ai:acts){}#{}>{-}\{)|({}#{}(?ai:acts){}#{}>{-}`{}`{}`{}[\w-]{0,16}{-}\{)|({}#{}(?ai:acts){}#{}>"
             r"{-}\[{}\{)|({}#{}(?ai:acts){}#{}>{-}\{)|({}#{}(?ai:plan){}#{}>)|({}#{}(?ai:acts){}#{}>)|({}#{}(?ai:over)"
-            r"{}#{}>))|\[( \{)|`(``[\w-]{0,16} <#acts#> \{)|\{()"
-        ), near=r"<(?=[\t\n\r #\-_\|▁｜]|\Z)|\[|`(?=[`]|\Z)|\{", width=288,
+            r"{}#{}>))|`(``[\w-]{0,16} <#acts#> \{)"
+        ), near=r"<(?=[\t\n\r #\-_\|▁｜]|\Z)|`(?=[`]|\Z)", width=288,
     )
     REASONING_AGAIN = Scanner(("reasoning", "<#plan#>", "", "", 0), find="<(#plan#>)", near=r"<(?=[#]|\Z)", width=9)
     OPENERS = ("<#acts#> <#acts#> {", "<#acts#> ```\ufdd1 {", "<#acts#> [ {", "<#acts#> {", "<#acts#>")
@@ -157,23 +154,6 @@ class StreamParser(CallObjects):
     HEAD = Pattern('\\{\\s*"tool"\\s*:\\s*"(?P<name>[^"\\\\\\x00-\\x1f]*)"')
     TO_ARGUMENTS = ', "input": {'
     USUAL_KEYS = ("tool", "input")
-    BARE_CALL = WholeCall(
-        ("text", Pattern("(?:\\[\\s{0,64})?\\{\\s{0,16}"), ""),
-        ("text", Pattern('\\s{0,16}"tool"\\s{0,16}:\\s{0,16}"'), '"tool":"'),
-        ("tool", Pattern('(?!\\d)[\\w.:/-]{1,64}?(?="\\s{0,16},\\s{0,16}"input"\\s{0,16}:\\s{0,16})'), '","input":'),
-        ("text", Pattern('"\\s{0,16},\\s{0,16}"input"\\s{0,16}:\\s{0,16}'), '","input":'),
-        ("object",),
-        ("text", Pattern("\\s{0,16}\\}"), "}"),
-        (
-            "line",
-            Pattern(
-                "\\s{0,16}[,;]|(?:\\s{0,16}[\\]}])?(?:[^\\S\\n]{0,16}(?:\\n(?!\\s{0,16}```)|\\Z)|\\s{0,16}<#/acts#>|\\s{0,16}<#acts#>|\\s{0,16}<#over#>|\\s{0,16}<#assistant#>)"
-            ),
-            64,
-        ),
-        styles=(STYLE, STYLE, STYLE),
-    )
-    LONE_OPENERS = ("{", "[{")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "<#assistant#>", "", "", 0), ("mark", "<#/acts#>", "", "", 0), ("mark", "<#acts#>", "", "", 1),
@@ -188,6 +168,7 @@ class StreamParser(CallObjects):
     )
     USUAL_NEXT = ExpectedText('{"tool": "', '\n{"tool": "')
     REREADS_CALLS = True
+    UNOPENED_CALLS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Scanner(
         ("call", ", {", "", "", 0), ("call", "; {", "", "", 0), ("call", "<#acts#> <#acts#> {", "", "", 0),
@@ -247,15 +228,18 @@ class StreamParser(CallObjects):
 
     def _content(self) -> bool:
         # content = (text | "<#answer#>" | "<#/answer#>" | "<#over#>")* ("<#plan#>" reasoning | "<#acts#>\n{" call)?
-        # What opens reasoning or bare is text once content has begun.
-        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning", "bare"))
+        unopened = self._unopened_calls()
+        if unopened is not None:
+            return unopened
+        # What opens reasoning is text once content has begun.
+        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
         if kind == "reasoning":
             return self._open_reasoning()
         if kind == "content":
             return self._drop(False)
         if kind == "content_end":
             return self._drop()
-        if kind in ("call", "bare"):
+        if kind == "call":
             return self._try_call("content") if self._calls_on else self._keep_as_text("content")
         if kind == "end":
             return self._end_turn()
