@@ -385,7 +385,7 @@ RULES: dict[str, tuple[str, str, Any, bool, list[str]]] = {
     "a word like a marker in the plural is text": (
         "parameter-tags",
         "I see <deeds> here.<:>\n",
-        ("I see <deeds> here.", None, []),
+        (None, "I see <deeds> here.", []),
         False,
         [],
     ),
