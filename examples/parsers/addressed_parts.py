@@ -89,8 +89,8 @@ class StreamParser(RawPairs):
         ("unclosed", "to user:>", " ", "", 1),
         find=(
             r"#(top#)|<(?:(:from\s{1,64}assistant\s{1,64}to\s{1,64}user:>)|(:more:> <:from\s{1,64}assistant)|(:more:>)"
-            "|(:over:>)|({}:{}(?ai:more){}:{}>{}<{}:{}(?ai:from){-}(?ai:assistant))|({}:{}(?ai:more){}:{}>)|({}:{}(?a"
-            r"i:over){}:{}>))|t(o\s{1,64}user:>)"
+            "|(:over:>)|({}:{}(?ai:mores?){}:{}>{}<{}:{}(?ai:froms?){-}(?ai:assistants?))|({}:{}(?ai:mores?){}:{}>)|("
+            r"{}:{}(?ai:overs?){}:{}>))|t(o\s{1,64}user:>)"
         ), near=r"#(?=[t]|\Z)|<(?=[\t\n\r \-:_\|▁｜]|\Z)|t(?=[o]|\Z)", width=249, leads=" ",
     )
     IN_CONTENT = Scanner(
@@ -100,7 +100,7 @@ class StreamParser(RawPairs):
         ("content", "to user:>", " ", "", 0), ("line", "to ", " ", " ", 2),
         find=(
             r"#(top#)|<(?:(:more:> <:from\s{1,64}assistant)|(:from\s{1,64}assistant)|(:over:>)|(:more:>)|({}:{}(?ai:ov"
-            r"er){}:{}>))|t(?:(o\s{1,64}self:>)|(o\s{1,64}user:>)|(o(?!\w)))"
+            r"ers?){}:{}>))|t(?:(o\s{1,64}self:>)|(o\s{1,64}user:>)|(o(?!\w)))"
         ), near=r"#(?=[t]|\Z)|<(?=[\t\n\r \-:_\|▁｜]|\Z)|t(?=[o]|\Z)", width=153, leads=" ",
     )
     REASONING_AGAIN = Scanner(
@@ -218,8 +218,8 @@ class StreamParser(RawPairs):
         ("content", "to user:>", " ", "", 0), ("call", "to ", "", " ", 2),
         find=(
             r"#(top#)|,( to(?!\w))|;( to(?!\w))|<(?:(:more:> <:from\s{1,64}assistant(?!\w))|(:from\s{1,64}assistant)|("
-            ":over:>)|(:more:>)|(/run>)|({}:{}(?ai:more){}:{}>{}<{}:{}(?ai:from){-}(?ai:assistant))|({}:{}(?ai:over){"
-            r"}:{}>)|({}[/\\]{}(?ai:run){}>))|t(?:(o\s{1,64}self:>)|(o\s{1,64}user:>)|(o(?!\w)))"
+            ":over:>)|(:more:>)|(/run>)|({}:{}(?ai:mores?){}:{}>{}<{}:{}(?ai:froms?){-}(?ai:assistants?))|({}:{}(?ai:"
+            r"overs?){}:{}>)|({}[/\\]{}(?ai:runs?){}>))|t(?:(o\s{1,64}self:>)|(o\s{1,64}user:>)|(o(?!\w)))"
         ), near=r"#(?=[t]|\Z)|,|;|<(?=[\t\n\r \-/:\\_\|▁｜]|\Z)|t(?=[o]|\Z)", width=249, leads=" ",
     )
 

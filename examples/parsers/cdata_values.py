@@ -85,8 +85,8 @@ class StreamParser(WrappedValues):
         ("respelled", "\x00</quiet>", "\n", "\n\n", 6), ("line", '```\ufdd1 <act name="', "", "", 0),
         find=(
             r'<(?:(act\s{1,64}name=" <act\s{1,64}name=")|(act\s{1,64}name=")|(act\s{1,64}name)|(/quiet>)|(-/->)|({}(?a'
-            'i:act){-}(?ai:name){}={}"{-}<{}(?ai:act){-}(?ai:name){}={}")|({}(?ai:act){-}(?ai:name){}={}")|({}(?ai:ac'
-            r't){-}(?ai:name))|({}[/\\]{}(?ai:quiet){}>))|`(``[\w-]{0,16} <act\s{1,64}name=")'
+            'i:act){-}(?ai:name){}={}"{-}<{}(?ai:act){-}(?ai:name){}={}")|({}(?ai:acts?){-}(?ai:names?){}={}")|({}(?a'
+            r'i:act){-}(?ai:name))|({}[/\\]{}(?ai:quiets?){}>))|`(``[\w-]{0,16} <act\s{1,64}name=")'
         ), near=r"<(?=[\t\n\r \-/A\\_a\|▁｜]|\Z)|`(?=[`]|\Z)", width=372, leads="\n",
     )
     IN_CONTENT = Scanner(
@@ -99,7 +99,8 @@ class StreamParser(WrappedValues):
         find=(
             r'<(?:(act\s{1,64}name=" <act\s{1,64}name=")|(act\s{1,64}name=" </act>)|(-assistant->)|(act\s{1,64}name=")'
             r'|(act\s{1,64}name)|(/quiet>)|(quiet>)|(-/->)|({}(?ai:act){-}(?ai:name){}={}"{-}<{}(?ai:act){-}(?ai:name)'
-            r'{}={}")|({}(?ai:act){-}(?ai:name){}={}")|({}(?ai:act){-}(?ai:name)))|`(``[\w-]{0,16} <act\s{1,64}name=")'
+            r'{}={}")|({}(?ai:acts?){-}(?ai:names?){}={}")|({}(?ai:act){-}(?ai:name)))|`(``[\w-]{0,16} <act\s{1,64}nam'
+            'e=")'
         ), near=r"<(?=[\t\n\r \-/A_aq\|▁｜]|\Z)|`(?=[`]|\Z)", width=372, leads="\n",
     )
     BEFORE_CONTENT = Scanner(
@@ -113,8 +114,8 @@ class StreamParser(WrappedValues):
         find=(
             r'<(?:(act\s{1,64}name=" <act\s{1,64}name=")|(act\s{1,64}name=" </act>)|(-assistant->)|(act\s{1,64}name=")'
             r'|(act\s{1,64}name)|(/quiet>)|(quiet>)|(-/->)|({}(?ai:act){-}(?ai:name){}={}"{-}<{}(?ai:act){-}(?ai:name)'
-            r'{}={}")|({}(?ai:act){-}(?ai:name){}={}")|({}(?ai:act){-}(?ai:name))|({}(?ai:quiet){}>))|`(``[\w-]{0,16} '
-            r'<act\s{1,64}name=")'
+            r'{}={}")|({}(?ai:acts?){-}(?ai:names?){}={}")|({}(?ai:act){-}(?ai:name))|({}(?ai:quiets?){}>))|`(``[\w-]{'
+            r'0,16} <act\s{1,64}name=")'
         ), near=r"<(?=[\t\n\r \-/AQ_aq\|▁｜]|\Z)|`(?=[`]|\Z)", width=372, leads="\n",
     )
     REASONING_AGAIN = Scanner(("reasoning", "<quiet>", "", "\n", 0), find="<(quiet>)", near=r"<(?=[q]|\Z)", width=8)
@@ -230,8 +231,8 @@ class StreamParser(WrappedValues):
             r',(?:( <act\s{1,64}name=" <act\s{1,64}name=")|( <act\s{1,64}name="))|;(?:( <act\s{1,64}name=" <act\s{1,64'
             r'}name=")|( <act\s{1,64}name="))|<(?:(act\s{1,64}name=" <act\s{1,64}name=")|(act\s{1,64}name=" </act>)|(-'
             r'assistant->)|(act\s{1,64}name=")|(act\s{1,64}name)|(/quiet>)|(quiet>)|(/act>)|(-/->)|({}(?ai:act){-}(?ai'
-            ':name){}={}"{-}<{}(?ai:act){-}(?ai:name){}={}")|({}(?ai:act){-}(?ai:name){}={}")|({}(?ai:act){-}(?ai:nam'
-            r'e))|({}[/\\]{}(?ai:act){}>))|`(``[\w-]{0,16} <act\s{1,64}name=")'
+            ':name){}={}"{-}<{}(?ai:act){-}(?ai:name){}={}")|({}(?ai:acts?){-}(?ai:names?){}={}")|({}(?ai:act){-}(?ai'
+            r':name))|({}[/\\]{}(?ai:acts?){}>))|`(``[\w-]{0,16} <act\s{1,64}name=")'
         ), near=r",|;|<(?=[\t\n\r \-/A\\_aq\|▁｜]|\Z)|`(?=[`]|\Z)", width=372, leads="\n",
     )
     AFTER_TURN = Scanner(

@@ -95,7 +95,7 @@ class StreamParser(CallObjects):
         ("line", "```\ufdd1 [[call ", "", " ", 2),
         find=(
             r"\[(?:(\[call \[\[call(?!\w))|(\[/depth\]\])|(\[call(?!\w))|(\[\.\]\])|({}\[{}(?ai:call){-}\[{}\[{}(?ai:c"
-            r"all))|({}\[{}[/\\]{}(?ai:depth){}\]{}\])|({}\[{}(?ai:call)))|`(``[\w-]{0,16} \[\[call(?!\w))"
+            r"all))|({}\[{}[/\\]{}(?ai:depths?){}\]{}\])|({}\[{}(?ai:calls?)))|`(``[\w-]{0,16} \[\[call(?!\w))"
         ), near=r"\[(?=[\t\n\r \-\[_\|▁｜]|\Z)|`(?=[`]|\Z)", width=194, leads=" ",
     )
     IN_CONTENT = Scanner(
@@ -106,8 +106,8 @@ class StreamParser(CallObjects):
         ("call", "```\ufdd1 [[call ", "", " ", 2),
         find=(
             r"\[(?:(\[call \[\[/call\]\])|(\[call \[\[call(?!\w))|(\[assistant\]\])|(\[/depth\]\])|(\[depth\]\])|(\[ca"
-            r"ll(?!\w))|(\[\.\]\])|({}\[{}(?ai:call){-}\[{}\[{}(?ai:call))|({}\[{}(?ai:call)))|`(``[\w-]{0,16} \[\[cal"
-            r"l(?!\w))"
+            r"ll(?!\w))|(\[\.\]\])|({}\[{}(?ai:call){-}\[{}\[{}(?ai:call))|({}\[{}(?ai:calls?)))|`(``[\w-]{0,16} \[\[c"
+            r"all(?!\w))"
         ), near=r"\[(?=[\t\n\r \-\[_\|▁｜]|\Z)|`(?=[`]|\Z)", width=194, leads=" ",
     )
     BEFORE_CONTENT = Scanner(
@@ -118,8 +118,8 @@ class StreamParser(CallObjects):
         ("call", "\x00[[call", "", " ", 6), ("call", "```\ufdd1 [[call ", "", " ", 2),
         find=(
             r"\[(?:(\[call \[\[/call\]\])|(\[call \[\[call(?!\w))|(\[assistant\]\])|(\[/depth\]\])|(\[depth\]\])|(\[ca"
-            r"ll(?!\w))|(\[\.\]\])|({}\[{}(?ai:call){-}\[{}\[{}(?ai:call))|({}\[{}(?ai:depth){}\]{}\])|({}\[{}(?ai:cal"
-            r"l)))|`(``[\w-]{0,16} \[\[call(?!\w))"
+            r"ll(?!\w))|(\[\.\]\])|({}\[{}(?ai:call){-}\[{}\[{}(?ai:call))|({}\[{}(?ai:depths?){}\]{}\])|({}\[{}(?ai:c"
+            r"alls?)))|`(``[\w-]{0,16} \[\[call(?!\w))"
         ), near=r"\[(?=[\t\n\r \-\[_\|▁｜]|\Z)|`(?=[`]|\Z)", width=194, leads=" ",
     )
     REASONING_AGAIN = Scanner(
@@ -170,7 +170,8 @@ class StreamParser(CallObjects):
             r",(?:( \[\[call \[\[call(?!\w))|( \[\[call(?!\w)))|;(?:( \[\[call \[\[call(?!\w))|( \[\[call(?!\w)))|\[(?"
             r":(\[call \[\[/call\]\])|(\[call \[\[call(?!\w))|(\[assistant\]\])|(\[/depth\]\])|(\[/call\]\])|(\[depth"
             r"\]\])|(\[/call\])|(\[call(?!\w))|(\[\.\]\])|({}\[{}(?ai:call){-}\[{}\[{}(?ai:call))|({}\[{}[/\\]{}(?ai:c"
-            r"all){}\]{}\])|({}\[{}[/\\]{}(?ai:call){}\])|({}\[{}(?ai:call)))|\]()|`(``[\w-]{0,16} \[\[call(?!\w))"
+            r"alls?){}\]{}\])|({}\[{}[/\\]{}(?ai:calls?){}\])|({}\[{}(?ai:calls?)))|\]()|`(``[\w-]{0,16} \[\[call(?!\w"
+            "))"
         ), near=r",|;|\[(?=[\t\n\r \-\[_\|▁｜]|\Z)|\]|`(?=[`]|\Z)", width=194, leads=" ",
     )
     AFTER_TURN = Scanner(

@@ -87,7 +87,7 @@ class StreamParser(Objects):
     IN_REASONING = Scanner(
         ("reasoning_end", "</sketch>", "", "", 0), ("respelled", "\x00</sketch>", "", "", 6),
         ("end", ">.<", "", "\n", 0), ("line", "@@", "\n", "", 0),
-        find=r"<(?:(/sketch>)|({}[/\\]{}(?ai:sketch){}>))|>(\.<)|@(@)",
+        find=r"<(?:(/sketch>)|({}[/\\]{}(?ai:sketchs?){}>))|>(\.<)|@(@)",
         near=r"<(?=[\t\n\r \-/\\_\|▁｜]|\Z)|>(?=[.]|\Z)|@(?=[@]|\Z)", width=110, leads="\n",
     )
     IN_CONTENT = Scanner(
@@ -99,7 +99,8 @@ class StreamParser(Objects):
     BEFORE_CONTENT = Scanner(
         ("stray", "</sketch>", "", "", 0), ("reasoning", "<sketch>", "", "\n", 0),
         ("reasoning", "\x00<sketch>", "", "\n", 6), ("header", ">assistant<", "", "\n", 0), ("end", ">.<", "", "\n", 0),
-        ("line", "@@", "\n", "", 0), find=r"<(?:(/sketch>)|(sketch>)|({}(?ai:sketch){}>))|>(?:(assistant<)|(\.<))|@(@)",
+        ("line", "@@", "\n", "", 0),
+        find=r"<(?:(/sketch>)|(sketch>)|({}(?ai:sketchs?){}>))|>(?:(assistant<)|(\.<))|@(@)",
         near=r"<(?=[\t\n\r \-/S_s\|▁｜]|\Z)|>(?=[.a]|\Z)|@(?=[@]|\Z)", width=105, leads="\n",
     )
     REASONING_AGAIN = Scanner(("reasoning", "<sketch>", "", "\n", 0), find="<(sketch>)", near=r"<(?=[s]|\Z)", width=9)

@@ -94,20 +94,21 @@ class StreamParser(Objects):
         ("call", "[=one=]functions.", "", "", 1), ("empty", "[=ask=] [=/ask=]", "", "", 0),
         ("empty", "[=one=] [=/one=]", "", "", 1), ("call", "[=ask=] [=one=]", "", "", 2),
         ("header", "[=assistant=]", "", "", 0), ("end", "[=close=]", "", "", 0), ("call", "[=ask=]", "", "", 2),
-        ("call", "[=one=]", "", "", 2), ("call", "\x00[=ask=][=ask=][=one=]functions.", "", "", 6),
-        ("call", "\x00[=ask=][=one=][=one=]functions.", "", "", 6), ("call", "\x00[=ask=][=one=]functions.", "", "", 6),
-        ("call", "\x00[=one=]functions.", "", "", 6), ("call", "\x00[=ask=][=one=]", "", "", 6),
+        ("call", "[=one=]", "", "", 2), ("call", "\x00[=ask=][=ask=][=one=]function.", "", "", 6),
+        ("call", "\x00[=ask=][=one=][=one=]function.", "", "", 6), ("call", "\x00[=ask=][=one=]function.", "", "", 6),
+        ("call", "\x00[=one=]function.", "", "", 6), ("call", "\x00[=ask=][=one=]", "", "", 6),
         ("end", "\x00[=close=]", "", "", 6), ("call", "\x00[=ask=]", "", "", 6), ("call", "\x00[=one=]", "", "", 6),
         ("call", "```\ufdd1 [=ask=] [=one=]functions.", "", "", 0), ("call", "```\ufdd1 [=one=]functions.", "", "", 0),
         find=(
             r"#(top#)|\[(?:(=ask=\] \[=ask=\] \[=one=\]functions\.)|(=ask=\] \[=one=\] \[=one=\]functions\.)|(=ask=\] "
             r"\[=one=\] \[=/one=\] \[=/ask=\])|(=ask=\] \[=one=\]functions\.)|(=one=\]functions\.)|(=ask=\] \[=/ask=\]"
             r")|(=one=\] \[=/one=\])|(=ask=\] \[=one=\])|(=assistant=\])|(=close=\])|(=ask=\])|(=one=\])|({}={}(?ai:as"
-            r"k){}={}\]{-}\[{}={}(?ai:ask){}={}\]{}\[{}={}(?ai:one){}={}\]{}(?ai:functions){}\.)|({}={}(?ai:ask){}={}"
-            r"\]{}\[{}={}(?ai:one){}={}\]{-}\[{}={}(?ai:one){}={}\]{}(?ai:functions){}\.)|({}={}(?ai:ask){}={}\]{}\[{}"
-            r"={}(?ai:one){}={}\]{}(?ai:functions){}\.)|({}={}(?ai:one){}={}\]{}(?ai:functions){}\.)|({}={}(?ai:ask){}"
-            r"={}\]{}\[{}={}(?ai:one){}={}\])|({}={}(?ai:close){}={}\])|({}={}(?ai:ask){}={}\])|({}={}(?ai:one){}={}\]"
-            r"))|`(?:(``[\w-]{0,16} \[=ask=\] \[=one=\]functions\.)|(``[\w-]{0,16} \[=one=\]functions\.))"
+            r"ks?){}={}\]{-}\[{}={}(?ai:asks?){}={}\]{}\[{}={}(?ai:ones?){}={}\]{}(?ai:functions?){}\.)|({}={}(?ai:ask"
+            r"s?){}={}\]{}\[{}={}(?ai:ones?){}={}\]{-}\[{}={}(?ai:ones?){}={}\]{}(?ai:functions?){}\.)|({}={}(?ai:asks"
+            r"?){}={}\]{}\[{}={}(?ai:ones?){}={}\]{}(?ai:functions?){}\.)|({}={}(?ai:ones?){}={}\]{}(?ai:functions?){}"
+            r"\.)|({}={}(?ai:ask){}={}\]{}\[{}={}(?ai:one){}={}\])|({}={}(?ai:closes?){}={}\])|({}={}(?ai:asks?){}={}"
+            r"\])|({}={}(?ai:ones?){}={}\]))|`(?:(``[\w-]{0,16} \[=ask=\] \[=one=\]functions\.)|(``[\w-]{0,16} \[=one="
+            r"\]functions\.))"
         ), near=r"#(?=[t]|\Z)|\[(?=[\t\n\r \-=_\|▁｜]|\Z)|`(?=[`]|\Z)", width=289,
     )
     OPENERS = (
@@ -173,9 +174,9 @@ class StreamParser(Objects):
         ("empty", "[=ask=] [=/ask=]", "", "", 0), ("empty", "[=one=] [=/one=]", "", "", 1),
         ("call", "[=ask=] [=one=]", "", "", 2), ("header", "[=assistant=]", "", "", 0), ("end", "[=close=]", "", "", 0),
         ("closed", "[=/one=]", "", "", 1), ("closed", "[=/ask=]", "", "", 1), ("call", "[=ask=]", "", "", 2),
-        ("call", "[=one=]", "", "", 2), ("call", "\x00[=ask=][=ask=][=one=]functions.", "", "", 6),
-        ("call", "\x00[=ask=][=one=][=one=]functions.", "", "", 6), ("call", "\x00[=one=][=one=]functions.", "", "", 6),
-        ("call", "\x00[=ask=][=one=]functions.", "", "", 6), ("call", "\x00[=one=]functions.", "", "", 6),
+        ("call", "[=one=]", "", "", 2), ("call", "\x00[=ask=][=ask=][=one=]function.", "", "", 6),
+        ("call", "\x00[=ask=][=one=][=one=]function.", "", "", 6), ("call", "\x00[=one=][=one=]function.", "", "", 6),
+        ("call", "\x00[=ask=][=one=]function.", "", "", 6), ("call", "\x00[=one=]function.", "", "", 6),
         ("call", "\x00[=ask=][=one=]", "", "", 6), ("end", "\x00[=close=]", "", "", 6),
         ("closed", "\x00[=/one=]", "", "", 6), ("closed", "\x00[=/ask=]", "", "", 6),
         ("call", "\x00[=ask=]", "", "", 6), ("call", "\x00[=one=]", "", "", 6),
@@ -185,13 +186,14 @@ class StreamParser(Objects):
             r"s\.)|( \[=one=\]functions\.))|\[(?:(=ask=\] \[=ask=\] \[=one=\]functions\.)|(=ask=\] \[=one=\] \[=one=\]"
             r"functions\.)|(=ask=\] \[=one=\] \[=/one=\] \[=/ask=\])|(=one=\] \[=one=\]functions\.)|(=ask=\] \[=one=\]"
             r"functions\.)|(=one=\]functions\.)|(=ask=\] \[=/ask=\])|(=one=\] \[=/one=\])|(=ask=\] \[=one=\])|(=assist"
-            r"ant=\])|(=close=\])|(=/one=\])|(=/ask=\])|(=ask=\])|(=one=\])|({}={}(?ai:ask){}={}\]{-}\[{}={}(?ai:ask){"
-            r"}={}\]{}\[{}={}(?ai:one){}={}\]{}(?ai:functions){}\.)|({}={}(?ai:ask){}={}\]{}\[{}={}(?ai:one){}={}\]{-}"
-            r"\[{}={}(?ai:one){}={}\]{}(?ai:functions){}\.)|({}={}(?ai:one){}={}\]{-}\[{}={}(?ai:one){}={}\]{}(?ai:fun"
-            r"ctions){}\.)|({}={}(?ai:ask){}={}\]{}\[{}={}(?ai:one){}={}\]{}(?ai:functions){}\.)|({}={}(?ai:one){}={}"
-            r"\]{}(?ai:functions){}\.)|({}={}(?ai:ask){}={}\]{}\[{}={}(?ai:one){}={}\])|({}={}(?ai:close){}={}\])|({}="
-            r"{}[/\\]{}(?ai:one){}={}\])|({}={}[/\\]{}(?ai:ask){}={}\])|({}={}(?ai:ask){}={}\])|({}={}(?ai:one){}={}\]"
-            r"))|`(?:(``[\w-]{0,16} \[=ask=\] \[=one=\]functions\.)|(``[\w-]{0,16} \[=one=\]functions\.))"
+            r"ant=\])|(=close=\])|(=/one=\])|(=/ask=\])|(=ask=\])|(=one=\])|({}={}(?ai:asks?){}={}\]{-}\[{}={}(?ai:ask"
+            r"s?){}={}\]{}\[{}={}(?ai:ones?){}={}\]{}(?ai:functions?){}\.)|({}={}(?ai:asks?){}={}\]{}\[{}={}(?ai:ones?"
+            r"){}={}\]{-}\[{}={}(?ai:ones?){}={}\]{}(?ai:functions?){}\.)|({}={}(?ai:one){}={}\]{-}\[{}={}(?ai:one){}="
+            r"{}\]{}(?ai:functions){}\.)|({}={}(?ai:asks?){}={}\]{}\[{}={}(?ai:ones?){}={}\]{}(?ai:functions?){}\.)|({"
+            r"}={}(?ai:ones?){}={}\]{}(?ai:functions?){}\.)|({}={}(?ai:ask){}={}\]{}\[{}={}(?ai:one){}={}\])|({}={}(?a"
+            r"i:closes?){}={}\])|({}={}[/\\]{}(?ai:ones?){}={}\])|({}={}[/\\]{}(?ai:asks?){}={}\])|({}={}(?ai:asks?){}"
+            r"={}\])|({}={}(?ai:ones?){}={}\]))|`(?:(``[\w-]{0,16} \[=ask=\] \[=one=\]functions\.)|(``[\w-]{0,16} \[=o"
+            r"ne=\]functions\.))"
         ), near=r"#(?=[t]|\Z)|,|;|\[(?=[\t\n\r \-=_\|▁｜]|\Z)|`(?=[`]|\Z)", width=289,
     )
     AFTER_TURN = Scanner(

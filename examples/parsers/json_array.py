@@ -93,15 +93,14 @@ class StreamParser(CallObjects):
         ("line", "«wishes» ```\ufdd1 {", "", "", 0), ("line", "«wishes» [ {", "", "", 2),
         ("line", "«wishes» [ {", "", "", 2), ("line", "«wishes» {", "", "", 0),
         ("reasoning_end", "«/aside»", "", "", 0), ("line", "«wishes»", "", "\n", 2), ("end", "«/»", "", "\n", 0),
-        ("line", "\x00«wishes»[«wishes»[{", "", "", 6), ("line", "\x00«wishes»```\ufdd1{", "", "", 6),
-        ("line", "\x00«wishes»[{", "", "", 6), ("line", "\x00«wishes»[{", "", "", 6),
-        ("line", "\x00«wishes»{", "", "", 6), ("respelled", "\x00«/aside»", "", "", 6),
-        ("line", "\x00«wishes»", "", "\n", 6),
+        ("line", "\x00«wishe»[«wishe»[{", "", "", 6), ("line", "\x00«wishe»```\ufdd1{", "", "", 6),
+        ("line", "\x00«wishe»[{", "", "", 6), ("line", "\x00«wishe»[{", "", "", 6), ("line", "\x00«wishe»{", "", "", 6),
+        ("respelled", "\x00«/aside»", "", "", 6), ("line", "\x00«wishe»", "", "\n", 6),
         find=(
             r"`(``[\w-]{0,16} «wishes» \[ \{)|«(?:(wishes» \[ «wishes» \[ \{)|(wishes» ```[\w-]{0,16} \{)|(wishes» \[ "
             r"\{)|(wishes» \[ \{)|(wishes» \{)|(/aside»)|(wishes»)|(/»)|({}(?ai:wishes){}»{}\[{-}«{}(?ai:wishes){}»{}"
             r"\[{}\{)|({}(?ai:wishes){}»{-}`{}`{}`{}[\w-]{0,16}{-}\{)|({}(?ai:wishes){}»{-}\[{}\{)|({}(?ai:wishes){}»{"
-            r"}\[{}\{)|({}(?ai:wishes){}»{-}\{)|({}[/\\]{}(?ai:aside){}»)|({}(?ai:wishes){}»))"
+            r"}\[{}\{)|({}(?ai:wishes){}»{-}\{)|({}[/\\]{}(?ai:asides?){}»)|({}(?ai:wishes?){}»))"
         ), near=r"`(?=[`]|\Z)|«(?=[\t\n\r \-/W\\_w\|▁｜]|\Z)", width=277,
     )
     IN_CONTENT = Scanner(
@@ -110,16 +109,15 @@ class StreamParser(CallObjects):
         ("empty", "«wishes» «/wishes»", "", "", 0), ("call", "«wishes» ```\ufdd1 {", "", "", 0),
         ("call", "«wishes» [ {", "", "", 2), ("header", "«assistant»", "", " ", 0), ("call", "«wishes» [ {", "", "", 2),
         ("call", "«wishes» {", "", "", 0), ("call", "«wishes»", "", "\n", 2), ("stray", "«/aside»", "", "", 0),
-        ("reasoning", "«aside»", "", "", 0), ("end", "«/»", "", "\n", 0),
-        ("call", "\x00«wishes»[«wishes»[{", "", "", 6), ("call", "\x00«wishes»```\ufdd1{", "", "", 6),
-        ("call", "\x00«wishes»[{", "", "", 6), ("call", "\x00«wishes»[{", "", "", 6),
-        ("call", "\x00«wishes»{", "", "", 6), ("call", "\x00«wishes»", "", "\n", 6),
+        ("reasoning", "«aside»", "", "", 0), ("end", "«/»", "", "\n", 0), ("call", "\x00«wishe»[«wishe»[{", "", "", 6),
+        ("call", "\x00«wishe»```\ufdd1{", "", "", 6), ("call", "\x00«wishe»[{", "", "", 6),
+        ("call", "\x00«wishe»[{", "", "", 6), ("call", "\x00«wishe»{", "", "", 6), ("call", "\x00«wishe»", "", "\n", 6),
         find=(
             r"`(``[\w-]{0,16} «wishes» \[ \{)|«(?:(wishes» \[ «wishes» \[ \{)|(wishes» \[ \] «/wishes»)|(wishes» \] «/"
             r"wishes»)|(wishes» «/wishes»)|(wishes» ```[\w-]{0,16} \{)|(wishes» \[ \{)|(assistant»)|(wishes» \[ \{)|(w"
             r"ishes» \{)|(wishes»)|(/aside»)|(aside»)|(/»)|({}(?ai:wishes){}»{}\[{-}«{}(?ai:wishes){}»{}\[{}\{)|({}(?a"
             r"i:wishes){}»{-}`{}`{}`{}[\w-]{0,16}{-}\{)|({}(?ai:wishes){}»{-}\[{}\{)|({}(?ai:wishes){}»{}\[{}\{)|({}(?"
-            r"ai:wishes){}»{-}\{)|({}(?ai:wishes){}»))"
+            r"ai:wishes){}»{-}\{)|({}(?ai:wishes?){}»))"
         ), near=r"`(?=[`]|\Z)|«(?=[\t\n\r \-/W_aw\|▁｜]|\Z)", width=277,
     )
     BEFORE_CONTENT = Scanner(
@@ -128,17 +126,16 @@ class StreamParser(CallObjects):
         ("empty", "«wishes» «/wishes»", "", "", 0), ("call", "«wishes» ```\ufdd1 {", "", "", 0),
         ("call", "«wishes» [ {", "", "", 2), ("header", "«assistant»", "", " ", 0), ("call", "«wishes» [ {", "", "", 2),
         ("call", "«wishes» {", "", "", 0), ("call", "«wishes»", "", "\n", 2), ("stray", "«/aside»", "", "", 0),
-        ("reasoning", "«aside»", "", "", 0), ("end", "«/»", "", "\n", 0),
-        ("call", "\x00«wishes»[«wishes»[{", "", "", 6), ("call", "\x00«wishes»```\ufdd1{", "", "", 6),
-        ("call", "\x00«wishes»[{", "", "", 6), ("call", "\x00«wishes»[{", "", "", 6),
-        ("call", "\x00«wishes»{", "", "", 6), ("call", "\x00«wishes»", "", "\n", 6),
+        ("reasoning", "«aside»", "", "", 0), ("end", "«/»", "", "\n", 0), ("call", "\x00«wishe»[«wishe»[{", "", "", 6),
+        ("call", "\x00«wishe»```\ufdd1{", "", "", 6), ("call", "\x00«wishe»[{", "", "", 6),
+        ("call", "\x00«wishe»[{", "", "", 6), ("call", "\x00«wishe»{", "", "", 6), ("call", "\x00«wishe»", "", "\n", 6),
         ("reasoning", "\x00«aside»", "", "", 6),
         find=(
             r"`(``[\w-]{0,16} «wishes» \[ \{)|«(?:(wishes» \[ «wishes» \[ \{)|(wishes» \[ \] «/wishes»)|(wishes» \] «/"
             r"wishes»)|(wishes» «/wishes»)|(wishes» ```[\w-]{0,16} \{)|(wishes» \[ \{)|(assistant»)|(wishes» \[ \{)|(w"
             r"ishes» \{)|(wishes»)|(/aside»)|(aside»)|(/»)|({}(?ai:wishes){}»{}\[{-}«{}(?ai:wishes){}»{}\[{}\{)|({}(?a"
             r"i:wishes){}»{-}`{}`{}`{}[\w-]{0,16}{-}\{)|({}(?ai:wishes){}»{-}\[{}\{)|({}(?ai:wishes){}»{}\[{}\{)|({}(?"
-            r"ai:wishes){}»{-}\{)|({}(?ai:wishes){}»)|({}(?ai:aside){}»))"
+            r"ai:wishes){}»{-}\{)|({}(?ai:wishes?){}»)|({}(?ai:asides?){}»))"
         ), near=r"`(?=[`]|\Z)|«(?=[\t\n\r \-/AW_aw\|▁｜]|\Z)", width=277,
     )
     REASONING_AGAIN = Scanner(("reasoning", "«aside»", "", "", 0), find="«(aside»)", near=r"«(?=[a]|\Z)", width=8)
@@ -183,18 +180,17 @@ class StreamParser(CallObjects):
         ("call", "«wishes» ```\ufdd1 {", "", "", 0), ("call", "«wishes» [ {", "", "", 2),
         ("header", "«assistant»", "", " ", 0), ("call", "«wishes» [ {", "", "", 2), ("call", "«wishes» {", "", "", 0),
         ("closed", "«/wishes»", "", "", 1), ("call", "«wishes»", "", "\n", 2), ("stray", "«/aside»", "", "", 0),
-        ("reasoning", "«aside»", "", "", 0), ("end", "«/»", "", "\n", 0),
-        ("call", "\x00«wishes»[«wishes»[{", "", "", 6), ("call", "\x00«wishes»```\ufdd1{", "", "", 6),
-        ("call", "\x00«wishes»[{", "", "", 6), ("call", "\x00«wishes»[{", "", "", 6),
-        ("call", "\x00«wishes»{", "", "", 6), ("closed", "\x00«/wishes»", "", "", 6),
-        ("call", "\x00«wishes»", "", "\n", 6),
+        ("reasoning", "«aside»", "", "", 0), ("end", "«/»", "", "\n", 0), ("call", "\x00«wishe»[«wishe»[{", "", "", 6),
+        ("call", "\x00«wishe»```\ufdd1{", "", "", 6), ("call", "\x00«wishe»[{", "", "", 6),
+        ("call", "\x00«wishe»[{", "", "", 6), ("call", "\x00«wishe»{", "", "", 6),
+        ("closed", "\x00«/wishe»", "", "", 6), ("call", "\x00«wishe»", "", "\n", 6),
         find=(
             r",()|;( \{)|\](?:( «/wishes»)|())|`(``[\w-]{0,16} «wishes» \[ \{)|\{()|«(?:(wishes» \[ «wishes» \[ \{)|(w"
             r"ishes» \[ \] «/wishes»)|(wishes» \] «/wishes»)|(wishes» «/wishes»)|(wishes» ```[\w-]{0,16} \{)|(wishes» "
             r"\[ \{)|(assistant»)|(wishes» \[ \{)|(wishes» \{)|(/wishes»)|(wishes»)|(/aside»)|(aside»)|(/»)|({}(?ai:wi"
             r"shes){}»{}\[{-}«{}(?ai:wishes){}»{}\[{}\{)|({}(?ai:wishes){}»{-}`{}`{}`{}[\w-]{0,16}{-}\{)|({}(?ai:wishe"
-            r"s){}»{-}\[{}\{)|({}(?ai:wishes){}»{}\[{}\{)|({}(?ai:wishes){}»{-}\{)|({}[/\\]{}(?ai:wishes){}»)|({}(?ai:"
-            "wishes){}»))"
+            r"s){}»{-}\[{}\{)|({}(?ai:wishes){}»{}\[{}\{)|({}(?ai:wishes){}»{-}\{)|({}[/\\]{}(?ai:wishes?){}»)|({}(?ai"
+            ":wishes?){}»))"
         ), near=r",|;|\]|`(?=[`]|\Z)|\{|«(?=[\t\n\r \-/W\\_aw\|▁｜]|\Z)", width=277,
     )
     AFTER_TURN = Scanner(

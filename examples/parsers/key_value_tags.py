@@ -87,8 +87,8 @@ class StreamParser(RawPairs):
         ("line", "```\ufdd1 [ability]", "", "", 0),
         find=(
             r"\[(?:(ability\] \[ability\])|(ability\])|(@user@\])|(/mull\])|({}(?ai:ability){}\]{-}\[{}(?ai:ability){}"
-            r"\])|({}(?ai:ability){}\])|({}@{}(?ai:user){}@{}\])|({}[/\\]{}(?ai:mull){}\]))|`(``[\w-]{0,16} \[ability"
-            r"\])"
+            r"\])|({}(?ai:abilitys?){}\])|({}@{}(?ai:users?){}@{}\])|({}[/\\]{}(?ai:mulls?){}\]))|`(``[\w-]{0,16} \[ab"
+            r"ility\])"
         ), near=r"\[(?=[\t\n\r \-/@A\\_a\|▁｜]|\Z)|`(?=[`]|\Z)", width=224, leads="\n",
     )
     IN_CONTENT = Scanner(
@@ -99,8 +99,8 @@ class StreamParser(RawPairs):
         ("end", "\x00[@user@]", "", "", 6), ("call", "```\ufdd1 [ability]", "", "", 0),
         find=(
             r"\[(?:(ability\] \[/ability\])|(ability\] \[ability\])|(ability\])|(@user@\])|(@bot@\])|(/mull\])|(mull\]"
-            r")|({}(?ai:ability){}\]{-}\[{}(?ai:ability){}\])|({}(?ai:ability){}\])|({}@{}(?ai:user){}@{}\]))|`(``[\w-"
-            r"]{0,16} \[ability\])"
+            r")|({}(?ai:ability){}\]{-}\[{}(?ai:ability){}\])|({}(?ai:abilitys?){}\])|({}@{}(?ai:users?){}@{}\]))|`(``"
+            r"[\w-]{0,16} \[ability\])"
         ), near=r"\[(?=[\t\n\r \-/@A_am\|▁｜]|\Z)|`(?=[`]|\Z)", width=224, leads="\n",
     )
     BEFORE_CONTENT = Scanner(
@@ -112,8 +112,8 @@ class StreamParser(RawPairs):
         ("call", "```\ufdd1 [ability]", "", "", 0),
         find=(
             r"\[(?:(ability\] \[/ability\])|(ability\] \[ability\])|(ability\])|(@user@\])|(@bot@\])|(/mull\])|(mull\]"
-            r")|({}(?ai:ability){}\]{-}\[{}(?ai:ability){}\])|({}(?ai:ability){}\])|({}@{}(?ai:user){}@{}\])|({}(?ai:m"
-            r"ull){}\]))|`(``[\w-]{0,16} \[ability\])"
+            r")|({}(?ai:ability){}\]{-}\[{}(?ai:ability){}\])|({}(?ai:abilitys?){}\])|({}@{}(?ai:users?){}@{}\])|({}(?"
+            r"ai:mulls?){}\]))|`(``[\w-]{0,16} \[ability\])"
         ), near=r"\[(?=[\t\n\r \-/@AM_am\|▁｜]|\Z)|`(?=[`]|\Z)", width=224, leads="\n",
     )
     REASONING_AGAIN = Scanner(
@@ -215,8 +215,8 @@ class StreamParser(RawPairs):
         find=(
             r",(?:( \[ability\] \[ability\])|( \[ability\]))|;(?:( \[ability\] \[ability\])|( \[ability\]))|\[(?:(abil"
             r"ity\] \[/ability\])|(ability\] \[ability\])|(/ability\])|(ability\])|(@user@\])|(@bot@\])|(/mull\])|(mul"
-            r"l\])|({}(?ai:ability){}\]{-}\[{}(?ai:ability){}\])|({}[/\\]{}(?ai:ability){}\])|({}(?ai:ability){}\])|({"
-            r"}@{}(?ai:user){}@{}\]))|`(``[\w-]{0,16} \[ability\])"
+            r"l\])|({}(?ai:ability){}\]{-}\[{}(?ai:ability){}\])|({}[/\\]{}(?ai:abilitys?){}\])|({}(?ai:abilitys?){}\]"
+            r")|({}@{}(?ai:users?){}@{}\]))|`(``[\w-]{0,16} \[ability\])"
         ), near=r",|;|\[(?=[\t\n\r \-/@A\\_am\|▁｜]|\Z)|`(?=[`]|\Z)", width=224, leads="\n",
     )
     AFTER_TURN = Scanner(

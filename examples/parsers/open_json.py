@@ -100,8 +100,8 @@ class StreamParser(CallObjects):
             r"\[(?:(=request=\] \[=request=\] \{)|(=request=\] ```[\w-]{0,16} \{)|(=request=\] \[ \{)|(=request=\] \{)"
             r"|(=assistant=\])|(=request=\] \{)|(=request=\])|(=stop=\])|(=top=\])|({}={}(?ai:request){}={}\]{-}\[{}={"
             r"}(?ai:request){}={}\]{}\{)|({}={}(?ai:request){}={}\]{-}`{}`{}`{}[\w-]{0,16}{-}\{)|({}={}(?ai:request){}"
-            r"={}\]{-}\[{}\{)|({}={}(?ai:request){}={}\]{-}\{)|({}={}(?ai:request){}={}\]{}\{)|({}={}(?ai:request){}={"
-            r"}\])|({}={}(?ai:stop){}={}\]))|`(``[\w-]{0,16} \[=request=\] \{)"
+            r"={}\]{-}\[{}\{)|({}={}(?ai:request){}={}\]{-}\{)|({}={}(?ai:request){}={}\]{}\{)|({}={}(?ai:requests?){}"
+            r"={}\])|({}={}(?ai:stops?){}={}\]))|`(``[\w-]{0,16} \[=request=\] \{)"
         ), near=r"\[(?=[\t\n\r \-=_\|▁｜]|\Z)|`(?=[`]|\Z)", width=283,
     )
     OPENERS = (
@@ -151,8 +151,8 @@ class StreamParser(CallObjects):
             r":(=request=\] \[=request=\] \{)|(=request=\] ```[\w-]{0,16} \{)|(=request=\] \[ \{)|(=request=\] \{)|(=a"
             r"ssistant=\])|(=request=\] \{)|(=request=\])|(=stop=\])|(=top=\])|({}={}(?ai:request){}={}\]{-}\[{}={}(?a"
             r"i:request){}={}\]{}\{)|({}={}(?ai:request){}={}\]{-}`{}`{}`{}[\w-]{0,16}{-}\{)|({}={}(?ai:request){}={}"
-            r"\]{-}\[{}\{)|({}={}(?ai:request){}={}\]{-}\{)|({}={}(?ai:request){}={}\]{}\{)|({}={}(?ai:request){}={}\]"
-            r")|({}={}(?ai:stop){}={}\]))|`(``[\w-]{0,16} \[=request=\] \{)"
+            r"\]{-}\[{}\{)|({}={}(?ai:request){}={}\]{-}\{)|({}={}(?ai:request){}={}\]{}\{)|({}={}(?ai:requests?){}={}"
+            r"\])|({}={}(?ai:stops?){}={}\]))|`(``[\w-]{0,16} \[=request=\] \{)"
         ), near=r",|;|\[(?=[\t\n\r \-=_\|▁｜]|\Z)|`(?=[`]|\Z)", width=283,
     )
     AFTER_TURN = Scanner(

@@ -84,13 +84,13 @@ class StreamParser(RawPairs):
         ("line", "<deed> <do", "\n\n", "", 2), ("line", "<deed>", "\n\n", "", 2), ("line", "<do=", "", "", 1),
         ("end", "<:>", "", "\n", 0), ("line", "\x00<deed><do=<deed><do=", "\n\n", "", 6),
         ("line", "\x00<deed><deed><do=", "\n\n", "", 6), ("line", "\x00<deed><do=", "\n\n", "", 6),
-        ("respelled", "\x00</musings>", "\n", "\n\n", 6), ("line", "\x00<deed><do", "\n\n", "", 6),
+        ("respelled", "\x00</musing>", "\n", "\n\n", 6), ("line", "\x00<deed><do", "\n\n", "", 6),
         ("line", "\x00<deed>", "\n\n", "", 6), ("line", "```\ufdd1 <deed> <do=", "", "", 0),
         find=(
             "<(?:(deed> <do= <deed> <do=)|(deed> <deed> <do=)|(deed> <do=)|(/musings>)|(deed> <do)|(deed>)|(do=)|(:>)"
-            "|({}(?ai:deed){}>{-}<{}(?ai:do){}={-}<{}(?ai:deed){}>{-}<{}(?ai:do){}=)|({}(?ai:deed){}>{-}<{}(?ai:deed)"
-            r"{}>{-}<{}(?ai:do){}=)|({}(?ai:deed){}>{-}<{}(?ai:do){}=)|({}[/\\]{}(?ai:musings){}>)|({}(?ai:deed){}>{-}"
-            r"<{}(?ai:do))|({}(?ai:deed){}>))|`(``[\w-]{0,16} <deed> <do=)"
+            "|({}(?ai:deed){}>{-}<{}(?ai:do){}={-}<{}(?ai:deed){}>{-}<{}(?ai:do){}=)|({}(?ai:deeds?){}>{-}<{}(?ai:dee"
+            r"ds?){}>{-}<{}(?ai:do){}=)|({}(?ai:deeds?){}>{-}<{}(?ai:do){}=)|({}[/\\]{}(?ai:musings?){}>)|({}(?ai:deed"
+            r"){}>{-}<{}(?ai:do))|({}(?ai:deed){}>))|`(``[\w-]{0,16} <deed> <do=)"
         ), near=r"<(?=[\t\n\r \-/:D\\_d\|▁｜]|\Z)|`(?=[`]|\Z)", width=372, leads="\n\n",
     )
     IN_CONTENT = Scanner(
@@ -106,9 +106,9 @@ class StreamParser(RawPairs):
         find=(
             "<(?:(deed> <do= </do> </deed>)|(deed> <do= <deed> <do=)|(deed> </do> </deed>)|(deed> <deed> <do=)|(deed>"
             " </deed>)|(:assistant:>)|(deed> <do=)|(deed> <do)|(/musings>)|(musings>)|(deed>)|(do=)|(:>)|({}(?ai:deed"
-            "){}>{-}<{}(?ai:do){}={-}<{}(?ai:deed){}>{-}<{}(?ai:do){}=)|({}(?ai:deed){}>{-}<{}(?ai:deed){}>{-}<{}(?ai"
-            r":do){}=)|({}(?ai:deed){}>{-}<{}(?ai:do){}=)|({}(?ai:deed){}>{-}<{}(?ai:do))|({}(?ai:deed){}>))|`(``[\w-]"
-            "{0,16} <deed> <do=)"
+            "){}>{-}<{}(?ai:do){}={-}<{}(?ai:deed){}>{-}<{}(?ai:do){}=)|({}(?ai:deeds?){}>{-}<{}(?ai:deeds?){}>{-}<{}"
+            "(?ai:do){}=)|({}(?ai:deeds?){}>{-}<{}(?ai:do){}=)|({}(?ai:deed){}>{-}<{}(?ai:do))|({}(?ai:deed){}>))|`(`"
+            r"`[\w-]{0,16} <deed> <do=)"
         ), near=r"<(?=[\t\n\r \-/:D_dm\|▁｜]|\Z)|`(?=[`]|\Z)", width=372, leads="\n\n",
     )
     BEFORE_CONTENT = Scanner(
@@ -120,14 +120,14 @@ class StreamParser(RawPairs):
         ("call", "<deed>", "\n\n", "", 2), ("call", "<do=", "", "", 1), ("end", "<:>", "", "\n", 0),
         ("call", "\x00<deed><do=<deed><do=", "\n\n", "", 6), ("call", "\x00<deed><deed><do=", "\n\n", "", 6),
         ("call", "\x00<deed><do=", "\n\n", "", 6), ("call", "\x00<deed><do", "\n\n", "", 6),
-        ("reasoning", "\x00<musings>", "", "\n", 6), ("call", "\x00<deed>", "\n\n", "", 6),
+        ("reasoning", "\x00<musing>", "", "\n", 6), ("call", "\x00<deed>", "\n\n", "", 6),
         ("call", "```\ufdd1 <deed> <do=", "", "", 0),
         find=(
             "<(?:(deed> <do= </do> </deed>)|(deed> <do= <deed> <do=)|(deed> </do> </deed>)|(deed> <deed> <do=)|(deed>"
             " </deed>)|(:assistant:>)|(deed> <do=)|(deed> <do)|(/musings>)|(musings>)|(deed>)|(do=)|(:>)|({}(?ai:deed"
-            "){}>{-}<{}(?ai:do){}={-}<{}(?ai:deed){}>{-}<{}(?ai:do){}=)|({}(?ai:deed){}>{-}<{}(?ai:deed){}>{-}<{}(?ai"
-            ":do){}=)|({}(?ai:deed){}>{-}<{}(?ai:do){}=)|({}(?ai:deed){}>{-}<{}(?ai:do))|({}(?ai:musings){}>)|({}(?ai"
-            r":deed){}>))|`(``[\w-]{0,16} <deed> <do=)"
+            "){}>{-}<{}(?ai:do){}={-}<{}(?ai:deed){}>{-}<{}(?ai:do){}=)|({}(?ai:deeds?){}>{-}<{}(?ai:deeds?){}>{-}<{}"
+            "(?ai:do){}=)|({}(?ai:deeds?){}>{-}<{}(?ai:do){}=)|({}(?ai:deed){}>{-}<{}(?ai:do))|({}(?ai:musings?){}>)|"
+            r"({}(?ai:deed){}>))|`(``[\w-]{0,16} <deed> <do=)"
         ), near=r"<(?=[\t\n\r \-/:DM_dm\|▁｜]|\Z)|`(?=[`]|\Z)", width=372, leads="\n\n",
     )
     REASONING_AGAIN = Scanner(
@@ -256,9 +256,9 @@ class StreamParser(RawPairs):
             "eed> <deed> <do=)|( <deed> <do=))|<(?:(deed> <do= </do> </deed>)|(deed> <do= <deed> <do=)|(deed> </do> <"
             "/deed>)|(deed> <deed> <do=)|(deed> </deed>)|(/do> </deed>)|(:assistant:>)|(deed> <do=)|(deed> <do)|(/mus"
             "ings>)|(musings>)|(/deed>)|(deed>)|(/do>)|(do=)|(:>)|({}(?ai:deed){}>{-}<{}(?ai:do){}={-}<{}(?ai:deed){}"
-            r">{-}<{}(?ai:do){}=)|({}(?ai:deed){}>{-}<{}(?ai:deed){}>{-}<{}(?ai:do){}=)|({}[/\\]{}(?ai:do){}>{-}<{}[/"
-            r"\\]{}(?ai:deed){}>)|({}(?ai:deed){}>{-}<{}(?ai:do){}=)|({}(?ai:deed){}>{-}<{}(?ai:do))|({}[/\\]{}(?ai:de"
-            r"ed){}>)|({}(?ai:deed){}>))|`(``[\w-]{0,16} <deed> <do=)"
+            r">{-}<{}(?ai:do){}=)|({}(?ai:deeds?){}>{-}<{}(?ai:deeds?){}>{-}<{}(?ai:do){}=)|({}[/\\]{}(?ai:do){}>{-}<{"
+            r"}[/\\]{}(?ai:deeds?){}>)|({}(?ai:deeds?){}>{-}<{}(?ai:do){}=)|({}(?ai:deed){}>{-}<{}(?ai:do))|({}[/\\]{}"
+            r"(?ai:deeds?){}>)|({}(?ai:deed){}>))|`(``[\w-]{0,16} <deed> <do=)"
         ), near=r",|;|<(?=[\t\n\r \-/:D\\_dm\|▁｜]|\Z)|`(?=[`]|\Z)", width=372, leads="\n\n",
     )
     AFTER_TURN = Scanner(

@@ -88,9 +88,9 @@ class StreamParser(CallObjects):
         ("call", "Steps: ```json [ {", "\n", "", 2), ("call", "Steps: ```json {", "\n", "", 0),
         ("call", "Steps: ```json ", "\n", "\n", 2), ("call", "```json [ {", "", "", 1),
         find=(
-            r"<(?:(FIN>)|(SAY>)|({}(?ai:FIN){}>))|S(?:(teps: ```json \[ Steps: ```json \[ \{)|(teps: ```json \[ \{)|(t"
-            r"eps: ```json \[ \] ```)|(teps: ```json ```[\w-]{0,16} \{)|(teps: ```json \[ \{)|(teps: ```json \{)|(teps"
-            r": ```json(?!\w)))|`(``json \[ \{)"
+            r"<(?:(FIN>)|(SAY>)|({}(?ai:fins?){}>))|S(?:(teps: ```json \[ Steps: ```json \[ \{)|(teps: ```json \[ \{)|"
+            r"(teps: ```json \[ \] ```)|(teps: ```json ```[\w-]{0,16} \{)|(teps: ```json \[ \{)|(teps: ```json \{)|(te"
+            r"ps: ```json(?!\w)))|`(``json \[ \{)"
         ), near=r"<(?=[\t\n\r \-FS_f\|▁｜]|\Z)|S(?=[t]|\Z)|`(?=[`]|\Z)", width=424, leads="\n",
     )
     OPENERS = (
@@ -129,9 +129,9 @@ class StreamParser(CallObjects):
         ("call", "Steps: ```json ", "\n", "\n", 2), ("closed", "] ```", "\n", "", 1), ("closed", "]", "", "", 2),
         ("call", "```json [ {", "", "", 1), ("closed", "```", "", "", 2), ("call", "{", "", "", 1),
         find=(
-            r",()|;( \{)|<(?:(FIN>)|(SAY>)|({}(?ai:FIN){}>))|S(?:(teps: ```json \[ Steps: ```json \[ \{)|(teps: ```jso"
-            r"n \[ \{)|(teps: ```json \[ \] ```)|(teps: ```json ```[\w-]{0,16} \{)|(teps: ```json \[ \{)|(teps: ```jso"
-            r"n \{)|(teps: ```json(?!\w)))|\](?:( ```)|())|`(?:(``json \[ \{)|(``))|\{()"
+            r",()|;( \{)|<(?:(FIN>)|(SAY>)|({}(?ai:fins?){}>))|S(?:(teps: ```json \[ Steps: ```json \[ \{)|(teps: ```j"
+            r"son \[ \{)|(teps: ```json \[ \] ```)|(teps: ```json ```[\w-]{0,16} \{)|(teps: ```json \[ \{)|(teps: ```j"
+            r"son \{)|(teps: ```json(?!\w)))|\](?:( ```)|())|`(?:(``json \[ \{)|(``))|\{()"
         ), near=r",|;|<(?=[\t\n\r \-FS_f\|▁｜]|\Z)|S(?=[t]|\Z)|\]|`(?=[`]|\Z)|\{", width=424, leads="\n",
     )
     AFTER_TURN = Scanner(

@@ -88,8 +88,9 @@ class StreamParser(Objects):
             r"<(\[\.\])|\[(?:(run\] \{'callable': ' \[run\] \{'callable': ')|(run\] \{'callable': ' \} \[ran\])|(run\]"
             r" \[run\] \{'callable': ')|(run\] \{'callable': ')|(run\] \{'callable)|(assistant\]>)|(run\] \} \[ran\])|"
             r"({}(?ai:run){}\]{}\{{}'{}(?ai:callable){}'{}:{-}'{-}\[{}(?ai:run){}\]{}\{{}'{}(?ai:callable){}'{}:{-}')|"
-            r"({}(?ai:run){}\]{-}\[{}(?ai:run){}\]{}\{{}'{}(?ai:callable){}'{}:{-}')|({}(?ai:run){}\]{}\{{}'{}(?ai:cal"
-            r"lable){}'{}:{-}')|({}(?ai:run){}\]{}\{{}'{}(?ai:callable)))|`(``[\w-]{0,16} \[run\] \{'callable': ')"
+            r"({}(?ai:runs?){}\]{-}\[{}(?ai:runs?){}\]{}\{{}'{}(?ai:callables?){}'{}:{-}')|({}(?ai:runs?){}\]{}\{{}'{}"
+            r"(?ai:callables?){}'{}:{-}')|({}(?ai:run){}\]{}\{{}'{}(?ai:callable)))|`(``[\w-]{0,16} \[run\] \{'callabl"
+            "e': ')"
         ), near=r"<(?=[\[]|\Z)|\[(?=[\t\n\r \-R_ar\|▁｜]|\Z)|`(?=[`]|\Z)", width=452,
     )
     OPENERS = ("[run] {'callable': ' [run] {'callable': '", "[run] [run] {'callable': '", "[run] {'callable': '")
@@ -153,9 +154,9 @@ class StreamParser(Objects):
             r"( \[run\] \{'callable': '))|<(\[\.\])|\[(?:(run\] \{'callable': ' \[run\] \{'callable': ')|(run\] \{'cal"
             r"lable': ' \} \[ran\])|(run\] \[run\] \{'callable': ')|(run\] \{'callable': ')|(run\] \{'callable)|(assis"
             r"tant\]>)|(run\] \} \[ran\])|(ran\])|({}(?ai:run){}\]{}\{{}'{}(?ai:callable){}'{}:{-}'{-}\[{}(?ai:run){}"
-            r"\]{}\{{}'{}(?ai:callable){}'{}:{-}')|({}(?ai:run){}\]{-}\[{}(?ai:run){}\]{}\{{}'{}(?ai:callable){}'{}:{-"
-            r"}')|({}(?ai:run){}\]{}\{{}'{}(?ai:callable){}'{}:{-}')|({}(?ai:run){}\]{}\{{}'{}(?ai:callable))|({}(?ai:"
-            r"ran){}\]))|`(``[\w-]{0,16} \[run\] \{'callable': ')|\}(?:( \[ran\])|())"
+            r"\]{}\{{}'{}(?ai:callable){}'{}:{-}')|({}(?ai:runs?){}\]{-}\[{}(?ai:runs?){}\]{}\{{}'{}(?ai:callables?){}"
+            r"'{}:{-}')|({}(?ai:runs?){}\]{}\{{}'{}(?ai:callables?){}'{}:{-}')|({}(?ai:run){}\]{}\{{}'{}(?ai:callable)"
+            r")|({}(?ai:rans?){}\]))|`(``[\w-]{0,16} \[run\] \{'callable': ')|\}(?:( \[ran\])|())"
         ), near=r",|;|<(?=[\[]|\Z)|\[(?=[\t\n\r \-R_ar\|▁｜]|\Z)|`(?=[`]|\Z)|\}", width=452,
     )
     AFTER_TURN = Scanner(

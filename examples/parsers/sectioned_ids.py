@@ -92,10 +92,10 @@ class StreamParser(Objects):
         ("empty", "<!calls!> <!/calls!>", "", "", 0), ("empty", "<!call!> <!/call!>", "", "", 1),
         ("call", "<!calls!> <!call!>", "", "", 2), ("call", "<!call!>tools.", "", "", 1),
         ("header", "<!assistant!>", "", "", 0), ("call", "<!calls!>", "", "", 2), ("call", "<!call!>", "", "", 2),
-        ("end", "<!.!>", "", "", 0), ("call", "\x00<!calls!><!calls!><!call!>tools.", "", "", 6),
-        ("call", "\x00<!calls!><!call!><!call!>tools.", "", "", 6), ("call", "\x00<!calls!><!call!>tools.", "", "", 6),
-        ("call", "\x00<!calls!><!call!>", "", "", 6), ("call", "\x00<!call!>tools.", "", "", 6),
-        ("call", "\x00<!calls!>", "", "", 6), ("call", "\x00<!call!>", "", "", 6),
+        ("end", "<!.!>", "", "", 0), ("call", "\x00<!call!><!call!><!call!>tool.", "", "", 6),
+        ("call", "\x00<!call!><!call!><!call!>tool.", "", "", 6), ("call", "\x00<!call!><!call!>tool.", "", "", 6),
+        ("call", "\x00<!call!><!call!>", "", "", 6), ("call", "\x00<!call!>tool.", "", "", 6),
+        ("call", "\x00<!call!>", "", "", 6), ("call", "\x00<!call!>", "", "", 6),
         ("call", "```\ufdd1 <!calls!> <!call!>tools.", "", "", 0), ("call", "```\ufdd1 <!call!>tools.", "", "", 0),
         find=(
             r"<(?:(!calls!> <!call!> <!/call!> <!/calls!>)|(!calls!> <!calls!> <!call!>tools\.)|(!calls!> <!call!> <!c"
@@ -103,9 +103,9 @@ class StreamParser(Objects):
             r"!call!>tools\.)|(!assistant!>)|(!calls!>)|(!call!>)|(!\.!>)|({}!{}(?ai:calls){}!{}>{-}<{}!{}(?ai:calls){"
             r"}!{}>{}<{}!{}(?ai:call){}!{}>{}(?ai:tools){}\.)|({}!{}(?ai:calls){}!{}>{}<{}!{}(?ai:call){}!{}>{-}<{}!{}"
             r"(?ai:call){}!{}>{}(?ai:tools){}\.)|({}!{}(?ai:calls){}!{}>{}<{}!{}(?ai:call){}!{}>{}(?ai:tools){}\.)|({}"
-            r"!{}(?ai:calls){}!{}>{}<{}!{}(?ai:call){}!{}>)|({}!{}(?ai:call){}!{}>{}(?ai:tools){}\.)|({}!{}(?ai:calls)"
-            r"{}!{}>)|({}!{}(?ai:call){}!{}>))|`(?:(``[\w-]{0,16} <!calls!> <!call!>tools\.)|(``[\w-]{0,16} <!call!>to"
-            r"ols\.))"
+            r"!{}(?ai:calls){}!{}>{}<{}!{}(?ai:call){}!{}>)|({}!{}(?ai:calls?){}!{}>{}(?ai:tools?){}\.)|({}!{}(?ai:cal"
+            r"ls){}!{}>)|({}!{}(?ai:call){}!{}>))|`(?:(``[\w-]{0,16} <!calls!> <!call!>tools\.)|(``[\w-]{0,16} <!call!"
+            r">tools\.))"
         ), near=r"<(?=[\t\n\r !\-_\|▁｜]|\Z)|`(?=[`]|\Z)", width=294,
     )
     OPENERS = (
@@ -121,7 +121,7 @@ class StreamParser(Objects):
         (
             "index",
             Scanner(
-                ("suffix", "<!args!>", "", "", 0), ("suffix", "\x00<!args!>", "", "", 6), ("bare", "{", "", "", 0),
+                ("suffix", "<!args!>", "", "", 0), ("suffix", "\x00<!arg!>", "", "", 6), ("bare", "{", "", "", 0),
                 find=r"<(?:(!args!>)|({}!{}(?ai:args){}!{}>))|\{()", near=r"<(?=[\t\n\r !\-_\|▁｜]|\Z)|\{", width=105,
             ), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:<(!args!>))"), ("",),
         ),
@@ -170,11 +170,11 @@ class StreamParser(Objects):
         ("call", "<!call!>tools.", "", "", 1), ("header", "<!assistant!>", "", "", 0),
         ("closed", "<!/calls!>", "", "", 1), ("call", "<!calls!>", "", "", 2), ("closed", "<!/call!>", "", "", 1),
         ("call", "<!call!>", "", "", 2), ("end", "<!.!>", "", "", 0),
-        ("call", "\x00<!calls!><!calls!><!call!>tools.", "", "", 6),
-        ("call", "\x00<!calls!><!call!><!call!>tools.", "", "", 6), ("call", "\x00<!call!><!call!>tools.", "", "", 6),
-        ("call", "\x00<!calls!><!call!>tools.", "", "", 6), ("call", "\x00<!calls!><!call!>", "", "", 6),
-        ("call", "\x00<!call!>tools.", "", "", 6), ("closed", "\x00<!/calls!>", "", "", 6),
-        ("call", "\x00<!calls!>", "", "", 6), ("closed", "\x00<!/call!>", "", "", 6),
+        ("call", "\x00<!call!><!call!><!call!>tool.", "", "", 6),
+        ("call", "\x00<!call!><!call!><!call!>tool.", "", "", 6), ("call", "\x00<!call!><!call!>tool.", "", "", 6),
+        ("call", "\x00<!call!><!call!>tool.", "", "", 6), ("call", "\x00<!call!><!call!>", "", "", 6),
+        ("call", "\x00<!call!>tool.", "", "", 6), ("closed", "\x00<!/call!>", "", "", 6),
+        ("call", "\x00<!call!>", "", "", 6), ("closed", "\x00<!/call!>", "", "", 6),
         ("call", "\x00<!call!>", "", "", 6), ("call", "```\ufdd1 <!calls!> <!call!>tools.", "", "", 0),
         ("call", "```\ufdd1 <!call!>tools.", "", "", 0),
         find=(
@@ -185,9 +185,9 @@ class StreamParser(Objects):
             r"\.!>)|({}!{}(?ai:calls){}!{}>{-}<{}!{}(?ai:calls){}!{}>{}<{}!{}(?ai:call){}!{}>{}(?ai:tools){}\.)|({}!{}"
             r"(?ai:calls){}!{}>{}<{}!{}(?ai:call){}!{}>{-}<{}!{}(?ai:call){}!{}>{}(?ai:tools){}\.)|({}!{}(?ai:call){}!"
             r"{}>{-}<{}!{}(?ai:call){}!{}>{}(?ai:tools){}\.)|({}!{}(?ai:calls){}!{}>{}<{}!{}(?ai:call){}!{}>{}(?ai:too"
-            r"ls){}\.)|({}!{}(?ai:calls){}!{}>{}<{}!{}(?ai:call){}!{}>)|({}!{}(?ai:call){}!{}>{}(?ai:tools){}\.)|({}!{"
-            r"}[/\\]{}(?ai:calls){}!{}>)|({}!{}(?ai:calls){}!{}>)|({}!{}[/\\]{}(?ai:call){}!{}>)|({}!{}(?ai:call){}!{}"
-            r">))|`(?:(``[\w-]{0,16} <!calls!> <!call!>tools\.)|(``[\w-]{0,16} <!call!>tools\.))"
+            r"ls){}\.)|({}!{}(?ai:calls){}!{}>{}<{}!{}(?ai:call){}!{}>)|({}!{}(?ai:calls?){}!{}>{}(?ai:tools?){}\.)|({"
+            r"}!{}[/\\]{}(?ai:calls){}!{}>)|({}!{}(?ai:calls){}!{}>)|({}!{}[/\\]{}(?ai:call){}!{}>)|({}!{}(?ai:call){}"
+            r"!{}>))|`(?:(``[\w-]{0,16} <!calls!> <!call!>tools\.)|(``[\w-]{0,16} <!call!>tools\.))"
         ), near=r",|;|<(?=[\t\n\r !\-_\|▁｜]|\Z)|`(?=[`]|\Z)", width=294,
     )
     AFTER_TURN = Scanner(

@@ -95,7 +95,7 @@ class StreamParser(Objects):
         ("line", "```\ufdd1 [NEED]", "", "", 0),
         find=(
             r"\[(?:(NEED\] \[NEED\])|(/PONDER\])|(NEED\])|(END\])|(TOP\])|({}(?ai:NEED){}\]{-}\[{}(?ai:NEED){}\])|({}["
-            r"/\\]{}(?ai:PONDER){}\])|({}(?ai:NEED){}\])|({}(?ai:END){}\]))|`(``[\w-]{0,16} \[NEED\])"
+            r"/\\]{}(?ai:ponders?){}\])|({}(?ai:needs?){}\])|({}(?ai:ends?){}\]))|`(``[\w-]{0,16} \[NEED\])"
         ), near=r"\[(?=[\t\n\r \-/ENT\\_en\|▁｜]|\Z)|`(?=[`]|\Z)", width=194,
     )
     IN_CONTENT = Scanner(
@@ -105,7 +105,7 @@ class StreamParser(Objects):
         ("call", "```\ufdd1 [NEED]", "", "", 0),
         find=(
             r"\[(?:(NEED\] \[NEED\])|(/PONDER\])|(PONDER\])|(NEED\])|(END\])|(TOP\])|({}(?ai:NEED){}\]{-}\[{}(?ai:NEED"
-            r"){}\])|({}(?ai:NEED){}\])|({}(?ai:END){}\]))|`(``[\w-]{0,16} \[NEED\])"
+            r"){}\])|({}(?ai:needs?){}\])|({}(?ai:ends?){}\]))|`(``[\w-]{0,16} \[NEED\])"
         ), near=r"\[(?=[\t\n\r \-/ENPT_en\|▁｜]|\Z)|`(?=[`]|\Z)", width=194,
     )
     BEFORE_CONTENT = Scanner(
@@ -115,7 +115,7 @@ class StreamParser(Objects):
         ("call", "\x00[need]", "", "", 6), ("end", "\x00[end]", "", "", 6), ("call", "```\ufdd1 [NEED]", "", "", 0),
         find=(
             r"\[(?:(NEED\] \[NEED\])|(/PONDER\])|(PONDER\])|(NEED\])|(END\])|(TOP\])|({}(?ai:NEED){}\]{-}\[{}(?ai:NEED"
-            r"){}\])|({}(?ai:PONDER){}\])|({}(?ai:NEED){}\])|({}(?ai:END){}\]))|`(``[\w-]{0,16} \[NEED\])"
+            r"){}\])|({}(?ai:ponders?){}\])|({}(?ai:needs?){}\])|({}(?ai:ends?){}\]))|`(``[\w-]{0,16} \[NEED\])"
         ), near=r"\[(?=[\t\n\r \-/ENPT_enp\|▁｜]|\Z)|`(?=[`]|\Z)", width=194,
     )
     REASONING_AGAIN = Scanner(("reasoning", "[PONDER]", "", "", 0), find=r"\[(PONDER\])", near=r"\[(?=[P]|\Z)", width=9)
@@ -153,8 +153,8 @@ class StreamParser(Objects):
         ("end", "\x00[end]", "", "", 6), ("call", "```\ufdd1 [NEED]", "", "", 0),
         find=(
             r",(?:( \[NEED\] \[NEED\])|( \[NEED\]))|;(?:( \[NEED\] \[NEED\])|( \[NEED\]))|\[(?:(NEED\] \[NEED\])|(/PON"
-            r"DER\])|(PONDER\])|(NEED\])|(END\])|(TOP\])|({}(?ai:NEED){}\]{-}\[{}(?ai:NEED){}\])|({}(?ai:NEED){}\])|({"
-            r"}(?ai:END){}\]))|`(``[\w-]{0,16} \[NEED\])"
+            r"DER\])|(PONDER\])|(NEED\])|(END\])|(TOP\])|({}(?ai:NEED){}\]{-}\[{}(?ai:NEED){}\])|({}(?ai:needs?){}\])|"
+            r"({}(?ai:ends?){}\]))|`(``[\w-]{0,16} \[NEED\])"
         ), near=r",|;|\[(?=[\t\n\r \-/ENPT_en\|▁｜]|\Z)|`(?=[`]|\Z)", width=194,
     )
     AFTER_TURN = Scanner(

@@ -44,6 +44,7 @@ ANY_SLOT_TEXT = r"[^\n]*?"
 WORD_CHAR = re.compile(r"[\w.+-]")
 BAR = re.compile("[|｜]")
 LONG_WORD = re.compile(r"[^\W\d_]{3}")
+WORD_OR_CHAR = re.compile(r"[A-Za-z]+|.", re.DOTALL)
 WORD_JOINERS = "_▁|｜-"  # what the words of a marker are joined with, and what may be next to its brackets
 MOST_WORD_SEPARATORS = 4  # so much white space, or so many joints, where a marker that is spelled otherwise has some
 SLOT_PATTERN = rf"{WORD}{{1,{LONGEST_WORD}}}"
@@ -60,7 +61,8 @@ class Lexeme:
     core: str
     lead: str = ""
     trail: str = ""
-    respelled: bool = False  # in other case, with other separators
+    respelled: bool = False  # in other case, with other separators,
+    any_number: bool = False  # and with words in the singular or the plural
 
     @property
     def is_whole_word(self) -> bool:
@@ -81,7 +83,7 @@ class Lexeme:
     @property
     def find(self) -> str:
         if self.respelled:
-            return respelling(self.core)
+            return respelling(self.core, any_number=self.any_number)
         if self.ends_line:
             return core_pattern(self.core) + LINE_END_FOLLOWS
         return core_pattern(self.core) + NO_WORD_FOLLOWS * self.is_whole_word
@@ -134,12 +136,17 @@ ONLY_RESPELLED = "respelled"
 
 
 def lexemes_of(
-    kinds: Iterable[tuple[str, Iterable[str]]], respelled: Collection[str] = (), *, apart: Collection[str] = ()
+    kinds: Iterable[tuple[str, Iterable[str]]],
+    respelled: Collection[str] = (),
+    *,
+    apart: Collection[str] = (),
+    any_number: Collection[str] = (),
 ) -> Lexemes:
     """Return the lexemes of markers of several kinds; a repeated core belongs to the first kind that has it.
 
     Markers of the kinds in `respelled` may be in other case, or have other separators: that comes after all others.
-    Those of the kinds in `apart` are of the kind "respelled" then, as they count in some places only.
+    Those of the kinds in `apart` are of the kind "respelled" then, as they count in some places only.  `any_number`:
+    the cores whose words may be in the singular or the plural then.
     """
     found: dict[str, Lexeme] = {}
     for kind, texts in kinds:
@@ -151,7 +158,12 @@ def lexemes_of(
     longest_first = sorted(found.values(), key=lambda lexeme: -len(lexeme.core))
     alike = [lexeme for lexeme in longest_first if lexeme.kind in (*respelled, *apart) and is_respelled(lexeme.core)]
     longest_first += [
-        replace(lexeme, respelled=True, kind=ONLY_RESPELLED if lexeme.kind in apart else lexeme.kind)
+        replace(
+            lexeme,
+            respelled=True,
+            any_number=lexeme.core in any_number,
+            kind=ONLY_RESPELLED if lexeme.kind in apart else lexeme.kind,
+        )
         for lexeme in alike
     ]
     firsts = sorted({lexeme.core[0] for lexeme in longest_first})
@@ -279,37 +291,52 @@ def is_respelled(core: str) -> bool:
     )
 
 
-def respelling(core: str) -> str:
-    """Return the pattern of a marker in another spelling: in other case, with other separators or white space."""
+def respelling(core: str, *, any_number: bool = False) -> str:
+    """Return the pattern of a marker in another spelling: in other case, with other separators or white space.
+
+    `any_number`: its words may be in the singular or the plural, too.
+    """
     pattern, before = exact(core[0]), core[0]
     # Where bars are on one side of a marker only, they show which marker it is.
     free = len(BAR.findall(core)) % 2 == 0
     joiners, around = (WORD_JOINERS, r"[\s|｜]") if free else (BAR.sub("", WORD_JOINERS), r"\s")
-    for token in re.findall(r"[A-Za-z]+|.", core[1:], re.DOTALL):
+    for token in WORD_OR_CHAR.findall(core[1:]):
         if token.isspace() or token in joiners:
             between = rf"[\s{joiners}]{{0,{MAX_INNER_SPACE if token.isspace() else MOST_WORD_SEPARATORS}}}"
             pattern += between * (not pattern.endswith(between))
         else:
             apart = not (before.isalnum() and token[0].isalnum()) and not before.isspace()
             apart = apart and not pattern.endswith(f"{{0,{MOST_WORD_SEPARATORS}}}")
-            pattern += rf"{around}{{0,{MOST_WORD_SEPARATORS}}}" * apart + _any_case(token)
+            pattern += rf"{around}{{0,{MOST_WORD_SEPARATORS}}}" * apart + _any_case(token, any_number=any_number)
         before = token[-1]
     return pattern
 
 
 def truncated_respelling(core: str) -> str:
     """Return the pattern of the beginning of a marker in another spelling, at the end of the text."""
-    pieces = [rf"{_any_case(token)}[\s{WORD_JOINERS}]*+" for token in squeezed(core[1:])[:-1]]
+    pieces = []
+    for token in WORD_OR_CHAR.findall(core[1:]):
+        chars = squeezed(token)
+        pieces += [_any_case(char) for char in chars[:-1]]
+        pieces += [_any_case(char) + "[Ss]?+" * _has_plural(chars) for char in chars[-1:]]
+    pieces = [rf"{piece}[\s{WORD_JOINERS}]*+" for piece in pieces[:-1]]
     pattern = "".join(f"(?:{piece}|{END})" for piece in pieces[MAX_NESTING:])
     for piece in reversed(pieces[:MAX_NESTING]):
         pattern = f"(?:{piece}{pattern})?"
     return exact(core[0]) + rf"[\s{WORD_JOINERS}]*+" + pattern + END
 
 
-def _any_case(token: str) -> str:
+def _any_case(token: str, *, any_number: bool = False) -> str:
     if token in "|｜/":
         return "[|｜]" if token != "/" else r"[/\\]"
-    return f"(?ai:{token})" if token.isascii() and token.isalpha() else exact(token)
+    if not (token.isascii() and token.isalpha()):
+        return exact(token)
+    singular = squeezed(token)
+    return f"(?ai:{singular}s?)" if any_number and _has_plural(singular) else f"(?ai:{token})"
+
+
+def _has_plural(word: str) -> bool:
+    return squeezed(word + "s") == word
 
 
 def plain_word(found: Lexemes) -> tuple[str, tuple[str | None, ...]]:
