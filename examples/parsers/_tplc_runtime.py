@@ -3329,6 +3329,7 @@ class Machine(Slots):
 
 
 ID_KEYS = ("id", "call_id", "tool_call_id")
+FIRST_OF_CALLS = Pattern(r"\s*(?:[,;]\s*)?(?=[\w{\[`<])")
 # A fence, a backtick or a tag around calls; and a text that may become one.
 AROUND_CALLS = Pattern(r"(?:(```)[\w-]{0,16}\s{1,16}|(`)|<([\w:-]{1,64})>\s{0,16})?")
 PART_OF_AROUND = Pattern(r"(?:`{1,3}[\w-]{0,16}|<[\w:-]{0,64}>?)\s{0,16}\Z")
@@ -3344,9 +3345,9 @@ def unopened_calls(
 ) -> tuple[list[tuple[str, str, str | None]], int] | None:
     """Return the calls that begin here, with their ids, and where they end; [] if none do.  None: more input is needed.
     `marks` open other parts; `breaks` may follow in the same line."""
-    start = next_char(buf, pos)
-    start = next_char(buf, start + (buf[start : start + 1] in (",", ";")))
-    if start == len(buf) or marks.match_at(buf, start) is not None or (not final and marks.prefix_of(buf, start)):
+    first = FIRST_OF_CALLS.match(buf, pos)
+    start = pos if first is None else first.end()
+    if first is None or marks.match_at(buf, start) is not None or (not final and marks.prefix_of(buf, start)):
         return [], pos
     around = AROUND_CALLS.match(buf, start)
     at, closing = around.end(), around[1] or around[2] or (f"</{around[3]}>" if around[3] else "")
