@@ -293,13 +293,15 @@ def _reachable(
     followed = set[Fragment]()
     used, members = {*names, "Message", "Delta", "ToolCall", "Function"}, {*attributes, *_PUBLIC}
     replaced, declared = family.replaced()
-    declared |= {(one.names[0], part.member) for one in definitions for part in one.parts if part.is_abstract}
+    declared |= {pair for one in definitions if one.names[0] in family.members for pair in _abstract(one)}
     size = (-1, -1, -1, -1)
     while size != (size := (len(used), len(members), len(replaced), len(declared))):
         for definition in definitions:
             name = definition.names[0]
             if name not in kept and not used.intersection(definition.names):
                 continue
+            if name not in kept and name not in family.members:
+                declared |= _abstract(definition)
             parts = kept.setdefault(name, set())
             for part in definition.parts:
                 if part in followed:
@@ -323,6 +325,10 @@ def _reachable(
         for definition in definitions
         if (name := definition.names[0]) in kept
     }
+
+
+def _abstract(definition: Definition) -> set[tuple[str, str]]:
+    return {(definition.names[0], part.member) for part in definition.parts if part.is_abstract}
 
 
 def _with_declarations(parts: list[Fragment], declared: Collection[tuple[str, str]], name: str) -> list[Fragment]:
