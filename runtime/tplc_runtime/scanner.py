@@ -90,17 +90,13 @@ class Scanner:
         kind, _, lead, trail, ambiguous = self.markers[match.lastindex - 1]
         return Match(kind, pos, match.end(), lead, trail, ambiguous & ~PART_OF_LONGER)
 
-    def prefix_of(self, buf: str, pos: int) -> str:
-        """Return a marker that the text from `pos` to the end could become; "" if there is none."""
+    def prefix_of(self, buf: str, pos: int, kinds: Sequence[str] = ()) -> str:
+        """Return a marker, of these kinds or any, that the text from `pos` to the end could become; "" if there is
+        none."""
         if len(buf) - pos > self.width or self._near.match(buf, pos) is None:
             return ""
-        return truncated_core(self._cores, buf[pos:])
-
-    def is_truncated(self, buf: str, pos: int, kinds: Sequence[str], least: int = 1) -> bool:
-        """Return whether a marker of these kinds is truncated at the output's end, with at least so many characters."""
-        tail = buf[pos:] if len(buf) - pos <= self.width else ""
-        enough = len("".join(tail.split())) >= least
-        return enough and any(is_truncated(core, tail) for kind, core, _, _, _ in self.markers if kind in kinds)
+        cores = tuple([marker[1] for marker in self.markers if marker[0] in kinds]) if kinds else self._cores
+        return truncated_core(cores, buf[pos:])
 
     def partial_match(self, buf: str, pos: int) -> int:
         """Return where text begins that could still become a marker, or white space of one."""
@@ -113,16 +109,10 @@ class Scanner:
         return self.with_lead(buf, pos, len(buf))
 
     def safe_prefix_end(self, text: str) -> int:
-        """Return the same as `partial_match`; -1 if the text may contain a whole marker."""
-        near = self._near.search(text)
-        while near is not None:
-            start = near.start()
-            if self.prefix_of(text, start):
-                return self.with_lead(text, 0, start)
-            if self._find.match(text, start):
-                return -1
-            near = self._near.search(text, start + 1)
-        return self.with_lead(text, 0, len(text)) if text[-1:] in self.leads else len(text)
+        """Return the same as `partial_match`; -1 if the text contains a whole marker."""
+        if self._near.search(text) is None:
+            return self.with_lead(text, 0, len(text)) if text[-1:] in self.leads else len(text)
+        return -1 if self._find.search(text) else self.partial_match(text, 0)
 
     def with_lead(self, buf: str, pos: int, start: int) -> int:
         """Return where the white space begins that may belong to a marker at `start`."""

@@ -95,8 +95,7 @@ class Transcript(Copyable):
 
     def deltas(self) -> list[Delta]:
         """Return the deltas since the last call of this method."""
-        if self._pieces:
-            self.flush()
+        self.flush()
         self.waiting, deltas = [], self.waiting
         return deltas
 
