@@ -191,8 +191,8 @@ class Stream(Copyable):
             stream.finish()
             message, notes = stream.message, [note._asdict() for note in stream.diagnostics]
             calls = [{"id": call["id"], **call["function"]} for call in message["tool_calls"]]
-            text = {"content": message["content"], "reasoning_content": message["reasoning_content"]}
-            rows.append({**text, "tool_calls": calls, "incomplete": stream.incomplete, "diagnostics": notes})
+            row = {"content": message["content"], "reasoning_content": message["reasoning_content"]}
+            rows.append({**row, "tool_calls": calls, "incomplete": stream.incomplete, "diagnostics": notes})
         return rows
 
     def __copy__(self) -> Any:

@@ -69,7 +69,7 @@ FILES = (
     "command",
 )
 # Of the runtime that several parsers share, not of a parser that contains its own.
-_SHARED_ONLY = "version"
+_SHARED_ONLY = ("lexemes", "version")
 FILLED = "filled"  # an attribute holds something that is true, but not True
 _PUBLIC = frozenset(["feed", "finish", "message", "copy", "trailing", "response", "read"])
 
@@ -213,7 +213,7 @@ def _value_of(item: ast.stmt) -> bool | str | None:
 
 def share() -> Embedded:
     """Return all of the runtime, for the file that parsers share."""
-    definitions = [definition for file in (*FILES, _SHARED_ONLY) for definition in definitions_of(file)]
+    definitions = [definition for file in (*FILES, *_SHARED_ONLY) for definition in definitions_of(file)]
     texts = ["\n".join(line for part in definition.parts for line in part.lines) for definition in definitions]
     written = list(zip(definitions, texts, strict=True))
     return Embedded(
@@ -232,7 +232,7 @@ def imports_of(code: Iterable[str]) -> tuple[dict[str, tuple[str, ...]], dict[st
     names = {*names_in(walk(ast.parse("\n".join(code))))}
     taken: dict[str, tuple[str, ...]] = {}
     types: dict[str, tuple[str, ...]] = {}
-    definitions = {file: definitions_of(file) for file in (*FILES, _SHARED_ONLY)}
+    definitions = {file: definitions_of(file) for file in (*FILES, *_SHARED_ONLY)}
     for file, there in definitions.items():
         for found, only_types in ((taken, False), (types, True)):
             wanted = {name for one in there if one.only_types == only_types for name in one.names if name in names}
