@@ -14,12 +14,28 @@ from __future__ import annotations
 
 if __package__:
     from ._tplc_runtime import (
-        Delta, ExpectedText, Markers, Message, Pattern, ValueWords, WrappedValues, checked_text, require_runtime,
+        Delta,
+        ExpectedText,
+        Markers,
+        Message,
+        Pattern,
+        ValueWords,
+        WrappedValues,
+        checked_text,
+        require_runtime,
         run_command,
     )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
-        Delta, ExpectedText, Markers, Message, Pattern, ValueWords, WrappedValues, checked_text, require_runtime,
+        Delta,
+        ExpectedText,
+        Markers,
+        Message,
+        Pattern,
+        ValueWords,
+        WrappedValues,
+        checked_text,
+        require_runtime,
         run_command,
     )
 

@@ -12,12 +12,30 @@ from __future__ import annotations
 
 if __package__:
     from ._tplc_runtime import (
-        IN_STRING, Delta, ExpectedText, Markers, Message, Objects, Pattern, Style, checked_text, require_runtime,
+        IN_STRING,
+        Delta,
+        ExpectedText,
+        Markers,
+        Message,
+        Objects,
+        Pattern,
+        Style,
+        checked_text,
+        require_runtime,
         run_command,
     )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
-        IN_STRING, Delta, ExpectedText, Markers, Message, Objects, Pattern, Style, checked_text, require_runtime,
+        IN_STRING,
+        Delta,
+        ExpectedText,
+        Markers,
+        Message,
+        Objects,
+        Pattern,
+        Style,
+        checked_text,
+        require_runtime,
         run_command,
     )
 

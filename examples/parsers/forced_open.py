@@ -12,11 +12,29 @@ from __future__ import annotations
 
 if __package__:
     from ._tplc_runtime import (
-        IN_STRING, Delta, Markers, Message, Objects, Pattern, Style, checked_text, require_runtime, run_command,
+        IN_STRING,
+        Delta,
+        Markers,
+        Message,
+        Objects,
+        Pattern,
+        Style,
+        checked_text,
+        require_runtime,
+        run_command,
     )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
-        IN_STRING, Delta, Markers, Message, Objects, Pattern, Style, checked_text, require_runtime, run_command,
+        IN_STRING,
+        Delta,
+        Markers,
+        Message,
+        Objects,
+        Pattern,
+        Style,
+        checked_text,
+        require_runtime,
+        run_command,
     )
 
 TYPE_CHECKING = False  # as in typing, whose import would cost more than all the rest

@@ -12,13 +12,33 @@ from __future__ import annotations
 
 if __package__:
     from ._tplc_runtime import (
-        IN_STRING, CallObjects, Delta, ExpectedText, Markers, Message, Pattern, Style, WholeCall, checked_text,
-        require_runtime, run_command,
+        IN_STRING,
+        CallObjects,
+        Delta,
+        ExpectedText,
+        Markers,
+        Message,
+        Pattern,
+        Style,
+        WholeCall,
+        checked_text,
+        require_runtime,
+        run_command,
     )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
-        IN_STRING, CallObjects, Delta, ExpectedText, Markers, Message, Pattern, Style, WholeCall, checked_text,
-        require_runtime, run_command,
+        IN_STRING,
+        CallObjects,
+        Delta,
+        ExpectedText,
+        Markers,
+        Message,
+        Pattern,
+        Style,
+        WholeCall,
+        checked_text,
+        require_runtime,
+        run_command,
     )
 
 TYPE_CHECKING = False  # as in typing, whose import would cost more than all the rest

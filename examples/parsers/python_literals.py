@@ -12,11 +12,29 @@ from __future__ import annotations
 
 if __package__:
     from ._tplc_runtime import (
-        Delta, ExpectedText, Markers, Message, Objects, Pattern, WordStyle, checked_text, require_runtime, run_command,
+        Delta,
+        ExpectedText,
+        Markers,
+        Message,
+        Objects,
+        Pattern,
+        WordStyle,
+        checked_text,
+        require_runtime,
+        run_command,
     )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
-        Delta, ExpectedText, Markers, Message, Objects, Pattern, WordStyle, checked_text, require_runtime, run_command,
+        Delta,
+        ExpectedText,
+        Markers,
+        Message,
+        Objects,
+        Pattern,
+        WordStyle,
+        checked_text,
+        require_runtime,
+        run_command,
     )
 
 TYPE_CHECKING = False  # as in typing, whose import would cost more than all the rest

@@ -13,12 +13,30 @@ from __future__ import annotations
 
 if __package__:
     from ._tplc_runtime import (
-        IN_STRING, Delta, ExpectedText, Markers, Message, Pattern, QuotedPairs, Style, checked_text, require_runtime,
+        IN_STRING,
+        Delta,
+        ExpectedText,
+        Markers,
+        Message,
+        Pattern,
+        QuotedPairs,
+        Style,
+        checked_text,
+        require_runtime,
         run_command,
     )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
-        IN_STRING, Delta, ExpectedText, Markers, Message, Pattern, QuotedPairs, Style, checked_text, require_runtime,
+        IN_STRING,
+        Delta,
+        ExpectedText,
+        Markers,
+        Message,
+        Pattern,
+        QuotedPairs,
+        Style,
+        checked_text,
+        require_runtime,
         run_command,
     )
 

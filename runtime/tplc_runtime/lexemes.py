@@ -209,12 +209,8 @@ def factored(groups: Sequence[tuple[str, str]]) -> str:
     by_first: dict[str, list[str]] = {}
     for first, pattern in groups:
         token = exact(first)
-        by_first.setdefault(token, []).append("(" + without_start(without_start(pattern, "("), token))
+        by_first.setdefault(token, []).append("(" + pattern.removeprefix("(").removeprefix(token))
     return "|".join([f"{token}{group('|'.join(rests))}" for token, rests in by_first.items()]) or NOTHING
-
-
-def without_start(text: str, start: str) -> str:
-    return text[len(start) :] if text.startswith(start) else text
 
 
 def joined_leads(leads: set[str]) -> str:

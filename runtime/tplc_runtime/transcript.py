@@ -95,7 +95,8 @@ class Transcript(Copyable):
 
     def deltas(self) -> list[Delta]:
         """Return the deltas since the last call of this method."""
-        self.flush()
+        if self._pieces:
+            self.flush()
         self.waiting, deltas = [], self.waiting
         return deltas
 

@@ -75,8 +75,8 @@ class Copyable:
 
     def copy(self) -> Any:
         """Return a copy in the same state, which continues independently."""
-        made: Any = type(self)  # not __new__ alone: of a class that mypyc compiled, it calls __init__
-        twin = made(*[getattr(self, name) for name in self.MADE_OF])
+        cls: Any = type(self)  # not __new__ alone: of a class that mypyc compiled, it calls __init__
+        twin = cls(*[getattr(self, name) for name in self.MADE_OF])
         slots = [name for base in type(self).__mro__ for name in getattr(base, "__slots__", ())]
         # A class that mypyc compiled has no __dict__.
         for name in getattr(self, "__mypyc_attrs__", None) or [*slots, *self.__dict__]:
@@ -196,10 +196,16 @@ class Scanner:
         return self.with_lead(buf, pos, len(buf))
 
     def safe_prefix_end(self, text: str) -> int:
-        """Return the same as `partial_match`; -1 if the text contains a whole marker."""
-        if self._near.search(text) is None:
-            return self.with_lead(text, 0, len(text)) if text[-1:] in self.leads else len(text)
-        return -1 if self._find.search(text) else self.partial_match(text, 0)
+        """Return the same as `partial_match`; -1 if the text may contain a whole marker."""
+        near = self._near.search(text)
+        while near is not None:
+            start = near.start()
+            if self.prefix_of(text, start):
+                return self.with_lead(text, 0, start)
+            if self._find.match(text, start):
+                return -1
+            near = self._near.search(text, start + 1)
+        return self.with_lead(text, 0, len(text)) if text[-1:] in self.leads else len(text)
 
     def with_lead(self, buf: str, pos: int, start: int) -> int:
         """Return where the white space begins that may belong to a marker at `start`."""
@@ -1545,7 +1551,8 @@ class Transcript(Copyable):
 
     def deltas(self) -> list[Delta]:
         """Return the deltas since the last call of this method."""
-        self.flush()
+        if self._pieces:
+            self.flush()
         self.waiting, deltas = [], self.waiting
         return deltas
 

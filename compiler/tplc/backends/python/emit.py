@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from textwrap import wrap
 
 from tplc.backends.python.embed import Embedded, embed, imports_of, share
 from tplc.backends.python.feed import feed, keeps_pending
@@ -190,15 +189,14 @@ def _imports_of_runtime(own: list[str], runtime: Runtime) -> list[str]:
 
 
 def _from(module: str, names: Sequence[str], indent: int = 0, ignored: str = "") -> list[str]:
-    """Return an import, with as many names in a line as fit."""
+    """Return an import as ruff formats it."""
     space, comment = " " * indent, f"  # type: ignore[{ignored}]" if ignored else ""
     # Constants, classes, functions: the order of isort.
     names = sorted(names, key=lambda name: (not name.isupper(), not name[0].isupper(), name))
     line = f"{space}from {module} import {', '.join(names)}"
     if len(line) + len(comment) <= WIDTH:
         return [line + comment]
-    packed = wrap(", ".join(names) + ",", WIDTH - indent - 4)
-    return [f"{space}from {module} import ({comment}", *(f"{space}    {line}" for line in packed), f"{space})"]
+    return [f"{space}from {module} import ({comment}", *(f"{space}    {name}," for name in names), f"{space})"]
 
 
 def _import_lines(imports: Sequence[tuple[str, str]]) -> list[str]:
