@@ -7,6 +7,6 @@ from types import CodeType
 
 
 @lru_cache(maxsize=64)
-def code_of(text: str, name: str = "parser.py") -> CodeType:
+def code_of(text: str, name: str) -> CodeType:
     """Return the code of a file; raise SyntaxError or ValueError if it isn't Python."""
     return compile(text, name, "exec", dont_inherit=True)

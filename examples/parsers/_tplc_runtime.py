@@ -103,6 +103,7 @@ class Pattern:
 
 
 WORD_SEPARATORS = Pattern(r"[\s_▁|｜-]+")
+PLURAL = Pattern(r"(?<=[a-z][a-z][a-rt-z])s(?![a-z])")
 IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("\\"): ord("/")}
 ANY_WORD = "\ufdd1"  # in a core: the language that a fence names, or none.  It is no character of any text.
 LONGEST_LANGUAGE = 16
@@ -232,8 +233,9 @@ class ExpectedText:
 
 
 def squeezed(text: str) -> str:
-    """Return a text in lower case, without white space, bars, `_`, `-` and similar separators, with `/` for `\\`."""
-    return str(WORD_SEPARATORS.sub("", text)).translate(IN_ANY_CASE)
+    """Return a text in lower case, with words in the singular, without white space, bars, `_`, `-` and similar
+    separators, with `/` for `\\`."""
+    return str(WORD_SEPARATORS.sub("", PLURAL.sub("", text.translate(IN_ANY_CASE))))
 
 
 @lru_cache(maxsize=1024)
@@ -6244,6 +6246,7 @@ LINE_END_FOLLOWS = r"(?=\n|\Z)"
 SAME_SLOT = "\ufdd0"  # in a core: any text in a line
 BAR = re.compile("[|｜]")
 LONG_WORD = re.compile(r"[^\W\d_]{3}")
+WORD_OR_CHAR = re.compile(r"[A-Za-z]+|.", re.DOTALL)
 WORD_JOINERS = "_▁|｜-"  # what the words of a marker are joined with, and what may be next to its brackets
 MOST_WORD_SEPARATORS = 4  # so much white space, or so many joints, where a marker that is spelled otherwise has some
 SLOT_PATTERN = PLAIN_WORD.pattern.replace("{0,", "{1,")
@@ -6261,15 +6264,18 @@ def no_line_end(kind: str, core: str, trail: str) -> bool:
 class Lexeme:
     """A marker as it is searched for: its core, and the white space that the template writes around it.
 
-    `respelled`: in other case, with other separators.  `ends_line`: it counts only before the line end that the
-    template writes after it."""
+    `respelled`: in other case, with other separators; `any_number`: and with words in the singular or the plural.
+    `ends_line`: it counts only before the line end that the template writes after it."""
 
-    __slots__ = ("core", "ends_line", "kind", "lead", "respelled", "trail")
+    __slots__ = ("any_number", "core", "ends_line", "kind", "lead", "respelled", "trail")
 
-    def __init__(self, kind: str, text: str, *, respelled: bool = False, ends_line: bool = False) -> None:
-        self.core = text.strip()
+    def __init__(
+        self, kind: str, text: str, *, respelled: bool = False, any_number: bool = False, ends_line: bool = False
+    ) -> None:
+        self.kind, self.core = kind, text.strip()
         lead, _, self.trail = text.partition(self.core)
-        self.kind, self.lead, self.respelled, self.ends_line = kind, lead[-MAX_INNER_SPACE:], respelled, ends_line
+        self.lead, self.respelled, self.any_number = lead[-MAX_INNER_SPACE:], respelled, any_number
+        self.ends_line = ends_line
 
     @property
     def is_whole_word(self) -> bool:
@@ -6280,7 +6286,7 @@ class Lexeme:
     @property
     def find(self) -> str:
         if self.respelled:
-            return respelling(self.core)
+            return respelling(self.core, any_number=self.any_number)
         end = LINE_END_FOLLOWS if self.ends_line else NO_WORD_FOLLOWS * self.is_whole_word
         return core_pattern(self.core) + end
 
@@ -6333,16 +6339,24 @@ class Lexemes:
 
 class Markers(Scanner):
     """A scanner that is given its markers by kind, as the template writes them, and makes their patterns when it is
-    first used.  `respelled` and `apart`: see `lexemes_of`."""
+    first used.  `respelled`, `apart` and `any_number`: see `lexemes_of`; True for all markers."""
 
-    def __init__(self, respelled: Sequence[str] = (), apart: Sequence[str] = (), **kinds: Sequence[str]) -> None:
-        self._given = kinds.items(), respelled, apart
+    def __init__(
+        self,
+        respelled: Sequence[str] = (),
+        apart: Sequence[str] = (),
+        any_number: Sequence[str] | bool = (),
+        **kinds: Sequence[str],
+    ) -> None:
+        self._given = kinds, respelled, apart, any_number
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        kinds, respelled, apart = self._given
-        found = lexemes_of(kinds, respelled, apart=apart)
+        kinds, respelled, apart, any_number = self._given
+        cores = [text.strip() for texts in kinds.values() for text in texts]
+        any_number = cores if any_number is True else any_number or ()
+        found = lexemes_of(kinds.items(), respelled, apart=apart, any_number=any_number)
         super().__init__(*found.markers, **found.scanner)
         scanner: Any = self
         scanner.__class__ = Scanner  # a class with __getattr__ is slower also where an attribute is there
@@ -6354,13 +6368,15 @@ def lexemes_of(
     respelled: Collection[str] = (),
     *,
     apart: Collection[str] = (),
+    any_number: Collection[str] = (),
     ends_line: Callable[[str, str, str], bool] = no_line_end,
 ) -> Lexemes:
     """Return the lexemes of markers of several kinds; a repeated core belongs to the first kind that has it.
 
     Markers of the kinds in `respelled` may be in other case, or have other separators: that comes after all others.
-    Those of the kinds in `apart` are of the kind "respelled" then, as they count in some places only.  `ends_line`
-    returns whether a marker counts only before a line's end: of its kind, core, and the white space after it.
+    Those of the kinds in `apart` are of the kind "respelled" then, as they count in some places only.
+    `any_number`: the cores whose words may be in the singular or the plural then.  `ends_line` returns whether a marker
+    counts only before a line's end: of its kind, core, and the white space after it.
     """
     found: dict[str, Lexeme] = {}
     for kind, texts in kinds:
@@ -6370,11 +6386,9 @@ def lexemes_of(
             if core and core not in found and WORD_SLOT not in core[:2]:
                 found[core] = Lexeme(kind, text, ends_line=ends_line(kind, core, text.partition(core)[2]))
     longest_first = sorted(found.values(), key=lambda lexeme: -len(lexeme.core))
-    longest_first += [
-        Lexeme(ONLY_RESPELLED if one.kind in apart else one.kind, one.lead + one.core + one.trail, respelled=True)
-        for one in longest_first
-        if one.kind in (*respelled, *apart) and is_respelled(one.core)
-    ]
+    for one in [one for one in longest_first if one.kind in (*respelled, *apart) and is_respelled(one.core)]:
+        kind, text = ONLY_RESPELLED if one.kind in apart else one.kind, one.lead + one.core + one.trail
+        longest_first.append(Lexeme(kind, text, respelled=True, any_number=one.core in any_number))
     firsts = sorted({lexeme.core[0] for lexeme in longest_first})
     lexemes = [lexeme for first in firsts for lexeme in longest_first if lexeme.core[0] == first]
     return Lexemes(lexemes, tuple(found.values()))
@@ -6475,28 +6489,38 @@ def is_respelled(core: str) -> bool:
     )
 
 
-def respelling(core: str) -> str:
-    """Return the pattern of a marker in another spelling: in other case, with other separators or white space."""
+def respelling(core: str, *, any_number: bool = False) -> str:
+    """Return the pattern of a marker in another spelling: in other case, with other separators or white space.
+
+    `any_number`: its words may be in the singular or the plural, too.
+    """
     pattern, before = exact(core[0]), core[0]
     # Where bars are on one side of a marker only, they show which marker it is.
     free = len(BAR.findall(core)) % 2 == 0
     joiners, around = (WORD_JOINERS, r"[\s|｜]") if free else (BAR.sub("", WORD_JOINERS), r"\s")
-    for token in re.findall(r"[A-Za-z]+|.", core[1:], re.DOTALL):
+    for token in WORD_OR_CHAR.findall(core[1:]):
         if token.isspace() or token in joiners:
             between = rf"[\s{joiners}]{{0,{MAX_INNER_SPACE if token.isspace() else MOST_WORD_SEPARATORS}}}"
             pattern += between * (not pattern.endswith(between))
         else:
             apart = not (before.isalnum() and token[0].isalnum()) and not before.isspace()
             apart = apart and not pattern.endswith(f"{{0,{MOST_WORD_SEPARATORS}}}")
-            pattern += rf"{around}{{0,{MOST_WORD_SEPARATORS}}}" * apart + in_any_case(token)
+            pattern += rf"{around}{{0,{MOST_WORD_SEPARATORS}}}" * apart + in_any_case(token, any_number=any_number)
         before = token[-1]
     return pattern
 
 
-def in_any_case(token: str) -> str:
+def in_any_case(token: str, *, any_number: bool = False) -> str:
     if token in "|｜/":
         return "[|｜]" if token != "/" else r"[/\\]"
-    return f"(?ai:{token})" if token.isascii() and token.isalpha() else exact(token)
+    if not (token.isascii() and token.isalpha()):
+        return exact(token)
+    singular = squeezed(token)
+    return f"(?ai:{singular}s?)" if any_number and has_plural(singular) else f"(?ai:{token})"
+
+
+def has_plural(word: str) -> bool:
+    return squeezed(word + "s") == word
 
 
 def exact(text: str) -> str:

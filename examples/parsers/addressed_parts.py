@@ -83,11 +83,13 @@ class StreamParser(RawPairs):
     TEXT_MARKERS = True
     IN_REASONING = Markers(
         reasoning_end=("<:more:>", "<:more:><:from assistant"), end=("<:over:>",), final_end=("#top#",),
-        unclosed=(" to user:>", "<:from assistant to user:>"), apart=("reasoning_end",), respelled=("end",),
+        unclosed=(" to user:>", "<:from assistant to user:>"), respelled=("end",), apart=("reasoning_end",),
+        any_number=True,
     )
     IN_CONTENT = Markers(
         reasoning=(" to self:>",), content=(" to user:>",), line=(" to ",), end=("<:over:>",), final_end=("#top#",),
         header=("<:from assistant",), stray=("<:more:>", "<:more:><:from assistant"), respelled=("end",),
+        any_number=True,
     )
     REASONING_AGAIN = Markers(reasoning=(" to self:>",))
     OPENER_IS_UNAMBIGUOUS = False
@@ -161,7 +163,7 @@ class StreamParser(RawPairs):
     AFTER_CALL = Markers(
         call=("to ", ",\nto ", ";\nto "), separator=("<:more:><:from assistant ",), closed=("</run>",),
         reasoning=(" to self:>",), content=(" to user:>",), end=("<:over:>",), final_end=("#top#",),
-        header=("<:from assistant",), stray=("<:more:>",), respelled=("separator", "end", "closed"),
+        header=("<:from assistant",), stray=("<:more:>",), respelled=("separator", "end", "closed"), any_number=True,
     )
 
     def _reasoning(self) -> bool:

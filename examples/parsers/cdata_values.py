@@ -80,18 +80,19 @@ class StreamParser(WrappedValues):
     IN_REASONING = Markers(
         reasoning_end=("\n</quiet>\n\n",), end=("<-/->\n",),
         line=('\n<act name="', '\n<act name="\n<act name="', '```\ufdd1\n<act name="', "\n<act name"),
-        respelled=("line",), apart=("reasoning_end",),
+        respelled=("line",), apart=("reasoning_end",), any_number=('<act name="', "</quiet>"),
     )
     IN_CONTENT = Markers(
         reasoning=("<quiet>\n",),
         call=('\n<act name="', '\n<act name="\n<act name="', '```\ufdd1\n<act name="', "\n<act name"), end=("<-/->\n",),
         header=("<-assistant->\n",), stray=("\n</quiet>\n\n",), empty=('<act name="\n</act>',), respelled=("call",),
+        any_number=('<act name="',),
     )
     BEFORE_CONTENT = Markers(
         reasoning=("<quiet>\n",),
         call=('\n<act name="', '\n<act name="\n<act name="', '```\ufdd1\n<act name="', "\n<act name"), end=("<-/->\n",),
         header=("<-assistant->\n",), stray=("\n</quiet>\n\n",), empty=('<act name="\n</act>',),
-        respelled=("call", "reasoning"),
+        respelled=("call", "reasoning"), any_number=('<act name="', "<quiet>"),
     )
     REASONING_AGAIN = Markers(reasoning=("<quiet>\n",))
     OPENERS = ('<act name=" <act name="', '<act name="')
@@ -162,6 +163,7 @@ class StreamParser(WrappedValues):
             ',\n<act name="\n<act name="', ';\n<act name="', ';\n<act name="\n<act name="',
         ), closed=("</act>",), reasoning=("<quiet>\n",), end=("<-/->\n",), header=("<-assistant->\n",),
         stray=("\n</quiet>\n\n",), empty=('<act name="\n</act>',), respelled=("call", "closed"),
+        any_number=('<act name="', "</act>"),
     )
     AFTER_TURN = Markers(
         call=('\n<act name="', '\n<act name="\n<act name="', '```\ufdd1\n<act name="'),

@@ -90,16 +90,17 @@ class StreamParser(CallObjects):
     TEXT_MARKERS = True
     IN_REASONING = Markers(
         reasoning_end=(" [[/depth]]\n",), end=(" [[.]]\n",), line=("[[call ", "[[call\n[[call ", "```\ufdd1\n[[call "),
-        respelled=("line",), apart=("reasoning_end",),
+        respelled=("line",), apart=("reasoning_end",), any_number=("[[/depth]]", "[[call"),
     )
     IN_CONTENT = Markers(
         reasoning=("[[depth]] ",), call=("[[call ", "[[call\n[[call ", "```\ufdd1\n[[call "), end=(" [[.]]\n",),
         header=("[[assistant]] ",), stray=(" [[/depth]]\n",), empty=("[[call\n[[/call]]",), respelled=("call",),
+        any_number=("[[call",),
     )
     BEFORE_CONTENT = Markers(
         reasoning=("[[depth]] ",), call=("[[call ", "[[call\n[[call ", "```\ufdd1\n[[call "), end=(" [[.]]\n",),
         header=("[[assistant]] ",), stray=(" [[/depth]]\n",), empty=("[[call\n[[/call]]",),
-        respelled=("call", "reasoning"),
+        respelled=("call", "reasoning"), any_number=("[[depth]]", "[[call"),
     )
     REASONING_AGAIN = Markers(reasoning=("[[depth]] ",))
     OPENERS = ("[[call [[call", "[[call")
@@ -131,7 +132,7 @@ class StreamParser(CallObjects):
             ";\n[[call\n[[call ",
         ), closed=(" [[/call]]",), close=(" [[/call]", "]"), reasoning=("[[depth]] ",), end=(" [[.]]\n",),
         header=("[[assistant]] ",), stray=(" [[/depth]]\n",), empty=("[[call\n[[/call]]",),
-        respelled=("call", "closed", "close"),
+        respelled=("call", "closed", "close"), any_number=("[[/call]]", "[[/call]", "[[call"),
     )
     AFTER_TURN = Markers(
         call=("[[call ", "[[call\n[[call ", "```\ufdd1\n[[call "),

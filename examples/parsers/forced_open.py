@@ -84,13 +84,15 @@ class StreamParser(Objects):
     HAS_REASONING = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
-    IN_REASONING = Markers(reasoning_end=("</sketch>",), end=(">.<\n",), line=("\n@@",), apart=("reasoning_end",))
+    IN_REASONING = Markers(
+        reasoning_end=("</sketch>",), end=(">.<\n",), line=("\n@@",), apart=("reasoning_end",), any_number=True
+    )
     IN_CONTENT = Markers(
         reasoning=("<sketch>\n",), line=("\n@@",), end=(">.<\n",), header=(">assistant<\n",), stray=("</sketch>",)
     )
     BEFORE_CONTENT = Markers(
         reasoning=("<sketch>\n",), line=("\n@@",), end=(">.<\n",), header=(">assistant<\n",), stray=("</sketch>",),
-        respelled=("reasoning",),
+        respelled=("reasoning",), any_number=True,
     )
     REASONING_AGAIN = Markers(reasoning=("<sketch>\n",))
     OPENER_IS_UNAMBIGUOUS = False

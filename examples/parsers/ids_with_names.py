@@ -94,6 +94,10 @@ class StreamParser(Objects):
             "[=ask=]", "[=ask=][=one=]", "[=one=]",
         ), end=("[=close=]",), final_end=("#top#",), header=("[=assistant=]",),
         empty=("[=ask=]\n[=/ask=]", "[=one=]\n[=/one=]", "[=ask=][=one=]\n[=/one=][=/ask=]"), respelled=("call", "end"),
+        any_number=(
+            "[=ask=]\n[=ask=][=one=]functions.", "[=ask=][=one=]\n[=one=]functions.", "[=ask=][=one=]functions.",
+            "[=one=]functions.", "[=close=]", "[=ask=]", "[=one=]",
+        ),
     )
     OPENERS = (
         "[=ask=] [=ask=] [=one=]functions.", "[=ask=] [=one=] [=one=]functions.", "[=ask=] [=one=]functions.",
@@ -142,6 +146,10 @@ class StreamParser(Objects):
         ), closed=("[=/one=]", "[=/ask=]"), end=("[=close=]",), final_end=("#top#",), header=("[=assistant=]",),
         empty=("[=ask=]\n[=/ask=]", "[=one=]\n[=/one=]", "[=ask=][=one=]\n[=/one=][=/ask=]"),
         respelled=("call", "end", "closed"),
+        any_number=(
+            "[=ask=]\n[=ask=][=one=]functions.", "[=ask=][=one=]\n[=one=]functions.", "[=ask=][=one=]functions.",
+            "[=one=]functions.", "[=close=]", "[=/one=]", "[=/ask=]", "[=ask=]", "[=one=]",
+        ),
     )
     AFTER_TURN = Markers(
         call=(

@@ -95,7 +95,7 @@ class StreamParser(CallObjects):
         line=(
             "«wishes»[{", "«wishes»[\n«wishes»[{", "```\ufdd1\n«wishes»[{", "«wishes»\n{", "«wishes»\n[{",
             "«wishes»\n```\ufdd1\n{", "«wishes»\n",
-        ), respelled=("line",), apart=("reasoning_end",),
+        ), respelled=("line",), apart=("reasoning_end",), any_number=("«/aside»", "«wishes»"),
     )
     IN_CONTENT = Markers(
         reasoning=("«aside»",),
@@ -104,6 +104,7 @@ class StreamParser(CallObjects):
             "«wishes»\n```\ufdd1\n{", "«wishes»\n",
         ), end=("«/»\n",), header=("«assistant» ",), stray=("«/aside»",),
         empty=("«wishes»[\n]«/wishes»", "«wishes»\n]«/wishes»", "«wishes»\n«/wishes»"), respelled=("call",),
+        any_number=("«wishes»",),
     )
     BEFORE_CONTENT = Markers(
         reasoning=("«aside»",),
@@ -112,7 +113,7 @@ class StreamParser(CallObjects):
             "«wishes»\n```\ufdd1\n{", "«wishes»\n",
         ), end=("«/»\n",), header=("«assistant» ",), stray=("«/aside»",),
         empty=("«wishes»[\n]«/wishes»", "«wishes»\n]«/wishes»", "«wishes»\n«/wishes»"), bare=("[{", "{"),
-        respelled=("call", "reasoning"),
+        respelled=("call", "reasoning"), any_number=("«wishes»", "«aside»"),
     )
     REASONING_AGAIN = Markers(reasoning=("«aside»",))
     OPENERS = (
@@ -169,6 +170,7 @@ class StreamParser(CallObjects):
         ), separator=(", ",), closed=("]«/wishes»", "]", "«/wishes»"), reasoning=("«aside»",), end=("«/»\n",),
         header=("«assistant» ",), stray=("«/aside»",),
         empty=("«wishes»[\n]«/wishes»", "«wishes»\n]«/wishes»", "«wishes»\n«/wishes»"), respelled=("call", "closed"),
+        any_number=("«/wishes»", "«wishes»"),
     )
     AFTER_TURN = Markers(
         call=(

@@ -82,17 +82,17 @@ class StreamParser(RawPairs):
     IN_REASONING = Markers(
         reasoning_end=("[/mull]\n",), end=("[@user@]",),
         line=("\n[ability]", "\n[ability]\n[ability]", "```\ufdd1\n[ability]"), respelled=("line", "end"),
-        apart=("reasoning_end",),
+        apart=("reasoning_end",), any_number=("[ability]", "[@user@]", "[/mull]"),
     )
     IN_CONTENT = Markers(
         reasoning=("\n[mull]",), call=("\n[ability]", "\n[ability]\n[ability]", "```\ufdd1\n[ability]"),
         end=("[@user@]",), header=("[@bot@]",), stray=("[/mull]\n",), empty=("[ability]\n[/ability]",),
-        respelled=("call", "end"),
+        respelled=("call", "end"), any_number=("[ability]", "[@user@]"),
     )
     BEFORE_CONTENT = Markers(
         reasoning=("\n[mull]",), call=("\n[ability]", "\n[ability]\n[ability]", "```\ufdd1\n[ability]"),
         end=("[@user@]",), header=("[@bot@]",), stray=("[/mull]\n",), empty=("[ability]\n[/ability]",),
-        respelled=("call", "end", "reasoning"),
+        respelled=("call", "end", "reasoning"), any_number=("[ability]", "[@user@]", "[mull]"),
     )
     REASONING_AGAIN = Markers(reasoning=("\n[mull]",))
     OPENERS = ("[ability] [ability]", "[ability]")
@@ -159,6 +159,7 @@ class StreamParser(RawPairs):
             ";\n[ability]", ";\n[ability]\n[ability]",
         ), closed=("[/ability]",), reasoning=("\n[mull]",), end=("[@user@]",), header=("[@bot@]",),
         stray=("[/mull]\n",), empty=("[ability]\n[/ability]",), respelled=("call", "closed", "end"),
+        any_number=("[/ability]", "[ability]", "[@user@]"),
     )
     AFTER_TURN = Markers(
         call=("\n[ability]", "\n[ability]\n[ability]", "```\ufdd1\n[ability]"),

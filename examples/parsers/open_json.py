@@ -94,13 +94,14 @@ class StreamParser(CallObjects):
             "[=request=]{", "[=request=]\n[=request=]{", "```\ufdd1\n[=request=]{", "[=request=]\n{", "[=request=]\n[{",
             "[=request=]\n```\ufdd1\n{", "[=request=]\n",
         ), end=("[=stop=]",), final_end=("[=top=]",), header=("[=assistant=]",), respelled=("call", "end"),
+        any_number=("[=request=]", "[=stop=]"),
     )
     BEFORE_CONTENT = Markers(
         call=(
             "[=request=]{", "[=request=]\n[=request=]{", "```\ufdd1\n[=request=]{", "[=request=]\n{", "[=request=]\n[{",
             "[=request=]\n```\ufdd1\n{", "[=request=]\n",
         ), end=("[=stop=]",), final_end=("[=top=]",), header=("[=assistant=]",), bare=("{", "[{"),
-        respelled=("call", "end"),
+        respelled=("call", "end"), any_number=("[=request=]", "[=stop=]"),
     )
     OPENERS = (
         "[=request=] [=request=] {", "[=request=] ```\ufdd1 {", "[=request=] [ {", "[=request=] {", "[=request=] {",
@@ -146,6 +147,7 @@ class StreamParser(CallObjects):
             ",\n[=request=]\n", ";\n[=request=]{", ";\n[=request=]\n[=request=]{", ";\n[=request=]\n{",
             ";\n[=request=]\n[{", ";\n[=request=]\n```\ufdd1\n{", ";\n[=request=]\n",
         ), end=("[=stop=]",), final_end=("[=top=]",), header=("[=assistant=]",), respelled=("call", "end"),
+        any_number=("[=request=]", "[=stop=]"),
     )
     AFTER_TURN = Markers(
         call=(

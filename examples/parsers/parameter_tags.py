@@ -84,6 +84,7 @@ class StreamParser(RawPairs):
             "\n\n<deed>\n<do=", "<do=", "\n\n<deed>\n<do=\n<deed>\n<do=", "\n\n<deed>\n<deed>\n<do=",
             "```\ufdd1\n<deed>\n<do=", "\n\n<deed>\n<do", "\n\n<deed>",
         ), respelled=("line",), apart=("reasoning_end",),
+        any_number=("<deed>\n<deed>\n<do=", "<deed>\n<do=", "</musings>"),
     )
     IN_CONTENT = Markers(
         reasoning=("<musings>\n",),
@@ -92,6 +93,7 @@ class StreamParser(RawPairs):
             "```\ufdd1\n<deed>\n<do=", "\n\n<deed>\n<do", "\n\n<deed>",
         ), end=("<:>\n",), header=("<:assistant:>\n",), stray=("\n</musings>\n\n",),
         empty=("<deed>\n<do=\n</do>\n</deed>", "<deed>\n</do>\n</deed>", "<deed>\n</deed>"), respelled=("call",),
+        any_number=("<deed>\n<deed>\n<do=", "<deed>\n<do="),
     )
     BEFORE_CONTENT = Markers(
         reasoning=("<musings>\n",),
@@ -100,7 +102,7 @@ class StreamParser(RawPairs):
             "```\ufdd1\n<deed>\n<do=", "\n\n<deed>\n<do", "\n\n<deed>",
         ), end=("<:>\n",), header=("<:assistant:>\n",), stray=("\n</musings>\n\n",),
         empty=("<deed>\n<do=\n</do>\n</deed>", "<deed>\n</do>\n</deed>", "<deed>\n</deed>"),
-        respelled=("call", "reasoning"),
+        respelled=("call", "reasoning"), any_number=("<deed>\n<deed>\n<do=", "<deed>\n<do=", "<musings>"),
     )
     REASONING_AGAIN = Markers(reasoning=("<musings>\n",))
     OPENERS = ("<deed> <do= <deed> <do=", "<deed> <deed> <do=", "<deed> <do=", "<do=")
@@ -181,7 +183,7 @@ class StreamParser(RawPairs):
         ), closed=("</do>\n</deed>", "</deed>"), close=("</do>",), reasoning=("<musings>\n",), end=("<:>\n",),
         header=("<:assistant:>\n",), stray=("\n</musings>\n\n",),
         empty=("<deed>\n<do=\n</do>\n</deed>", "<deed>\n</do>\n</deed>", "<deed>\n</deed>"),
-        respelled=("call", "closed"),
+        respelled=("call", "closed"), any_number=("<deed>\n<deed>\n<do=", "</do>\n</deed>", "<deed>\n<do=", "</deed>"),
     )
     AFTER_TURN = Markers(
         call=(

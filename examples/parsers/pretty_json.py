@@ -88,13 +88,14 @@ class StreamParser(CallObjects):
             "\nSteps:\n```json\n[\n    {", "```json\n[\n    {", "\nSteps:\n```json\n[\nSteps:\n```json\n[\n    {",
             "\nSteps:\n```json\n{", "\nSteps:\n```json\n[{", "\nSteps:\n```json\n```\ufdd1\n{", "\nSteps:\n```json\n",
         ), end=("<FIN>",), header=("<SAY>",), empty=("Steps:\n```json\n[\n]\n```",), respelled=("end",),
+        any_number=True,
     )
     BEFORE_CONTENT = Markers(
         call=(
             "\nSteps:\n```json\n[\n    {", "```json\n[\n    {", "\nSteps:\n```json\n[\nSteps:\n```json\n[\n    {",
             "\nSteps:\n```json\n{", "\nSteps:\n```json\n[{", "\nSteps:\n```json\n```\ufdd1\n{", "\nSteps:\n```json\n",
         ), end=("<FIN>",), header=("<SAY>",), empty=("Steps:\n```json\n[\n]\n```",), bare=("[\n    {", "[{", "{"),
-        respelled=("end",),
+        respelled=("end",), any_number=True,
     )
     OPENERS = (
         "Steps: ```json [ Steps: ```json [ {", "Steps: ```json [ {", "Steps: ```json ```\ufdd1 {", "Steps: ```json [ {",
@@ -138,7 +139,7 @@ class StreamParser(CallObjects):
             "\nSteps:\n```json\n{", "\nSteps:\n```json\n[{", "\nSteps:\n```json\n```\ufdd1\n{", "\nSteps:\n```json\n",
             ";\n{",
         ), separator=(",\n    ",), closed=("\n]\n```", "]", "```"), end=("<FIN>",), header=("<SAY>",),
-        empty=("Steps:\n```json\n[\n]\n```",), respelled=("end",),
+        empty=("Steps:\n```json\n[\n]\n```",), respelled=("end",), any_number=True,
     )
     AFTER_TURN = Markers(
         call=(

@@ -81,7 +81,7 @@ class StreamParser(Objects):
             "[run]{'callable': '", "[run]{'callable': '\n[run]{'callable': '", "[run]\n[run]{'callable': '",
             "```\ufdd1\n[run]{'callable': '", "[run]{'callable",
         ), end=("<[.]",), header=("[assistant]>",), empty=("[run]{'callable': '\n}[ran]", "[run]\n}[ran]"),
-        respelled=("call",),
+        respelled=("call",), any_number=("[run]\n[run]{'callable': '", "[run]{'callable': '"),
     )
     OPENERS = ("[run] {'callable': ' [run] {'callable': '", "[run] [run] {'callable': '", "[run] {'callable': '")
     # call = name "', 'kwargs':" arguments
@@ -123,6 +123,7 @@ class StreamParser(Objects):
             ";\n[run]{'callable': '\n[run]{'callable': '", ";\n[run]\n[run]{'callable': '",
         ), closed=("}[ran]", "[ran]"), close=("}",), end=("<[.]",), header=("[assistant]>",),
         empty=("[run]{'callable': '\n}[ran]", "[run]\n}[ran]"), respelled=("call", "closed"),
+        any_number=("[run]\n[run]{'callable': '", "[run]{'callable': '", "[ran]"),
     )
     AFTER_TURN = Markers(
         call=(

@@ -92,7 +92,7 @@ class StreamParser(Objects):
             "<!calls!>", "<!calls!><!call!>", "<!call!>",
         ), end=("<!.!>",), header=("<!assistant!>",),
         empty=("<!calls!>\n<!/calls!>", "<!call!>\n<!/call!>", "<!calls!><!call!>\n<!/call!><!/calls!>"),
-        respelled=("call",),
+        respelled=("call",), any_number=("<!call!>tools.",),
     )
     OPENERS = (
         "<!calls!> <!calls!> <!call!>tools.", "<!calls!> <!call!> <!call!>tools.", "<!calls!> <!call!>tools.",
@@ -139,7 +139,7 @@ class StreamParser(Objects):
             ";\n<!call!>\n<!call!>tools.",
         ), closed=("<!/call!>", "<!/calls!>"), end=("<!.!>",), header=("<!assistant!>",),
         empty=("<!calls!>\n<!/calls!>", "<!call!>\n<!/call!>", "<!calls!><!call!>\n<!/call!><!/calls!>"),
-        respelled=("call", "closed"),
+        respelled=("call", "closed"), any_number=("<!call!>tools.",),
     )
     AFTER_TURN = Markers(
         call=(

@@ -91,14 +91,16 @@ class StreamParser(Objects):
     IN_REASONING = Markers(
         reasoning_end=("[/PONDER]",), end=("[END]",), final_end=("[TOP]",),
         line=("[NEED]", "[NEED]\n[NEED]", "```\ufdd1\n[NEED]"), respelled=("line", "end"), apart=("reasoning_end",),
+        any_number=("[/PONDER]", "[NEED]", "[END]"),
     )
     IN_CONTENT = Markers(
         reasoning=("[PONDER]",), call=("[NEED]", "[NEED]\n[NEED]", "```\ufdd1\n[NEED]"), end=("[END]",),
-        final_end=("[TOP]",), stray=("[/PONDER]",), respelled=("call", "end"),
+        final_end=("[TOP]",), stray=("[/PONDER]",), respelled=("call", "end"), any_number=("[NEED]", "[END]"),
     )
     BEFORE_CONTENT = Markers(
         reasoning=("[PONDER]",), call=("[NEED]", "[NEED]\n[NEED]", "```\ufdd1\n[NEED]"), end=("[END]",),
         final_end=("[TOP]",), stray=("[/PONDER]",), respelled=("call", "reasoning", "end"),
+        any_number=("[PONDER]", "[NEED]", "[END]"),
     )
     REASONING_AGAIN = Markers(reasoning=("[PONDER]",))
     OPENERS = ("[NEED] [NEED]", "[NEED]")
@@ -124,7 +126,7 @@ class StreamParser(Objects):
             "[NEED]", "[NEED]\n[NEED]", "```\ufdd1\n[NEED]", ",\n[NEED]", ",\n[NEED]\n[NEED]", ";\n[NEED]",
             ";\n[NEED]\n[NEED]",
         ), reasoning=("[PONDER]",), end=("[END]",), final_end=("[TOP]",), stray=("[/PONDER]",),
-        respelled=("call", "end"),
+        respelled=("call", "end"), any_number=("[NEED]", "[END]"),
     )
     AFTER_TURN = Markers(call=("[NEED]", "[NEED]\n[NEED]", "```\ufdd1\n[NEED]"))
 

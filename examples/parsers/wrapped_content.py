@@ -97,6 +97,7 @@ class StreamParser(CallObjects):
             "<#acts#>\n{", "<#acts#>\n<#acts#>\n{", "```\ufdd1\n<#acts#>\n{", "<#acts#>\n[{", "<#acts#>\n```\ufdd1\n{",
             "<#acts#>\n",
         ), unclosed=("<#answer#>", "<#assistant#><#answer#>"), respelled=("line", "end"), apart=("reasoning_end",),
+        any_number=("<#/plan#>", "<#over#>", "<#acts#>"),
     )
     IN_CONTENT = Markers(
         reasoning=("<#plan#>",), content=("<#answer#>",), content_end=("<#/answer#>",),
@@ -104,7 +105,7 @@ class StreamParser(CallObjects):
             "<#acts#>\n{", "<#acts#>\n<#acts#>\n{", "```\ufdd1\n<#acts#>\n{", "<#acts#>\n[{", "<#acts#>\n```\ufdd1\n{",
             "<#acts#>\n",
         ), end=("<#over#>",), header=("<#assistant#>",), stray=("<#/plan#>",), empty=("<#acts#>\n<#/acts#>",),
-        respelled=("call", "end"),
+        respelled=("call", "end"), any_number=("<#acts#>", "<#over#>"),
     )
     BEFORE_CONTENT = Markers(
         reasoning=("<#plan#>",), content=("<#answer#>",), content_end=("<#/answer#>",),
@@ -112,7 +113,7 @@ class StreamParser(CallObjects):
             "<#acts#>\n{", "<#acts#>\n<#acts#>\n{", "```\ufdd1\n<#acts#>\n{", "<#acts#>\n[{", "<#acts#>\n```\ufdd1\n{",
             "<#acts#>\n",
         ), end=("<#over#>",), header=("<#assistant#>",), stray=("<#/plan#>",), empty=("<#acts#>\n<#/acts#>",),
-        bare=("{", "[{"), respelled=("call", "reasoning", "end"),
+        bare=("{", "[{"), respelled=("call", "reasoning", "end"), any_number=("<#plan#>", "<#acts#>", "<#over#>"),
     )
     REASONING_AGAIN = Markers(reasoning=("<#plan#>",))
     OPENERS = ("<#acts#> <#acts#> {", "<#acts#> ```\ufdd1 {", "<#acts#> [ {", "<#acts#> {", "<#acts#>")
@@ -159,7 +160,7 @@ class StreamParser(CallObjects):
             "<#acts#>\n```\ufdd1\n{", "<#acts#>\n", ",\n{", ";\n{",
         ), closed=("\n<#/acts#>",), reasoning=("<#plan#>",), content=("<#answer#>",), content_end=("<#/answer#>",),
         end=("<#over#>",), header=("<#assistant#>",), stray=("<#/plan#>",), empty=("<#acts#>\n<#/acts#>",),
-        respelled=("call", "closed", "end"),
+        respelled=("call", "closed", "end"), any_number=("<#/acts#>", "<#acts#>", "<#over#>"),
     )
     AFTER_TURN = Markers(
         call=(

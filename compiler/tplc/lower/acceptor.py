@@ -8,7 +8,7 @@ r"""What a parser reads: every marker with its variants and where it counts, wha
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -473,3 +473,14 @@ class Acceptor:
     @property
     def distinctive_content_ends(self) -> tuple[str, ...]:
         return tuple(text for text in self.content_ends if not ends_in_text(text))
+
+
+def markers_of(acceptor: Acceptor) -> Iterator[str]:
+    """Yield the markers around reasoning, content, calls and their arguments."""
+    calls = acceptor.calls
+    yield from (start.text for start in (*acceptor.reasoning_starts, *acceptor.content_starts))
+    yield from (*acceptor.reasoning_ends, *acceptor.content_ends)
+    if calls is not None:
+        yield from (*calls.section_starts, *calls.starts, *calls.closers)
+        yield from calls.pairs.opens if calls.pairs is not None else ()
+        yield from calls.pairs.value_ends if calls.pairs is not None else ()

@@ -23,6 +23,7 @@ from tplc_runtime.lexemes import (
     SAME_SLOT,
     SLOT_PATTERN,
     WORD_JOINERS,
+    WORD_OR_CHAR,
     Lexeme,
     Lexemes,
     begins_marker,
@@ -30,6 +31,7 @@ from tplc_runtime.lexemes import (
     exact,
     factored,
     group,
+    has_plural,
     in_any_case,
     in_class,
     is_respelled,
@@ -97,7 +99,12 @@ def is_wordless(found: Lexemes) -> bool:
 
 def truncated_respelling(core: str) -> str:
     """Return the pattern of the beginning of a marker in another spelling, at the end of the text."""
-    pieces = [rf"{in_any_case(token)}[\s{WORD_JOINERS}]*+" for token in squeezed(core[1:])[:-1]]
+    pieces = []
+    for token in WORD_OR_CHAR.findall(core[1:]):
+        chars = squeezed(token)
+        pieces += [in_any_case(char) for char in chars[:-1]]
+        pieces += [in_any_case(char) + "[Ss]?+" * has_plural(chars) for char in chars[-1:]]
+    pieces = [rf"{piece}[\s{WORD_JOINERS}]*+" for piece in pieces[:-1]]
     pattern = "".join(f"(?:{piece}|{END})" for piece in pieces[MAX_NESTING:])
     for piece in reversed(pieces[:MAX_NESTING]):
         pattern = f"(?:{piece}{pattern})?"

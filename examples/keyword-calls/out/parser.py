@@ -114,6 +114,7 @@ class Pattern:
 
 
 WORD_SEPARATORS = Pattern(r"[\s_▁|｜-]+")
+PLURAL = Pattern(r"(?<=[a-z][a-z][a-rt-z])s(?![a-z])")
 IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("\\"): ord("/")}
 ANY_WORD = "\ufdd1"  # in a core: the language that a fence names, or none.  It is no character of any text.
 LONGEST_LANGUAGE = 16
@@ -219,8 +220,9 @@ NO_MARKERS = Scanner(find=NOTHING, near=NOTHING, width=1)
 
 
 def squeezed(text: str) -> str:
-    """Return a text in lower case, without white space, bars, `_`, `-` and similar separators, with `/` for `\\`."""
-    return str(WORD_SEPARATORS.sub("", text)).translate(IN_ANY_CASE)
+    """Return a text in lower case, with words in the singular, without white space, bars, `_`, `-` and similar
+    separators, with `/` for `\\`."""
+    return str(WORD_SEPARATORS.sub("", PLURAL.sub("", text.translate(IN_ANY_CASE))))
 
 
 @lru_cache(maxsize=1024)
@@ -3238,8 +3240,8 @@ class StreamParser(Pairs):
         ("line", "```\ufdd1 <.code.> [", "", "", 0),
         find=(
             r"<(?:(\.code\.> \[ <\.code\.> \[)|(\./mind\.>)|(\.code\.> \[)|(\.code\.>)|(\./\.>)|({}\.{}(?ai:code){}\.{"
-            r"}>{}\[{-}<{}\.{}(?ai:code){}\.{}>{}\[)|({}\.{}[/\\]{}(?ai:mind){}\.{}>)|({}\.{}(?ai:code){}\.{}>{}\[)|({"
-            r"}\.{}(?ai:code){}\.{}>))|`(``[\w-]{0,16} <\.code\.> \[)"
+            r"}>{}\[{-}<{}\.{}(?ai:code){}\.{}>{}\[)|({}\.{}[/\\]{}(?ai:minds?){}\.{}>)|({}\.{}(?ai:codes?){}\.{}>{}\["
+            r")|({}\.{}(?ai:code){}\.{}>))|`(``[\w-]{0,16} <\.code\.> \[)"
         ), near=r"<(?=[\t\n\r \-._\|▁｜]|\Z)|`(?=[`]|\Z)", width=224,
     )
     IN_CONTENT = Scanner(
@@ -3254,7 +3256,7 @@ class StreamParser(Pairs):
             r"<(?:(\.code\.> \[ \)\] <\./code\.>)|(\.code\.> \[ \] <\./code\.>)|(\.code\.> \)\] <\./code\.>)|(\.code\."
             r"> \[ <\.code\.> \[)|(\.code\.> \] <\./code\.>)|(\.code\.> <\./code\.>)|(\.assistant\.>)|(\.code\.> \[)|("
             r"\./mind\.>)|(\.mind\.>)|(\.code\.>)|(\./\.>)|({}\.{}(?ai:code){}\.{}>{}\[{-}<{}\.{}(?ai:code){}\.{}>{}\["
-            r")|({}\.{}(?ai:code){}\.{}>{}\[)|({}\.{}(?ai:code){}\.{}>))|`(``[\w-]{0,16} <\.code\.> \[)"
+            r")|({}\.{}(?ai:codes?){}\.{}>{}\[)|({}\.{}(?ai:code){}\.{}>))|`(``[\w-]{0,16} <\.code\.> \[)"
         ), near=r"<(?=[\t\n\r \-._\|▁｜]|\Z)|`(?=[`]|\Z)", width=224,
     )
     BEFORE_CONTENT = Scanner(
@@ -3270,8 +3272,8 @@ class StreamParser(Pairs):
             r"<(?:(\.code\.> \[ \)\] <\./code\.>)|(\.code\.> \[ \] <\./code\.>)|(\.code\.> \)\] <\./code\.>)|(\.code\."
             r"> \[ <\.code\.> \[)|(\.code\.> \] <\./code\.>)|(\.code\.> <\./code\.>)|(\.assistant\.>)|(\.code\.> \[)|("
             r"\./mind\.>)|(\.mind\.>)|(\.code\.>)|(\./\.>)|({}\.{}(?ai:code){}\.{}>{}\[{-}<{}\.{}(?ai:code){}\.{}>{}\["
-            r")|({}\.{}(?ai:code){}\.{}>{}\[)|({}\.{}(?ai:mind){}\.{}>)|({}\.{}(?ai:code){}\.{}>))|\[()|`(``[\w-]{0,16"
-            r"} <\.code\.> \[)"
+            r")|({}\.{}(?ai:codes?){}\.{}>{}\[)|({}\.{}(?ai:minds?){}\.{}>)|({}\.{}(?ai:code){}\.{}>))|\[()|`(``[\w-]{"
+            r"0,16} <\.code\.> \[)"
         ), near=r"<(?=[\t\n\r \-._\|▁｜]|\Z)|\[|`(?=[`]|\Z)", width=224,
     )
     REASONING_AGAIN = Scanner(("reasoning", "<.mind.>", "", "", 0), find=r"<(\.mind\.>)", near=r"<(?=[.]|\Z)", width=9)
@@ -3362,8 +3364,8 @@ class StreamParser(Pairs):
             r"\)()|,()|<(?:(\.code\.> \[ \)\] <\./code\.>)|(\.code\.> \[ \] <\./code\.>)|(\.code\.> \)\] <\./code\.>)|"
             r"(\.code\.> \[ <\.code\.> \[)|(\.code\.> \] <\./code\.>)|(\.code\.> <\./code\.>)|(\.assistant\.>)|(\.code"
             r"\.> \[)|(\./code\.>)|(\./mind\.>)|(\.code\.>)|(\.mind\.>)|(\./\.>)|({}\.{}(?ai:code){}\.{}>{}\[{-}<{}\.{"
-            r"}(?ai:code){}\.{}>{}\[)|({}\.{}(?ai:code){}\.{}>{}\[)|({}\.{}[/\\]{}(?ai:code){}\.{}>)|({}\.{}(?ai:code)"
-            r"{}\.{}>))|\](?:( <\./code\.>)|())|`(``[\w-]{0,16} <\.code\.> \[)"
+            r"}(?ai:code){}\.{}>{}\[)|({}\.{}(?ai:codes?){}\.{}>{}\[)|({}\.{}[/\\]{}(?ai:codes?){}\.{}>)|({}\.{}(?ai:c"
+            r"ode){}\.{}>))|\](?:( <\./code\.>)|())|`(``[\w-]{0,16} <\.code\.> \[)"
         ), near=r"\)|,|<(?=[\t\n\r \-._\|▁｜]|\Z)|\]|`(?=[`]|\Z)", width=224,
     )
     AFTER_TURN = Scanner(

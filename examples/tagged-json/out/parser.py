@@ -112,6 +112,7 @@ class Pattern:
 
 
 WORD_SEPARATORS = Pattern(r"[\s_▁|｜-]+")
+PLURAL = Pattern(r"(?<=[a-z][a-z][a-rt-z])s(?![a-z])")
 IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("\\"): ord("/")}
 ANY_WORD = "\ufdd1"  # in a core: the language that a fence names, or none.  It is no character of any text.
 LONGEST_LANGUAGE = 16
@@ -234,8 +235,9 @@ class ExpectedText:
 
 
 def squeezed(text: str) -> str:
-    """Return a text in lower case, without white space, bars, `_`, `-` and similar separators, with `/` for `\\`."""
-    return str(WORD_SEPARATORS.sub("", text)).translate(IN_ANY_CASE)
+    """Return a text in lower case, with words in the singular, without white space, bars, `_`, `-` and similar
+    separators, with `/` for `\\`."""
+    return str(WORD_SEPARATORS.sub("", PLURAL.sub("", text.translate(IN_ANY_CASE))))
 
 
 @lru_cache(maxsize=1024)
@@ -3147,7 +3149,7 @@ class StreamParser(CallObjects):
         ("respelled", "\x00</musing>", "\n", "\n\n", 6), ("line", "```\ufdd1 <fn> {", "", "", 0),
         find=(
             r"<(?:(fn> <fn> \{)|(fn> ```[\w-]{0,16} \{)|(/musing>)|(fn> \[ \{)|(fn> \{)|(~/~>)|(fn>)|({}[/\\]{}(?ai:mu"
-            r"sing){}>))|`(``[\w-]{0,16} <fn> \{)"
+            r"sings?){}>))|`(``[\w-]{0,16} <fn> \{)"
         ), near=r"<(?=[\t\n\r \-/\\_f\|\~▁｜]|\Z)|`(?=[`]|\Z)", width=156, leads="\n",
     )
     IN_CONTENT = Scanner(
@@ -3170,7 +3172,7 @@ class StreamParser(CallObjects):
         ("call", "```\ufdd1 <fn> {", "", "", 0), ("bare", "{", "", "", 1),
         find=(
             r"<(?:(~assistant~>)|(fn> <fn> \{)|(fn> ```[\w-]{0,16} \{)|(fn> </fn>)|(/musing>)|(musing>)|(fn> \[ \{)|(f"
-            r"n> \{)|(~/~>)|(fn>)|({}(?ai:musing){}>))|\[( \{)|`(``[\w-]{0,16} <fn> \{)|\{()"
+            r"n> \{)|(~/~>)|(fn>)|({}(?ai:musings?){}>))|\[( \{)|`(``[\w-]{0,16} <fn> \{)|\{()"
         ), near=r"<(?=[\t\n\r \-/M_fm\|\~▁｜]|\Z)|\[|`(?=[`]|\Z)|\{", width=156, leads="\n",
     )
     REASONING_AGAIN = Scanner(("reasoning", "<musing>", "", "\n", 0), find="<(musing>)", near=r"<(?=[m]|\Z)", width=9)

@@ -543,8 +543,7 @@ class Scanners:
         self.printed.append(found)
         by_kind = _by_kind(found) if self.shared else None
         if by_kind is not None:
-            given = (Bracketed("", tuple(map(literal, one)), f"{kind}=", packed=True) for kind, one in by_kind.items())
-            return Bracketed("Markers", tuple(given), packed=True)
+            return Bracketed("Markers", by_kind, packed=True)
         items: list[Expression] = [
             *(_of_marker(*marker) for marker in found.markers),
             raw(reduce(lambda find, short: find.replace(short[1], short[0]), SHORTENED, found.find), "find"),
@@ -555,20 +554,23 @@ class Scanners:
         return Bracketed("Scanner", (*items, *(f"{name}={literal(text)}" for name, text in named if text)), packed=True)
 
 
-def _by_kind(found: Lexemes) -> dict[str, list[str]] | None:
-    """Return the markers of each kind, and the kinds of which some are respelled; None if they are more than that."""
-    by_kind: dict[str, list[str]] = {}
-    respelled: dict[str, list[str]] = {}
+def _by_kind(found: Lexemes) -> tuple[Expression, ...] | None:
+    """Return the markers of each kind, and which of them are respelled; None if that doesn't say all."""
     kinds = {one.core: one.kind for one in found.given}
+    by_kind: dict[str, list[str]] = {}
     for one in found.given:
         by_kind.setdefault(one.kind, []).append(one.lead + one.core + one.trail)
-    for one in found.all:
-        if one.respelled:
-            known = respelled.setdefault("respelled" if one.kind == kinds[one.core] else "apart", [])
-            known += [kinds[one.core]] * (kinds[one.core] not in known)
-    again = made_of(by_kind.items(), respelled.get("respelled", ()), apart=respelled.get("apart", ()))
-    same = again.markers == found.markers and again.scanner == found.scanner
-    return by_kind | respelled if same else None
+    alike = [one for one in found.all if one.respelled]
+    respelled = list(dict.fromkeys(one.kind for one in alike if one.kind == kinds[one.core]))
+    apart = list(dict.fromkeys(kinds[one.core] for one in alike if one.kind != kinds[one.core]))
+    any_number = [one.core for one in alike if one.any_number]
+    again = made_of(by_kind.items(), respelled, apart=apart, any_number=any_number)
+    if again.markers != found.markers or again.scanner != found.scanner:
+        return None
+    every = len(any_number) == len(alike) > 0
+    given = by_kind | {"respelled": respelled, "apart": apart, "any_number": [] if every else any_number}
+    packed = [Bracketed("", tuple(map(literal, one)), f"{name}=", packed=True) for name, one in given.items() if one]
+    return (*packed, *["any_number=True"] * every)
 
 
 def _of_marker(kind: str, spelled: str, lead: str, trail: str, ambiguous: int) -> str:
