@@ -66,7 +66,7 @@ class BadArtifact(TplcError):
 def check_permitted(text: str) -> None:
     """Raise BadArtifact for a text that doesn't pass the check."""
     try:
-        code_of(text, "parser.py")
+        code_of(text)
     except (SyntaxError, ValueError) as error:
         raise BadArtifact(f"the generated parser is not Python: {error}") from error
     for line, what in sorted(_breaches(text)):
