@@ -16,9 +16,9 @@ if __package__:
         CallObjects,
         Delta,
         ExpectedText,
+        Markers,
         Message,
         Pattern,
-        Scanner,
         Style,
         checked_text,
         require_runtime,
@@ -30,9 +30,9 @@ else:
         CallObjects,
         Delta,
         ExpectedText,
+        Markers,
         Message,
         Pattern,
-        Scanner,
         Style,
         checked_text,
         require_runtime,
@@ -81,17 +81,12 @@ class StreamParser(CallObjects):
     HAS_LINE_MARKERS = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
-    IN_CONTENT = Scanner(
-        ("end", "<FIN>", "", "", 0), ("header", "<SAY>", "", "", 0), ("end", "\x00<fin>", "", "", 6),
-        ("call", "Steps: ```json [ Steps: ```json [ {", "\n", "", 0), ("call", "Steps: ```json [ {", "\n", "", 2),
-        ("empty", "Steps: ```json [ ] ```", "", "", 0), ("call", "Steps: ```json ```\ufdd1 {", "\n", "", 0),
-        ("call", "Steps: ```json [ {", "\n", "", 2), ("call", "Steps: ```json {", "\n", "", 0),
-        ("call", "Steps: ```json ", "\n", "\n", 2), ("call", "```json [ {", "", "", 1),
-        find=(
-            r"<(?:(FIN>)|(SAY>)|({}(?ai:fins?){}>))|S(?:(teps: ```json \[ Steps: ```json \[ \{)|(teps: ```json \[ \{)|"
-            r"(teps: ```json \[ \] ```)|(teps: ```json ```[\w-]{0,16} \{)|(teps: ```json \[ \{)|(teps: ```json \{)|(te"
-            r"ps: ```json(?!\w)))|`(``json \[ \{)"
-        ), near=r"<(?=[\t\n\r \-FS_f\|▁｜]|\Z)|S(?=[t]|\Z)|`(?=[`]|\Z)", width=424, leads="\n",
+    IN_CONTENT = Markers(
+        call=(
+            "\nSteps:\n```json\n[\n    {", "```json\n[\n    {", "\nSteps:\n```json\n[\nSteps:\n```json\n[\n    {",
+            "\nSteps:\n```json\n{", "\nSteps:\n```json\n[{", "\nSteps:\n```json\n```\ufdd1\n{", "\nSteps:\n```json\n",
+        ), end=("<FIN>",), header=("<SAY>",), empty=("Steps:\n```json\n[\n]\n```",), respelled=("end",),
+        any_number=True,
     )
     OPENERS = (
         "Steps: ```json [ Steps: ```json [ {", "Steps: ```json [ {", "Steps: ```json ```\ufdd1 {", "Steps: ```json [ {",
@@ -107,48 +102,30 @@ class StreamParser(CallObjects):
     TO_ARGUMENTS = ',\n        "with": {'
     USUAL_KEYS = ("step", "with")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
-        ("mark", "<FIN>", "", "", 0), ("mark", "<SAY>", "", "", 0), ("mark", "Steps: ```json", "", "", 0),
-        ("mark", "```json [ {", "", "", 0), find=r"<(?:(FIN>)|(SAY>))|S(teps: ```json)|`(``json \[ \{)",
-        near=r"<(?=[FS]|\Z)|S(?=[t]|\Z)|`(?=[`]|\Z)", width=144, first="<S`",
-    )
-    LEFT_OVER = Scanner(
-        ("call", "Steps: ```json [", "\n", "\n    ", 0), find=r"S(teps: ```json \[)", near=r"S(?=[t]|\Z)", width=145,
-        leads="\n",
-    )
+    BREAKS = Markers(mark=("```json\n[\n    {", "Steps:\n```json", "<FIN>", "<SAY>"))
+    LEFT_OVER = Markers(call=("\nSteps:\n```json\n[\n    ",))
     USUAL_NEXT = ExpectedText(',\n    {\n        "step": "')
     REREADS_CALLS = True
     UNOPENED_CALLS = True
     CORRECTS_TOOL_NAMES = True
-    AFTER_CALL = Scanner(
-        ("separator", ",", "", "\n    ", 0), ("call", "; {", "", "", 0), ("end", "<FIN>", "", "", 0),
-        ("header", "<SAY>", "", "", 0), ("end", "\x00<fin>", "", "", 6),
-        ("call", "Steps: ```json [ Steps: ```json [ {", "\n", "", 0), ("call", "Steps: ```json [ {", "\n", "", 2),
-        ("empty", "Steps: ```json [ ] ```", "", "", 0), ("call", "Steps: ```json ```\ufdd1 {", "\n", "", 0),
-        ("call", "Steps: ```json [ {", "\n", "", 2), ("call", "Steps: ```json {", "\n", "", 0),
-        ("call", "Steps: ```json ", "\n", "\n", 2), ("closed", "] ```", "\n", "", 1), ("closed", "]", "", "", 2),
-        ("call", "```json [ {", "", "", 1), ("closed", "```", "", "", 2), ("call", "{", "", "", 1),
-        find=(
-            r",()|;( \{)|<(?:(FIN>)|(SAY>)|({}(?ai:fins?){}>))|S(?:(teps: ```json \[ Steps: ```json \[ \{)|(teps: ```j"
-            r"son \[ \{)|(teps: ```json \[ \] ```)|(teps: ```json ```[\w-]{0,16} \{)|(teps: ```json \[ \{)|(teps: ```j"
-            r"son \{)|(teps: ```json(?!\w)))|\](?:( ```)|())|`(?:(``json \[ \{)|(``))|\{()"
-        ), near=r",|;|<(?=[\t\n\r \-FS_f\|▁｜]|\Z)|S(?=[t]|\Z)|\]|`(?=[`]|\Z)|\{", width=424, leads="\n",
+    AFTER_CALL = Markers(
+        call=(
+            "{", "\nSteps:\n```json\n[\n    {", "```json\n[\n    {", "\nSteps:\n```json\n[\nSteps:\n```json\n[\n    {",
+            "\nSteps:\n```json\n{", "\nSteps:\n```json\n[{", "\nSteps:\n```json\n```\ufdd1\n{", "\nSteps:\n```json\n",
+            ";\n{",
+        ), separator=(",\n    ",), closed=("\n]\n```", "]", "```"), end=("<FIN>",), header=("<SAY>",),
+        empty=("Steps:\n```json\n[\n]\n```",), respelled=("end",), any_number=True,
     )
-    AFTER_TURN = Scanner(
-        ("header", "<SAY> Steps: ```json [ Steps: ```json [ {", "", "", 0),
-        ("header", "<SAY> Steps: ```json [ {", "", "", 2), ("header", "<SAY> Steps: ```json ```\ufdd1 {", "", "", 0),
-        ("header", "<SAY> Steps: ```json [ {", "", "", 2), ("header", "<SAY> Steps: ```json {", "", "", 0),
-        ("header", "<SAY> ```json [ {", "", "", 0), ("header", "<SAY> Steps: ```json ", "", "\n", 2),
-        ("call", "Steps: ```json [ Steps: ```json [ {", "\n", "", 1), ("call", "Steps: ```json [ {", "\n", "", 2),
-        ("call", "Steps: ```json ```\ufdd1 {", "\n", "", 1), ("call", "Steps: ```json [ {", "\n", "", 2),
-        ("call", "Steps: ```json {", "\n", "", 1), ("call", "Steps: ```json ", "\n", "\n", 2),
-        ("call", "```json [ {", "", "", 1),
-        find=(
-            r"<(?:(SAY> Steps: ```json \[ Steps: ```json \[ \{)|(SAY> Steps: ```json \[ \{)|(SAY> Steps: ```json ```["
-            r"\w-]{0,16} \{)|(SAY> Steps: ```json \[ \{)|(SAY> Steps: ```json \{)|(SAY> ```json \[ \{)|(SAY> Steps: ``"
-            r"`json(?!\w)))|S(?:(teps: ```json \[ Steps: ```json \[ \{)|(teps: ```json \[ \{)|(teps: ```json ```[\w-]{"
-            r"0,16} \{)|(teps: ```json \[ \{)|(teps: ```json \{)|(teps: ```json(?!\w)))|`(``json \[ \{)"
-        ), near=r"<(?=[S]|\Z)|S(?=[t]|\Z)|`(?=[`]|\Z)", width=494, leads="\n",
+    AFTER_TURN = Markers(
+        call=(
+            "\nSteps:\n```json\n[\n    {", "```json\n[\n    {", "\nSteps:\n```json\n[\nSteps:\n```json\n[\n    {",
+            "\nSteps:\n```json\n{", "\nSteps:\n```json\n[{", "\nSteps:\n```json\n```\ufdd1\n{", "\nSteps:\n```json\n",
+        ),
+        header=(
+            "<SAY> Steps:\n```json\n[\n    {", "<SAY> ```json\n[\n    {",
+            "<SAY> Steps:\n```json\n[\nSteps:\n```json\n[\n    {", "<SAY> Steps:\n```json\n{",
+            "<SAY> Steps:\n```json\n[{", "<SAY> Steps:\n```json\n```\ufdd1\n{", "<SAY> Steps:\n```json\n",
+        ),
     )
 
     def _content(self) -> bool:

@@ -15,11 +15,10 @@ from typing import Literal
 from tplc.ir.markers import ends_in_text, is_distinctive, is_word_at_line, parts_of, pieces_of
 from tplc.ir.nodes import Layout, SlotKind
 from tplc.ir.spellings import Spelling
+from tplc_runtime.lexemes import SAME_SLOT as SAME_SLOT
 
 # The fields of a call that is an object with one member: the name, and the arguments as its value.
 NAME_IS_KEY = ((("*",), "arguments"),)
-# Stands in a text for a slot that comes again there: no character of any text.
-SAME_SLOT = "\ufdd0"
 LINE_END = "\n"
 FENCE = "```"
 WORD_OR_PUNCTUATION = re.compile(r"<[^<>]*>|[\w.:-]+|[^\w\s]")
