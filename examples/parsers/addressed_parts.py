@@ -83,24 +83,24 @@ class StreamParser(RawPairs):
     TEXT_MARKERS = True
     IN_REASONING = Scanner(
         ("final_end", "#top#", "", "", 0), ("unclosed", "<:from assistant to user:>", "", "", 0),
-        ("reasoning_end", "<:more:> <:from assistant", "", "", 0), ("reasoning_end", "<:more:>", "", "", 2),
-        ("end", "<:over:>", "", "", 0), ("respelled", "\x00<:more:><:fromassistant", "", "", 6),
+        ("reasoning_end", "<:more:> <:from assistant ", "", " ", 2), ("reasoning_end", "<:more:>", "", "", 2),
+        ("end", "<:over:>", "", "", 0), ("respelled", "\x00<:more:><:fromassistant", "", " ", 6),
         ("respelled", "\x00<:more:>", "", "", 6), ("end", "\x00<:over:>", "", "", 6),
         ("unclosed", "to user:>", " ", "", 1),
         find=(
-            r"#(top#)|<(?:(:from\s{1,64}assistant\s{1,64}to\s{1,64}user:>)|(:more:> <:from\s{1,64}assistant)|(:more:>)"
-            "|(:over:>)|({}:{}(?ai:more){}:{}>{}<{}:{}(?ai:from){-}(?ai:assistant))|({}:{}(?ai:more){}:{}>)|({}:{}(?a"
-            r"i:over){}:{}>))|t(o\s{1,64}user:>)"
+            r"#(top#)|<(?:(:from\s{1,64}assistant\s{1,64}to\s{1,64}user:>)|(:more:> <:from\s{1,64}assistant(?!\w))|(:m"
+            "ore:>)|(:over:>)|({}:{}(?ai:more){}:{}>{}<{}:{}(?ai:from){-}(?ai:assistant))|({}:{}(?ai:more){}:{}>)|({}"
+            r":{}(?ai:over){}:{}>))|t(o\s{1,64}user:>)"
         ), near=r"#(?=[t]|\Z)|<(?=[\t\n\r \-:_\|▁｜]|\Z)|t(?=[o]|\Z)", width=249, leads=" ",
     )
     IN_CONTENT = Scanner(
-        ("final_end", "#top#", "", "", 0), ("stray", "<:more:> <:from assistant", "", "", 0),
+        ("final_end", "#top#", "", "", 0), ("stray", "<:more:> <:from assistant ", "", " ", 2),
         ("header", "<:from assistant", "", "", 1), ("end", "<:over:>", "", "", 0), ("stray", "<:more:>", "", "", 2),
         ("end", "\x00<:over:>", "", "", 6), ("reasoning", "to self:>", " ", "", 0),
         ("content", "to user:>", " ", "", 0), ("line", "to ", " ", " ", 2),
         find=(
-            r"#(top#)|<(?:(:more:> <:from\s{1,64}assistant)|(:from\s{1,64}assistant)|(:over:>)|(:more:>)|({}:{}(?ai:ov"
-            r"er){}:{}>))|t(?:(o\s{1,64}self:>)|(o\s{1,64}user:>)|(o(?!\w)))"
+            r"#(top#)|<(?:(:more:> <:from\s{1,64}assistant(?!\w))|(:from\s{1,64}assistant)|(:over:>)|(:more:>)|({}:{}("
+            r"?ai:over){}:{}>))|t(?:(o\s{1,64}self:>)|(o\s{1,64}user:>)|(o(?!\w)))"
         ), near=r"#(?=[t]|\Z)|<(?=[\t\n\r \-:_\|▁｜]|\Z)|t(?=[o]|\Z)", width=153, leads=" ",
     )
     REASONING_AGAIN = Scanner(

@@ -172,9 +172,7 @@ def learn_arguments(prober: Prober, turn: TurnFacts, setup: Setup) -> ArgumentFa
 
     top = learn_style(position)
     styles = _nested_styles(position, top)
-    texts = [call_turn(prober, turn, setup, [sentinel_call(0, count)]) for count in range(4)]
-    if why := next(filter(None, map(_disorder, texts[2:])), ""):
-        raise NotLearned(prober.renderer.name, why)
+    texts = _texts_by_count(prober, turn, setup)
     pairs = _repeated_pairs(texts, setup, place.quote[1])
     if pairs is None or _is_object(pairs, place, top, position):
         style = _object_style(top, pairs, place)
@@ -320,6 +318,15 @@ def _repeated_pairs(texts: Sequence[str | Refusal], setup: Setup, quote: str) ->
         split = repetition(generalise(pre, setup), generalise(mid, setup), generalise(post, setup))
         return replace(split, close=quote + split.close)
     return None
+
+
+def _texts_by_count(prober: Prober, turn: TurnFacts, setup: Setup) -> list[str | Refusal]:
+    """Return the turns of calls of no, one, two and three arguments.  Raises NotLearned if they hold no pairs of keys
+    and values."""
+    texts = [call_turn(prober, turn, setup, [sentinel_call(0, count)]) for count in range(4)]
+    if why := next(filter(None, map(_disorder, texts[2:])), ""):
+        raise NotLearned(prober.renderer.name, why)
+    return texts
 
 
 def _disorder(text: str | Refusal) -> str:

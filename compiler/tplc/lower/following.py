@@ -242,10 +242,12 @@ def _marks_after_values(following: Following, *, over: bool, quote: Callable[[st
     marks = [following.next_call] if following.next_call[:1] not in ((), (None,)) else []
     marks += [following.pair] if following.close and following.pair[:1] not in ((), (None,)) else []
     found = [SPACE.join(KEY if part is None else quote(part) for part in mark) for mark in marks]
-    end = following.section_end
-    if end and not is_word(end):
-        last = [*map(quote, following.turn_ends), *([r"\Z"] if over else [])]
-        found += [quote(end) if is_distinctive(end) else f"{quote(end)}{SPACE}(?:{'|'.join(last or ['(?!)'])})"]
+    end = "" if is_word(following.section_end) else following.section_end
+    over_after = [*(quote(text) for text in following.after if text != end), *([r"\Z"] if over else [])]
+    if is_distinctive(end):
+        found.append(quote(end))
+    elif end and over_after:
+        found.append(f"{quote(end)}{SPACE}(?:{'|'.join(over_after)})")
     return found
 
 
