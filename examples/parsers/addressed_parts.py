@@ -82,13 +82,13 @@ class StreamParser(RawPairs):
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
     IN_REASONING = Markers(
-        reasoning_end=("<:more:>", "<:more:><:from assistant"), end=("<:over:>",), final_end=("#top#",),
+        reasoning_end=("<:more:>", "<:more:><:from assistant "), end=("<:over:>",), final_end=("#top#",),
         unclosed=(" to user:>", "<:from assistant to user:>"), respelled=("end",), apart=("reasoning_end",),
         any_number=True,
     )
     IN_CONTENT = Markers(
         reasoning=(" to self:>",), content=(" to user:>",), line=(" to ",), end=("<:over:>",), final_end=("#top#",),
-        header=("<:from assistant",), stray=("<:more:>", "<:more:><:from assistant"), respelled=("end",),
+        header=("<:from assistant",), stray=("<:more:>", "<:more:><:from assistant "), respelled=("end",),
         any_number=True,
     )
     REASONING_AGAIN = Markers(reasoning=(" to self:>",))

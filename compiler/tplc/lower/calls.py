@@ -5,7 +5,7 @@ r"""Calls: one object, or a header and arguments.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from tplc.ir.markers import only_punctuation
@@ -38,6 +38,7 @@ _OPTIONAL_SEPARATORS = ",;"
 def calls_of(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
     called = object_of(ir.tools)
     form = _header_calls(ir, tolerated) if called is None else _object_calls(ir, called, tolerated)
+    form = _continued(form, _cores(ir.turn.ends))
     # Where the template writes content, and the calls in the same line, lines say nothing.
     in_line = ir.content.with_calls == "before" or any(map(is_unambiguous_opener, form.openers))
     in_line = in_line and not any("\n" in _lead(text) for text in form.openers)
@@ -58,6 +59,17 @@ def calls_of(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
         ends_turn=form.ends_turn and ir.content.with_calls != "after",
         usual_next=_usual_next(form, written_calls(ir.tools)),
     )
+
+
+def _continued(form: CallForm, ends: Sequence[str]) -> CallForm:
+    """Return the form without separators that end the turn as well: only the opener of a further call shows that the
+    turn continues."""
+    both = [text for text in form.separators if text.strip() in ends]
+    if not both or not form.inner:
+        return form
+    separators = tuple(text for text in form.separators if text not in both)
+    inner = (*form.inner, *(text + opener for text in both for opener in form.inner))
+    return replace(form, separators=separators, inner=inner)
 
 
 def _breaks(ir: TemplateIR, form: CallForm) -> tuple[str, ...]:
