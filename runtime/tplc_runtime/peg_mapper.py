@@ -352,7 +352,7 @@ class _Mapper:
                 yield Place(node.start, node.start, node.end, node.end), name, identity if has_ids else None, arguments
             return
         if kind_of(node) == "other_calls":
-            others = self.readers.others_at(self.text, node.start)
+            others, _ = self.readers.others_at(self.text, node.start)
             self.incomplete = self.incomplete or self.readers.doubts.is_guessed
             for name, arguments in others:
                 self.incomplete = self.incomplete or not self.readers.fits(name, arguments)

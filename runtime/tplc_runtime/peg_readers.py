@@ -28,7 +28,7 @@ from .second import (
     arguments_at,
     arguments_in,
     arguments_of,
-    calls_in,
+    calls_up_to,
     closed,
     is_wrapper,
     loaded,
@@ -148,15 +148,17 @@ class Readers:
 
     def other_calls(self, text: str, pos: int) -> Optional[int]:
         """Calls that are not written as the template does, up to a marker that is in none."""
-        return self.end_of_others(text, pos) if self.others_at(text, pos) else None
+        found, end = self.others_at(text, pos)
+        return end if found else None
 
-    def others_at(self, text: str, pos: int) -> list[tuple[str, str]]:
+    def others_at(self, text: str, pos: int) -> tuple[list[tuple[str, str]], int]:
+        """Return the calls that begin here, and where they end."""
         if not (self.tools and self.spelled.reads_again and may_be_calls(text[pos : pos + NAME_LIMIT], self.tools)):
-            return []
+            return [], pos
         if self.spelled.fields and self.object_at(text, pos).expected in ("", "end"):
-            return []
-        end, self.doubts = self.up_to_marker(text, pos)
-        return calls_in(text[pos:end], self.doubts)
+            return [], pos
+        found, end, self.doubts = calls_up_to(self.spelled.breaks.find(text, pos), text, pos, self.tools)
+        return found, end
 
     def unopened(self, text: str, pos: int) -> Optional[int]:
         """Return the end of calls that no marker opens."""
@@ -167,9 +169,6 @@ class Readers:
         self.doubts = Doubts(self.tools)
         found = unopened_calls(text, pos, True, self.tools, self.spelled.in_content, self.spelled.breaks)
         return found or ([], pos)
-
-    def end_of_others(self, text: str, pos: int) -> int:
-        return self.up_to_marker(text, pos)[0]
 
     def up_to_marker(self, text: str, pos: int) -> tuple[int, Doubts]:
         """Return where the next marker that is in no call begins, or the text ends, and the tools of a reading up to

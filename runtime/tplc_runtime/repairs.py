@@ -6,7 +6,7 @@ from .machine import CLOSER_KINDS, Machine
 from .pattern import NAME_LIMIT, Pattern
 from .scanner import NO_MARKERS, squeezed
 from .schema import tool_named
-from .second import Doubts, arguments_of, calls_in, closed, may_be_calls
+from .second import Doubts, arguments_of, calls_up_to, closed, may_be_calls
 from .slots import ONE_WORD
 from .turn import next_char
 from .unopened import unopened_calls
@@ -24,6 +24,7 @@ PART_OF_NAME = Pattern(r"(?:[=:][\"']?)?\Z")  # after a garbled closer
 PART_OF_ATTRIBUTE = Pattern(r"\w{1,32}\s?=\s?")  # before the quote that shows what it is
 LEFT_OVER_BRACKET = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}|\|?>")
 LEFT_OVER = Pattern(r"[\"']?[}\])]{0,4}[.,;]|" + LEFT_OVER_BRACKET.pattern)
+PART_OF_CLOSING_TAG = Pattern(r"<(?:/[\w:.=-]{0,64})?\Z")
 
 
 def is_empty_object(arguments: str) -> bool:
@@ -107,9 +108,7 @@ class Repairs(Machine):
         mark = self.BREAKS.find(buf, start)
         if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
             return False
-        end = len(buf) if mark is None else mark.start
-        doubts = Doubts(self._tools, mark is None)
-        found = calls_in(buf[start:end], doubts)
+        found, end, doubts = calls_up_to(mark, buf, start, self._tools)
         if not found:
             return self._restore_first_reading()
         self.incomplete |= doubts.is_guessed
@@ -191,7 +190,8 @@ class Repairs(Machine):
         if self._final or rest[0] not in first_chars or len(rest) == NAME_LIMIT:
             return 0
         letters = squeezed("".join(filter(str.isalnum, rest)))
-        return -1 if any(word.startswith(letters) for word in words) else 0
+        is_begun = PART_OF_CLOSING_TAG.match(rest) or any(word.startswith(letters) for word in words)
+        return -1 if is_begun else 0
 
     def _closes_call(self, start: int, end: int) -> bool:
         """Return whether this is a garbled closer after which nothing of the call is missing."""

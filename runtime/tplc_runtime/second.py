@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from .scanner import Match
+
 NAME_KEYS = ("name", "tool_name", "function_name", "function", "tool", "recipient_name")
 ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params", "kwargs")
 OTHER_KEYS = ("id", "type", "index", "call_id", "tool_call_id")
@@ -58,6 +60,7 @@ TAGGED_CALL = Pattern(
     r"""<([\w:-]{1,64})(\s{0,8}[ =]\s{0,8}(?:\w{1,32}\s{0,8}=\s{0,8})?["']?"""
     rf"""([{NAME_CHARACTERS}]{{1,64}})["']?)?\s{{0,8}}>(.*)</\1>"""
 )
+CLOSING_TAG = Pattern(r"</[\w:.=-]{1,64}>")
 # A missing quote after a key, or after a value before the next key.
 KEY_LEFT_OPEN = Pattern(r'(?<=[{,\s])"(\w+):(?=\s*["\[{\w-])')
 NAME_LEFT_OPEN = Pattern(r':\s*"(\w+)\s*,(?=\s*"\w+"\s*:)')
@@ -99,6 +102,18 @@ def calls_in(text: str, tools: Doubts) -> list[tuple[str, str]]:
         if found and None not in found:
             return [call for call in found if call is not None]
     return []
+
+
+def calls_up_to(mark: Match | None, text: str, pos: int, tools: Parameters) -> tuple[list[Any], int, Doubts]:
+    """Return the calls from `pos` to the mark or the output's end, where they end, and what is doubtful.  A closing tag
+    may follow them."""
+    end, doubts = len(text) if mark is None else mark.start, Doubts(tools, mark is None)
+    found = calls_in(text[pos:end], doubts)
+    tag = -1 if found else text.rfind("</", pos, end)
+    if tag >= 0 and CLOSING_TAG.fullmatch(text[tag:end].rstrip()):
+        end, doubts = tag, Doubts(tools)
+        found = calls_in(text[pos:end], doubts)
+    return found, end, doubts
 
 
 def arguments_in(name: str, text: str, tools: Doubts) -> str | None:

@@ -80,6 +80,25 @@ CASES = {
     "two closers, one of them garbled": Case(
         "parameter-tags", f"{PAIRS}</do>\n<deed/><:>\n", None, [OSLO], ["<deed/>" + LEFT_OVER]
     ),
+    "another closing tag": Case(
+        "tagged-json", f"{TAGGED}\n</function><~/~>\n", None, [OSLO], ["</function>" + LEFT_OVER]
+    ),
+    "another closing tag after a closer, at the end": Case(
+        "tagged-json", f"{TAGGED}\n</fn>\n</tools:all>", None, [OSLO], ["</tools:all>" + LEFT_OVER]
+    ),
+    "another closing tag before text": Case(
+        "tagged-json", f"{TAGGED}\n</fn>\n</b> is a tag.", "\n</b> is a tag.", [OSLO], []
+    ),
+    "another closing tag after pairs": Case(
+        "cdata-values", f"{CDATA}</action><-/->", None, [OSLO], ["</action>" + LEFT_OVER]
+    ),
+    "another closing tag after a list of calls": Case(
+        "sectioned-ids",
+        '<!calls!><!call!>[{"name": "get_weather", "arguments": {"city": "Oslo", "days": 3}}]</calls>',
+        None,
+        [OSLO],
+        [OTHER_FORM, "</calls>" + LEFT_OVER],
+    ),
     "a garbled closer at the end": Case("cdata-values", f"{CDATA}<act/>", None, [OSLO], ["<act/>" + LEFT_OVER]),
     "the same of a section": Case(
         "parameter-tags", f"{PAIRS}</do>\n</deeds>", None, [OSLO], ["a marker is not spelled as the template does"]

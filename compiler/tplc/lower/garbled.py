@@ -1,6 +1,6 @@
-r"""Closers of calls that are hardly recognisable: their letters are right, their brackets are not.
+r"""Closers of calls that are hardly recognisable: their letters are right, their brackets are not, or the reverse.
 
-    "</task>"  →  a pattern of `<\task>`, `<task/>`, `</task`, `<</task>`, `</task=f>`
+    "</task>"  →  a pattern of `<\task>`, `<task/>`, `</task`, `<</task>`, `</task=f>`, `</job>`
 
 They count directly after a call, where a marker of the calls, the end of the turn, or nothing follows.
 """
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from tplc.lower.acceptor import Acceptor
 from tplc.lower.layouts import unique
 from tplc.lower.lexemes import NOTHING, exact, in_class, is_respelled, respelling
+from tplc_runtime.second import CLOSING_TAG
 
 WORDS = re.compile(r"[A-Za-z]+|[^\W_A-Za-z]+")
 BRACKETS = frozenset("<>/\\|[](){}＜＞｜")
@@ -24,7 +25,8 @@ PLURAL_OR_NAME = r"""s?(?!\w)(?:[=:]["']?[\w.:-]{1,64}["']?)?"""
 
 @dataclass(frozen=True, slots=True)
 class Garbled:
-    """`pattern` matches a garbled closer: it begins with one of `first_chars` and has the letters of one of `words`.
+    """`pattern` matches a garbled closer: it begins with one of `first_chars`, and has the letters of one of `words`,
+    or is a closing tag.
 
     `last`: the first group of the pattern, which matches closers after which nothing of the call is missing.
     """
@@ -53,7 +55,8 @@ def garbled_closers(acceptor: Acceptor) -> Garbled | None:
     last, other = (_spellings([core for core in cores if (core in ends) is last], after) for last in (True, False))
     words = unique(map(_letters, cores))
     last = f"({last or NOTHING})"
-    return Garbled("|".join([last] + [other] * bool(other)), last, "".join(sorted(first_chars)), words)
+    pattern = "|".join([last, *[other] * bool(other), CLOSING_TAG.pattern])
+    return Garbled(pattern, last, "".join(sorted({*first_chars, "<"})), words)
 
 
 def _letters(core: str) -> str:

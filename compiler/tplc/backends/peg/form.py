@@ -42,6 +42,7 @@ from tplc.lower.lexemes import (
 from tplc.lower.states import StateName, closes_and_opens, is_unopened, states, texts_at
 from tplc.lower.values import LEAST_CUT, NAME_LIMIT
 from tplc_runtime.repairs import LEFT_OVER
+from tplc_runtime.second import CLOSING_TAG
 from tplc_runtime.turn import CALL_KINDS, CUT_KINDS, MOST_ENDS, UNCLOSED_KINDS
 
 OPENS = ("both", "call", "line")
@@ -273,7 +274,8 @@ class FormPatterns:
     @property
     def not_last(self) -> str:
         left = LEFT_OVER_CHARS * ("repeated_markers" in self.acceptor.tolerances)
-        return rf"(?<!{self.last}[\s{left}]*)" if self.last else ""
+        tag = f"|{CLOSING_TAG.pattern}" if garbled_closers(self.acceptor) is not None else ""
+        return rf"(?<!{self.last}(?:[\s{left}]{tag})*)" if self.last else ""
 
     @property
     def garbled_closer(self) -> str:
