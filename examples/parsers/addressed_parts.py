@@ -108,7 +108,7 @@ class StreamParser(RawPairs):
     )
     BREAKS = Markers(mark=("</run>", "<:over:>", "<:from assistant"))
     GARBLED = (
-        Pattern("([()/<>\\[\\\\\\]{\\|}＜＞｜][()/<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:run))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[)/>\\\\\\]\\|}＞｜]{0,4})"),
+        Pattern("([()/<>\\[\\\\\\]{\\|}＜＞｜][()/<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:run))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[)/>\\\\\\]\\|}＞｜]{0,4})|</[\\w:.=-]{1,64}>"),
         "()/<>[\\]{|}＜＞｜", ("run",),
     )
     USUAL_NEXT = ExpectedText("</run><:more:><:from assistant to ", "<:more:><:from assistant to ")

@@ -1155,6 +1155,7 @@ TAGGED_CALL = Pattern(
     r"""<([\w:-]{1,64})(\s{0,8}[ =]\s{0,8}(?:\w{1,32}\s{0,8}=\s{0,8})?["']?"""
     rf"""([{NAME_CHARACTERS}]{{1,64}})["']?)?\s{{0,8}}>(.*)</\1>"""
 )
+CLOSING_TAG = Pattern(r"</[\w:.=-]{1,64}>")
 # A missing quote after a key, or after a value before the next key.
 KEY_LEFT_OPEN = Pattern(r'(?<=[{,\s])"(\w+):(?=\s*["\[{\w-])')
 NAME_LEFT_OPEN = Pattern(r':\s*"(\w+)\s*,(?=\s*"\w+"\s*:)')
@@ -1196,6 +1197,18 @@ def calls_in(text: str, tools: Doubts) -> list[tuple[str, str]]:
         if found and None not in found:
             return [call for call in found if call is not None]
     return []
+
+
+def calls_up_to(mark: Match | None, text: str, pos: int, tools: Parameters) -> tuple[list[Any], int, Doubts]:
+    """Return the calls from `pos` to the mark or the output's end, where they end, and what is doubtful.  A closing tag
+    may follow them."""
+    end, doubts = len(text) if mark is None else mark.start, Doubts(tools, mark is None)
+    found = calls_in(text[pos:end], doubts)
+    tag = -1 if found else text.rfind("</", pos, end)
+    if tag >= 0 and CLOSING_TAG.fullmatch(text[tag:end].rstrip()):
+        end, doubts = tag, Doubts(tools)
+        found = calls_in(text[pos:end], doubts)
+    return found, end, doubts
 
 
 def arguments_of(name: str, value: Any, tools: Doubts) -> str | None:
@@ -2749,6 +2762,7 @@ PART_OF_NAME = Pattern(r"(?:[=:][\"']?)?\Z")  # after a garbled closer
 PART_OF_ATTRIBUTE = Pattern(r"\w{1,32}\s?=\s?")  # before the quote that shows what it is
 LEFT_OVER_BRACKET = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}|\|?>")
 LEFT_OVER = Pattern(r"[\"']?[}\])]{0,4}[.,;]|" + LEFT_OVER_BRACKET.pattern)
+PART_OF_CLOSING_TAG = Pattern(r"<(?:/[\w:.=-]{0,64})?\Z")
 
 
 def is_empty_object(arguments: str) -> bool:
@@ -2830,9 +2844,7 @@ class Repairs(Machine):
         mark = self.BREAKS.find(buf, start)
         if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
             return False
-        end = len(buf) if mark is None else mark.start
-        doubts = Doubts(self._tools, mark is None)
-        found = calls_in(buf[start:end], doubts)
+        found, end, doubts = calls_up_to(mark, buf, start, self._tools)
         if not found:
             return self._restore_first_reading()
         self.incomplete |= doubts.is_guessed
@@ -2914,7 +2926,8 @@ class Repairs(Machine):
         if self._final or rest[0] not in first_chars or len(rest) == NAME_LIMIT:
             return 0
         letters = squeezed("".join(filter(str.isalnum, rest)))
-        return -1 if any(word.startswith(letters) for word in words) else 0
+        is_begun = PART_OF_CLOSING_TAG.match(rest) or any(word.startswith(letters) for word in words)
+        return -1 if is_begun else 0
 
     def _closes_call(self, start: int, end: int) -> bool:
         """Return whether this is a garbled closer after which nothing of the call is missing."""
@@ -3268,7 +3281,7 @@ class StreamParser(Pairs):
     )
     LEFT_OVER = Scanner(("call", "<.code.> [", "", "", 0), find=r"<(\.code\.> \[)", near=r"<(?=[.]|\Z)", width=74)
     GARBLED = (
-        Pattern("([()./<>\\[\\\\\\]{\\|}＜＞｜][()./<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:code))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[)./>\\\\\\]\\|}＞｜]{0,4})"),
+        Pattern("([()./<>\\[\\\\\\]{\\|}＜＞｜][()./<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:code))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[)./>\\\\\\]\\|}＞｜]{0,4})|</[\\w:.=-]{1,64}>"),
         "()./<>[\\]{|}＜＞｜", ("code",),
     )
     CALLS_HAVE_CLOSER = True

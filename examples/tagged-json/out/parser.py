@@ -1109,6 +1109,7 @@ TAGGED_CALL = Pattern(
     r"""<([\w:-]{1,64})(\s{0,8}[ =]\s{0,8}(?:\w{1,32}\s{0,8}=\s{0,8})?["']?"""
     rf"""([{NAME_CHARACTERS}]{{1,64}})["']?)?\s{{0,8}}>(.*)</\1>"""
 )
+CLOSING_TAG = Pattern(r"</[\w:.=-]{1,64}>")
 # A missing quote after a key, or after a value before the next key.
 KEY_LEFT_OPEN = Pattern(r'(?<=[{,\s])"(\w+):(?=\s*["\[{\w-])')
 NAME_LEFT_OPEN = Pattern(r':\s*"(\w+)\s*,(?=\s*"\w+"\s*:)')
@@ -1150,6 +1151,18 @@ def calls_in(text: str, tools: Doubts) -> list[tuple[str, str]]:
         if found and None not in found:
             return [call for call in found if call is not None]
     return []
+
+
+def calls_up_to(mark: Match | None, text: str, pos: int, tools: Parameters) -> tuple[list[Any], int, Doubts]:
+    """Return the calls from `pos` to the mark or the output's end, where they end, and what is doubtful.  A closing tag
+    may follow them."""
+    end, doubts = len(text) if mark is None else mark.start, Doubts(tools, mark is None)
+    found = calls_in(text[pos:end], doubts)
+    tag = -1 if found else text.rfind("</", pos, end)
+    if tag >= 0 and CLOSING_TAG.fullmatch(text[tag:end].rstrip()):
+        end, doubts = tag, Doubts(tools)
+        found = calls_in(text[pos:end], doubts)
+    return found, end, doubts
 
 
 def arguments_at(name: str, text: str, tools: Doubts) -> tuple[str, int] | None:
@@ -2395,6 +2408,7 @@ ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "clos
 PART_OF_NAME = Pattern(r"(?:[=:][\"']?)?\Z")  # after a garbled closer
 LEFT_OVER_BRACKET = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}|\|?>")
 LEFT_OVER = Pattern(r"[\"']?[}\])]{0,4}[.,;]|" + LEFT_OVER_BRACKET.pattern)
+PART_OF_CLOSING_TAG = Pattern(r"<(?:/[\w:.=-]{0,64})?\Z")
 
 
 class Machine(TurnStates):
@@ -2600,9 +2614,7 @@ class Machine(TurnStates):
         mark = self.BREAKS.find(buf, start)
         if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
             return False
-        end = len(buf) if mark is None else mark.start
-        doubts = Doubts(self._tools, mark is None)
-        found = calls_in(buf[start:end], doubts)
+        found, end, doubts = calls_up_to(mark, buf, start, self._tools)
         if not found:
             return self._restore_first_reading()
         self.incomplete |= doubts.is_guessed
@@ -2652,7 +2664,8 @@ class Machine(TurnStates):
         if self._final or rest[0] not in first_chars or len(rest) == NAME_LIMIT:
             return 0
         letters = squeezed("".join(filter(str.isalnum, rest)))
-        return -1 if any(word.startswith(letters) for word in words) else 0
+        is_begun = PART_OF_CLOSING_TAG.match(rest) or any(word.startswith(letters) for word in words)
+        return -1 if is_begun else 0
 
     def _closes_call(self, start: int, end: int) -> bool:
         """Return whether this is a garbled closer after which nothing of the call is missing."""
@@ -3211,7 +3224,7 @@ class StreamParser(CallObjects):
         near=r"<(?=[/f\~]|\Z)|`(?=[`]|\Z)", width=156, first="<`",
     )
     LEFT_OVER = Scanner(("call", "<fn>", "", "\n", 0), find="<(fn>)", near=r"<(?=[f]|\Z)", width=5)
-    GARBLED = (Pattern("(<[\\s|｜]{0,4}[/\\\\][\\s|｜]{0,4}(?ai:fn)[\\s|｜]{0,4}>)"), "<", ("fn",))
+    GARBLED = (Pattern("(<[\\s|｜]{0,4}[/\\\\][\\s|｜]{0,4}(?ai:fn)[\\s|｜]{0,4}>)|</[\\w:.=-]{1,64}>"), "<", ("fn",))
     USUAL_NEXT = ExpectedText('</fn>\n<fn>\n{"name": "', '<fn>\n{"name": "', '\n<fn>\n{"name": "')
     CALLS_HAVE_CLOSER = True
     AFTER_CALL = Scanner(
