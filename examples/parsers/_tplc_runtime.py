@@ -1964,12 +1964,14 @@ def _nested(buf: str, pos: int, final: bool, styles: tuple[Style, ...], opened: 
 
 
 def _end_of_literal(buf: str, pos: int, final: bool, style: Style) -> int:
-    """Return the end of a number or a word for true, false or null, by its own syntax."""
+    """Return the end of a number or a word for true, false or null, by its own syntax.  Punctuation may follow it that a
+    number could contain: the call's next text decides that."""
     word = LITERAL_WORD.match(buf, pos).end()
     if word == len(buf) and not final:
         return MORE if word - pos < LONGEST_TEXT else NO
     match = style.literal.match(buf, pos)
-    return word if match is not None and match.end() == word > pos else NO
+    end = pos if match is None else match.end()
+    return end if end > pos and (end == word or buf[end] in "-+.") else NO
 
 
 def _raw(pattern: Pattern, buf: str, pos: int, final: bool) -> int:
@@ -2674,7 +2676,7 @@ class TurnStates(Stream):
         if self.NAME_OPENS_MESSAGE:
             self._kept = False
         if self.HAS_LINE_MARKERS:
-            self._line_start = self._line_start or only_space or self._mark.kind == "content"
+            self._line_start = True  # what counts at the start of a line counts after a marker, too
         if self.WHOLE_CALL:
             self._last_char = ""
         return True

@@ -3,7 +3,7 @@
 # fmt: off
 """Parse the output of a model with the chat template template.jinja into a message with reasoning, content and tool calls.
 
-turn      = (text | "to user:>" text | "to self:>" text "<:more:>" | calls)* "<:over:>" "#top#"
+turn      = (text | "to user:>" text "<:more:><:from assistant" | "to self:>" text "<:more:>" | calls)* "<:over:>" "#top#"
 calls     = "to" call ("<:more:><:from assistant"? "to" call)*
 call      = name ':><run name="' name '">' arguments "</run>"
 arguments = ('<given name="' key '">' value)*
@@ -94,7 +94,7 @@ class StreamParser(RawPairs):
         ), near=r"#(?=[t]|\Z)|<(?=[\t\n\r \-:_\|▁｜]|\Z)|t(?=[o]|\Z)", width=249, leads=" ",
     )
     IN_CONTENT = Scanner(
-        ("final_end", "#top#", "", "", 0), ("stray", "<:more:> <:from assistant", "", "", 0),
+        ("final_end", "#top#", "", "", 0), ("content_end", "<:more:> <:from assistant", "", "", 0),
         ("header", "<:from assistant", "", "", 1), ("end", "<:over:>", "", "", 0), ("stray", "<:more:>", "", "", 2),
         ("end", "\x00<:over:>", "", "", 6), ("reasoning", "to self:>", " ", "", 0),
         ("content", "to user:>", " ", "", 0), ("line", "to ", " ", " ", 2),
@@ -241,12 +241,14 @@ class StreamParser(RawPairs):
         return kind != ""
 
     def _content(self) -> bool:
-        # content = (text | "to user:>" | "<:over:>")* ("to self:>" reasoning | "to" call)?
+        # content = (text | "to user:>" | "<:more:><:from assistant" | "<:over:>")* ("to self:>" reasoning | "to" call)?
         kind = self._until(self.IN_CONTENT, "content")
         if kind == "reasoning":
             return self._open_reasoning()
         if kind == "content":
             return self._drop(False)
+        if kind == "content_end":
+            return self._drop()
         if kind == "line":
             return self._try_call("content") if self._calls_on else self._keep_as_text("content")
         if kind == "end":

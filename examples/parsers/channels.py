@@ -3,7 +3,7 @@
 # fmt: off
 """Parse the output of a model with the chat template template.jinja into a message with reasoning, content and tool calls.
 
-turn      = (text | "{channel}reply{body}" text | "{channel}notes{body}" text "{stop}" | calls)* "{done}"
+turn      = (text | "{channel}reply{body}" text "{stop}{start}assistant" | "{channel}notes{body}" text "{stop}" | calls)* "{done}"
 calls     = "{to}fn." call ("{start}assistant"? "{to}fn." call)*
 call      = name "{channel}work{body}" arguments "{invoke}"
 """
@@ -72,7 +72,7 @@ class StreamParser(Objects):
 
     HEADS = ("",)
     ANCHORS = ("{start}assistant",)
-    AROUND_REASONING = (("{channel}notes{body}",), ("{stop}",))
+    AROUND_REASONING = (("{channel}notes{body}",), ("{stop}", "{stop}{start}assistant"))
     HEADED = False
     PLACE_DECIDES = True
     HAS_LINE_MARKERS = True
@@ -83,35 +83,38 @@ class StreamParser(Objects):
     TEXT_MARKERS = True
     IN_REASONING = Scanner(
         ("line", "```\ufdd1 {to}fn.", "", "", 0), ("unclosed", "{start}assistant{channel}reply{body}", "", "", 0),
-        ("unclosed", "{start}assistant{channel}work{body}", "", "", 0), ("line", "{channel}reply{to}fn.", "", "", 0),
+        ("unclosed", "{start}assistant{channel}work{body}", "", "", 0),
+        ("reasoning_end", "{stop} {start}assistant", "", "", 0), ("line", "{channel}reply{to}fn.", "", "", 0),
         ("line", "{channel}notes{to}fn.", "", "", 0), ("line", "{channel}work{to}fn.", "", "", 0),
         ("unclosed", "{channel}reply{body}", "", "", 1), ("unclosed", "{channel}work{body}", "", "", 1),
         ("line", "{channel}reply{to}", "", "", 2), ("line", "{channel}notes{to}", "", "", 2),
         ("end", "{start}user{body}", "", "", 0), ("line", "{channel}work{to}", "", "", 2),
-        ("line", "{to}fn. {to}fn.", "", "", 0), ("line", "{to}fn.", "", "", 2), ("reasoning_end", "{stop}", "", "", 0),
+        ("line", "{to}fn. {to}fn.", "", "", 0), ("line", "{to}fn.", "", "", 2), ("reasoning_end", "{stop}", "", "", 2),
         ("end", "{done}", "", "", 0), ("line", "{to}", "", "", 2),
         find=(
             r"`(``[\w-]{0,16} \{to\}fn\.)|\{(?:(start\}assistant\{channel\}reply\{body\})|(start\}assistant\{channel\}"
-            r"work\{body\})|(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(channel\}"
-            r"reply\{body\})|(channel\}work\{body\})|(channel\}reply\{to\})|(channel\}notes\{to\})|(start\}user\{body"
-            r"\})|(channel\}work\{to\})|(to\}fn\. \{to\}fn\.)|(to\}fn\.)|(stop\})|(done\})|(to\}))"
+            r"work\{body\})|(stop\} \{start\}assistant)|(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel"
+            r"\}work\{to\}fn\.)|(channel\}reply\{body\})|(channel\}work\{body\})|(channel\}reply\{to\})|(channel\}note"
+            r"s\{to\})|(start\}user\{body\})|(channel\}work\{to\})|(to\}fn\. \{to\}fn\.)|(to\}fn\.)|(stop\})|(done\})|"
+            r"(to\}))"
         ), near=r"`(?=[`]|\Z)|\{(?=[cdst]|\Z)", width=93,
     )
     IN_CONTENT = Scanner(
-        ("call", "```\ufdd1 {to}fn.", "", "", 0), ("call", "{channel}reply{to}fn.", "", "", 0),
-        ("call", "{channel}notes{to}fn.", "", "", 0), ("reasoning", "{channel}notes{body}", "", "", 0),
-        ("content", "{channel}reply{body}", "", "", 0), ("call", "{channel}work{to}fn.", "", "", 0),
-        ("content", "{channel}work{body}", "", "", 0), ("call", "{channel}reply{to}", "", "", 2),
-        ("call", "{channel}notes{to}", "", "", 2), ("call", "{channel}work{to}", "", "", 2),
-        ("end", "{start}user{body}", "", "", 0), ("header", "{start}assistant", "", "", 0),
-        ("empty", "{to}fn. {invoke}", "", "", 0), ("call", "{to}fn. {to}fn.", "", "", 0),
-        ("empty", "{to} {invoke}", "", "", 0), ("call", "{to}fn.", "", "", 2), ("end", "{done}", "", "", 0),
-        ("stray", "{stop}", "", "", 0), ("call", "{to}", "", "", 2),
+        ("call", "```\ufdd1 {to}fn.", "", "", 0), ("content_end", "{stop} {start}assistant", "", "", 0),
+        ("call", "{channel}reply{to}fn.", "", "", 0), ("call", "{channel}notes{to}fn.", "", "", 0),
+        ("reasoning", "{channel}notes{body}", "", "", 0), ("content", "{channel}reply{body}", "", "", 0),
+        ("call", "{channel}work{to}fn.", "", "", 0), ("content", "{channel}work{body}", "", "", 0),
+        ("call", "{channel}reply{to}", "", "", 2), ("call", "{channel}notes{to}", "", "", 2),
+        ("call", "{channel}work{to}", "", "", 2), ("end", "{start}user{body}", "", "", 0),
+        ("header", "{start}assistant", "", "", 1), ("empty", "{to}fn. {invoke}", "", "", 0),
+        ("call", "{to}fn. {to}fn.", "", "", 0), ("empty", "{to} {invoke}", "", "", 0), ("call", "{to}fn.", "", "", 2),
+        ("end", "{done}", "", "", 0), ("stray", "{stop}", "", "", 2), ("call", "{to}", "", "", 2),
         find=(
-            r"`(``[\w-]{0,16} \{to\}fn\.)|\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}notes\{"
-            r"body\})|(channel\}reply\{body\})|(channel\}work\{to\}fn\.)|(channel\}work\{body\})|(channel\}reply\{to\}"
-            r")|(channel\}notes\{to\})|(channel\}work\{to\})|(start\}user\{body\})|(start\}assistant)|(to\}fn\. \{invo"
-            r"ke\})|(to\}fn\. \{to\}fn\.)|(to\} \{invoke\})|(to\}fn\.)|(done\})|(stop\})|(to\}))"
+            r"`(``[\w-]{0,16} \{to\}fn\.)|\{(?:(stop\} \{start\}assistant)|(channel\}reply\{to\}fn\.)|(channel\}notes"
+            r"\{to\}fn\.)|(channel\}notes\{body\})|(channel\}reply\{body\})|(channel\}work\{to\}fn\.)|(channel\}work\{"
+            r"body\})|(channel\}reply\{to\})|(channel\}notes\{to\})|(channel\}work\{to\})|(start\}user\{body\})|(start"
+            r"\}assistant)|(to\}fn\. \{invoke\})|(to\}fn\. \{to\}fn\.)|(to\} \{invoke\})|(to\}fn\.)|(done\})|(stop\})|"
+            r"(to\}))"
         ), near=r"`(?=[`]|\Z)|\{(?=[cdst]|\Z)", width=93,
     )
     REASONING_AGAIN = Scanner(
@@ -168,23 +171,24 @@ class StreamParser(Objects):
         ("call", ", {to}fn.", "", "", 2), ("call", "; {channel}reply{to}fn.", "", "", 0),
         ("call", "; {channel}notes{to}fn.", "", "", 0), ("call", "; {channel}work{to}fn.", "", "", 0),
         ("call", "; {to}fn. {to}fn.", "", "", 0), ("call", "; {to}fn.", "", "", 2),
-        ("call", "```\ufdd1 {to}fn.", "", "", 0), ("call", "{channel}reply{to}fn.", "", "", 1),
-        ("call", "{channel}notes{to}fn.", "", "", 1), ("call", "{channel}work{to}fn.", "", "", 1),
-        ("reasoning", "{channel}notes{body}", "", "", 0), ("content", "{channel}reply{body}", "", "", 0),
-        ("content", "{channel}work{body}", "", "", 0), ("call", "{channel}reply{to}", "", "", 2),
-        ("call", "{channel}notes{to}", "", "", 2), ("call", "{channel}work{to}", "", "", 2),
-        ("end", "{start}user{body}", "", "", 0), ("separator", "{start}assistant", "", "", 0),
-        ("empty", "{to}fn. {invoke}", "", "", 0), ("call", "{to}fn. {to}fn.", "", "", 1),
-        ("empty", "{to} {invoke}", "", "", 0), ("closed", "{invoke}", "", "", 1), ("call", "{to}fn.", "", "", 2),
-        ("end", "{done}", "", "", 0), ("stray", "{stop}", "", "", 0), ("call", "{to}", "", "", 2),
+        ("call", "```\ufdd1 {to}fn.", "", "", 0), ("content_end", "{stop} {start}assistant", "", "", 0),
+        ("call", "{channel}reply{to}fn.", "", "", 1), ("call", "{channel}notes{to}fn.", "", "", 1),
+        ("call", "{channel}work{to}fn.", "", "", 1), ("reasoning", "{channel}notes{body}", "", "", 0),
+        ("content", "{channel}reply{body}", "", "", 0), ("content", "{channel}work{body}", "", "", 0),
+        ("call", "{channel}reply{to}", "", "", 2), ("call", "{channel}notes{to}", "", "", 2),
+        ("call", "{channel}work{to}", "", "", 2), ("end", "{start}user{body}", "", "", 0),
+        ("separator", "{start}assistant", "", "", 1), ("empty", "{to}fn. {invoke}", "", "", 0),
+        ("call", "{to}fn. {to}fn.", "", "", 1), ("empty", "{to} {invoke}", "", "", 0),
+        ("closed", "{invoke}", "", "", 1), ("call", "{to}fn.", "", "", 2), ("end", "{done}", "", "", 0),
+        ("stray", "{stop}", "", "", 2), ("call", "{to}", "", "", 2),
         find=(
             r",(?:( \{channel\}reply\{to\}fn\.)|( \{channel\}notes\{to\}fn\.)|( \{channel\}work\{to\}fn\.)|( \{to\}fn"
             r"\. \{to\}fn\.)|( \{to\}fn\.))|;(?:( \{channel\}reply\{to\}fn\.)|( \{channel\}notes\{to\}fn\.)|( \{channe"
-            r"l\}work\{to\}fn\.)|( \{to\}fn\. \{to\}fn\.)|( \{to\}fn\.))|`(``[\w-]{0,16} \{to\}fn\.)|\{(?:(channel\}re"
-            r"ply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(channel\}notes\{body\})|(channel\}r"
-            r"eply\{body\})|(channel\}work\{body\})|(channel\}reply\{to\})|(channel\}notes\{to\})|(channel\}work\{to\}"
-            r")|(start\}user\{body\})|(start\}assistant)|(to\}fn\. \{invoke\})|(to\}fn\. \{to\}fn\.)|(to\} \{invoke\})"
-            r"|(invoke\})|(to\}fn\.)|(done\})|(stop\})|(to\}))"
+            r"l\}work\{to\}fn\.)|( \{to\}fn\. \{to\}fn\.)|( \{to\}fn\.))|`(``[\w-]{0,16} \{to\}fn\.)|\{(?:(stop\} \{st"
+            r"art\}assistant)|(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(channel"
+            r"\}notes\{body\})|(channel\}reply\{body\})|(channel\}work\{body\})|(channel\}reply\{to\})|(channel\}notes"
+            r"\{to\})|(channel\}work\{to\})|(start\}user\{body\})|(start\}assistant)|(to\}fn\. \{invoke\})|(to\}fn\. "
+            r"\{to\}fn\.)|(to\} \{invoke\})|(invoke\})|(to\}fn\.)|(done\})|(stop\})|(to\}))"
         ), near=r",|;|`(?=[`]|\Z)|\{(?=[cdist]|\Z)", width=146,
     )
     AFTER_TURN = Scanner(
@@ -225,12 +229,14 @@ class StreamParser(Objects):
         return kind != ""
 
     def _content(self) -> bool:
-        # content = (text | "{channel}reply{body}" | "{done}")* ("{channel}notes{body}" reasoning | "{to}fn." call)?
+        # content = (text | "{channel}reply{body}" | "{stop}{start}assistant" | "{done}")* ("{channel}notes{body}" reasoning | "{to}fn." call)?
         kind = self._until(self.IN_CONTENT, "content")
         if kind == "reasoning":
             return self._open_reasoning()
         if kind == "content":
             return self._drop(False)
+        if kind == "content_end":
+            return self._drop()
         if kind == "call":
             return self._try_call("content") if self._calls_on else self._keep_as_text("content")
         if kind == "end":

@@ -2256,7 +2256,7 @@ class TurnStates(Stream):
         self._space = self._mark.trail
         self._only_space_so_far = only_space
         self._after_failed_call = False
-        self._line_start = self._line_start or only_space or self._mark.kind == "content"
+        self._line_start = True  # what counts at the start of a line counts after a marker, too
         return True
 
     def _note_spelling(self) -> None:
