@@ -58,9 +58,12 @@ def checked_text(name: str, value: object) -> str:
 class Copyable:
     """An object whose copy has its own lists and nested objects of this class."""
 
+    MADE_OF: ClassVar[tuple[str, ...]] = ()  # the attributes that it is made with
+
     def copy(self) -> Any:
         """Return a copy in the same state, which continues independently."""
-        twin = self._new()
+        cls: Any = type(self)  # not __new__ alone: of a class that mypyc compiled, it calls __init__
+        twin = cls(*[getattr(self, name) for name in self.MADE_OF])
         slots = [name for base in type(self).__mro__ for name in getattr(base, "__slots__", ())]
         # A class that mypyc compiled has no __dict__.
         for name in getattr(self, "__mypyc_attrs__", None) or [*slots, *self.__dict__]:
@@ -68,10 +71,6 @@ class Copyable:
                 value = getattr(self, name)
                 setattr(twin, name, value.copy() if isinstance(value, (list, Copyable)) else value)
         return twin
-
-    def _new(self) -> Any:
-        # Not __new__ alone: of a class that mypyc compiled, it calls __init__.
-        return type(self)()
 
 
 NAME_CHARACTERS = r"\w.:/-"  # of the names that tools mostly have
@@ -104,6 +103,7 @@ class Pattern:
 
 
 WORD_SEPARATORS = Pattern(r"[\s_▁|｜-]+")
+PLURAL = Pattern(r"(?<=[a-z][a-z][a-rt-z])s(?![a-z])")
 IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("\\"): ord("/")}
 ANY_WORD = "\ufdd1"  # in a core: the language that a fence names, or none.  It is no character of any text.
 LONGEST_LANGUAGE = 16
@@ -173,17 +173,13 @@ class Scanner:
         kind, _, lead, trail, ambiguous = self.markers[match.lastindex - 1]
         return Match(kind, pos, match.end(), lead, trail, ambiguous & ~PART_OF_LONGER)
 
-    def prefix_of(self, buf: str, pos: int) -> str:
-        """Return a marker that the text from `pos` to the end could become; "" if there is none."""
+    def prefix_of(self, buf: str, pos: int, kinds: Sequence[str] = ()) -> str:
+        """Return a marker, of these kinds or any, that the text from `pos` to the end could become; "" if there is
+        none."""
         if len(buf) - pos > self.width or self._near.match(buf, pos) is None:
             return ""
-        return truncated_core(self._cores, buf[pos:])
-
-    def is_truncated(self, buf: str, pos: int, kinds: Sequence[str], least: int = 1) -> bool:
-        """Return whether a marker of these kinds is truncated at the output's end, with at least so many characters."""
-        tail = buf[pos:] if len(buf) - pos <= self.width else ""
-        enough = len("".join(tail.split())) >= least
-        return enough and any(is_truncated(core, tail) for kind, core, _, _, _ in self.markers if kind in kinds)
+        cores = tuple([marker[1] for marker in self.markers if marker[0] in kinds]) if kinds else self._cores
+        return truncated_core(cores, buf[pos:])
 
     def partial_match(self, buf: str, pos: int) -> int:
         """Return where text begins that could still become a marker, or white space of one."""
@@ -237,8 +233,9 @@ class ExpectedText:
 
 
 def squeezed(text: str) -> str:
-    """Return a text in lower case, without white space, bars, `_`, `-` and similar separators, with `/` for `\\`."""
-    return str(WORD_SEPARATORS.sub("", text)).translate(IN_ANY_CASE)
+    """Return a text in lower case, with words in the singular, without white space, bars, `_`, `-` and similar
+    separators, with `/` for `\\`."""
+    return str(WORD_SEPARATORS.sub("", PLURAL.sub("", text.translate(IN_ANY_CASE))))
 
 
 @lru_cache(maxsize=1024)
@@ -707,6 +704,7 @@ class Reader(Copyable):
     """
 
     KNOWS_REGULAR_TEXT: ClassVar[bool] = False
+    MADE_OF: ClassVar[tuple[str, ...]] = ("styles",)
     # What may follow a value whose end only the text after it shows: a pattern, and one for the output's end.
     follow: tuple[Pattern, ...] = ()
 
@@ -726,9 +724,6 @@ class Reader(Copyable):
         self.needs_more = False  # the rest of regular JSON depends on the following text
         self.wanted = 0  # so many characters are needed before anything is decided
         self.floor = 0  # deeper values are read only for their text
-
-    def _new(self) -> Any:
-        return type(self)(self.styles)
 
     def take(self) -> str:
         text = "".join(self.out)
@@ -1865,8 +1860,7 @@ def filled_heads(prompt: str, heads: Sequence[str]) -> list[str]:
 
 def after_last_anchor(prompt: str, anchors: Sequence[str]) -> str:
     """Return the text after the last anchor; the whole prompt if it has no anchor."""
-    ends = [match.end() for match in re.finditer(any_of(anchors), prompt)]
-    return prompt[ends[-1] if ends else 0 :]
+    return re.split(any_of(anchors), prompt)[-1]
 
 
 def any_of(anchors: Sequence[str]) -> str:
@@ -2172,15 +2166,11 @@ class Stream(Copyable):
                 stream.diagnostics.append(Diagnostic(0, problem, "tools_not_read"))
             stream.feed(checked_text(f"texts[{at}]", text))
             stream.finish()
-            rows.append(stream._row())
+            message, notes = stream.message, [note._asdict() for note in stream.diagnostics]
+            calls = [{"id": call["id"], **call["function"]} for call in message["tool_calls"]]
+            row = {"content": message["content"], "reasoning_content": message["reasoning_content"]}
+            rows.append({**row, "tool_calls": calls, "incomplete": stream.incomplete, "diagnostics": notes})
         return rows
-
-    def _row(self) -> dict[str, Any]:
-        message = self.message
-        notes = [note._asdict() for note in self._examined(message)]
-        calls = [{"id": call["id"], **call["function"]} for call in message["tool_calls"]]
-        text = {"content": message["content"], "reasoning_content": message["reasoning_content"]}
-        return {**text, "tool_calls": calls, "incomplete": self.incomplete, "diagnostics": notes}
 
     def __copy__(self) -> Any:
         return self.copy()
@@ -2343,16 +2333,12 @@ class Stream(Copyable):
     @property
     def diagnostics(self) -> list[Any]:
         """What was dropped, repaired or not read so far."""
-        return self._examined()
-
-    def _examined(self, message: Message | None = None) -> list[Any]:
-        """Return the diagnostics, also those found only if somebody asks.  `message`: the message, if it is known."""
         if self.CALLS and self._unchecked:
             self._note_misfits()
         if self.MARKER_LIKE and self._final and not self._is_searched:
             self._is_searched = True
             if not (self._diagnostics or self._out.guarded):
-                found = marker_like(message or self._out.to_message(), self.MARKER_LIKE)
+                found = marker_like(self._out.to_message(), self.MARKER_LIKE)
                 if found:
                     self._note("like_a_marker", found + LIKE_A_MARKER)
         return self._diagnostics
@@ -2794,7 +2780,7 @@ class TurnStates(Stream):
         rest = "".join(self._buf[pos:].split())
         if len(rest) < LEAST_CUT or rest.isalnum() or not any(map(str.isalnum, rest)):
             return False
-        is_cut = marks.is_truncated(self._buf, next_char(self._buf, pos), CUT_KINDS, LEAST_CUT)
+        is_cut = marks.prefix_of(self._buf, next_char(self._buf, pos), CUT_KINDS) != ""
         return is_cut and (not self.CALLS or not self._after_failed_call)
 
     def _drop_truncated_marker(self) -> None:
@@ -2921,7 +2907,7 @@ class Slots(TurnStates):
         if mark is not None and pending_from > mark.start:
             return mark, ""
         rest = next_char(buf, partial)  # white space alone may be the beginning of the slot's own end
-        of_slot = rest == len(buf) or ends.is_truncated(buf, rest, ("suffix",))
+        of_slot = rest == len(buf) or ends.prefix_of(buf, rest, ("suffix",)) != ""
         if self._final and partial < len(buf) and not of_slot and buf[pos:partial].strip() in self._tools:
             return Match("next", partial, partial), ""  # a truncated marker comes after the whole name
         text = buf[pos : min(partial, pos + NAME_LIMIT)].strip()
@@ -3323,13 +3309,14 @@ class Machine(Slots):
         """Return the kind of the next marker after a call, as `_next` does; a truncated marker of the calls at the
         output's end is dropped."""
         marks, buf = self.AFTER_CALL, self._buf
-        kind = self._next(marks, self.USUAL_NEXT) if self.USUAL_NEXT else self._next(marks)
+        kind = self._next(marks, self.USUAL_NEXT)
         # The text after a piece of a closer may be all that the output has of the rest.
         part = kind == "" or (kind in ("close", "closed") and next_char(buf, self._mark.end) < len(buf))
         if part and self._final:
             least, at = 1 if self._unclosed and kind == "" else LEAST_CUT, next_char(buf, self._pos)
             # A fence around the calls is closed there, rather than another one opened.
-            if buf[at:].rstrip() != FENCE_END and marks.is_truncated(buf, at, CALL_KINDS, least):
+            cut = marks.prefix_of(buf, at, CALL_KINDS) if len("".join(buf[at:].split())) >= least else ""
+            if cut and buf[at:].rstrip() != FENCE_END:
                 self._drop_truncated_call()
                 return None
         if self.LONE_OPENERS and self._lacks_section and kind == "call":
@@ -4144,7 +4131,7 @@ class Pairs(Repairs):
 
     def _pairs(self) -> bool:
         # arguments = (pair | separator)* end
-        kind = self._next(self.BETWEEN, self.USUAL_PAIR) if self.USUAL_PAIR else self._next(self.BETWEEN)
+        kind = self._next(self.BETWEEN, self.USUAL_PAIR)
         if kind is None:
             return False
         if kind == "skip":
@@ -4156,11 +4143,7 @@ class Pairs(Repairs):
             if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
                 self._note_spelling()
             self._pos = self._mark.end
-        if (
-            not kind
-            and self._final
-            and self.BETWEEN.is_truncated(self._buf, next_char(self._buf, self._pos), PAIR_KINDS)
-        ):
+        if not kind and self._final and self.BETWEEN.prefix_of(self._buf, next_char(self._buf, self._pos), PAIR_KINDS):
             return self._drop_truncated_call()
         # Most keys begin with a letter: a pair without an opener costs no more then.
         if kind == "" and self.GARBLED and not self._buf[self._pos : self._pos + 2].strip()[:1].isalnum():
@@ -4426,7 +4409,7 @@ def may_begin_with_key(buf: str, pos: int, keys: Iterable[str], end: Scanner) ->
 
 
 class KnownPairs:
-    """The end of a value: its own closer, or the next pair with one of these keys; or a marker ("break") after which
+    """The end of a value: its own closer, or the next pair with one of these keys; or a marker ("breaks") after which
     no pair ends it, because the value quotes a call.
 
     `unopened`: the text after a key that shows, at the start of a line, that a pair begins without its opener.
@@ -4531,7 +4514,7 @@ class ValueOrCallEnd:
 
     def find(self, buf: str, pos: int) -> Match | None:
         mark: Match | None = self.end.find(buf, pos)
-        match = self.close.search(buf, pos, len(buf) if mark is None or mark.kind == "break" else mark.start)
+        match = self.close.search(buf, pos, len(buf) if mark is None or mark.kind == "breaks" else mark.start)
         if match is not None and (mark is None or mark.start >= match.start()):
             mark = Match("lost", match.start(), match.start(), "\n" * (buf[match.start() - 1 : match.start()] == "\n"))
         if mark is None or mark.kind not in ("next", "lost"):
@@ -4725,8 +4708,8 @@ class RawPairs(Pairs):
         """Return the first marker that may end the value, and the same marker again if what follows decides that."""
         mark = self._end.find(buf, pos)
         undecided: Match | None = None
-        while mark is not None and mark.kind in ("next", "respelled", "break"):
-            if self.NEXT_PAIR and mark.kind == "break":
+        while mark is not None and mark.kind in ("next", "respelled", "breaks"):
+            if self.NEXT_PAIR and mark.kind == "breaks":
                 if mark.ambiguous and not self._final and self._end.partial_match(buf, pos) <= mark.start:
                     break
                 own, self._next_lines = self.AFTER_VALUE, ""
@@ -5295,6 +5278,8 @@ class Guard(Copyable):
     """Puts guards into the text of one answer.  Offsets are those of the text as it arrives; `places` are those of the
     guards in the text that is passed on."""
 
+    MADE_OF: ClassVar[tuple[str, ...]] = ("tokens",)
+
     def __init__(self, tokens: KnownTokens) -> None:
         self.tokens = tokens
         self.tail = ""  # the beginning of a token that may continue
@@ -5308,9 +5293,6 @@ class Guard(Copyable):
         self.noted = 0
         self.followed = False  # text after the end of the answer was noted
         self._unknown, self._unknown_at = "", 0  # the beginning of such a token, and its offset
-
-    def _new(self) -> Any:
-        return Guard(self.tokens)
 
     def guarded(self, chunk: str, special: Sequence[Sequence[int]]) -> str:
         """Return the chunk with guards.  `special`: the ranges of it that came from special tokens; ranges that touch,
@@ -6257,6 +6239,320 @@ def run_command(parser: Any) -> None:
         arguments.error(f"standard input or standard output: {error.strerror}")
     for diagnostic in stream.diagnostics:
         print(f"{diagnostic.offset}: {diagnostic.text}", file=sys.stderr)
+
+
+OPTIONAL_SPACE = r"(?<=[>\])}»])(?=[<\[({«])|(?<=\[)(?=\{)"  # where white space may be: "<call>|[|{"
+MAX_INNER_SPACE = 64  # the most white space that is searched for at one place inside a marker
+NO_WORD_FOLLOWS = r"(?!\w)"
+LINE_END_FOLLOWS = r"(?=\n|\Z)"
+SAME_SLOT = "\ufdd0"  # in a core: any text in a line
+BAR = re.compile("[|｜]")
+LONG_WORD = re.compile(r"[^\W\d_]{3}")
+WORD_OR_CHAR = re.compile(r"[A-Za-z]+|.", re.DOTALL)
+WORD_JOINERS = "_▁|｜-"  # what the words of a marker are joined with, and what may be next to its brackets
+MOST_WORD_SEPARATORS = 4  # so much white space, or so many joints, where a marker that is spelled otherwise has some
+SLOT_PATTERN = PLAIN_WORD.pattern.replace("{0,", "{1,")
+CONTROL = {"\n": r"\n", "\t": r"\t", "\r": r"\r", "\f": r"\f", "\v": r"\v"}
+PATTERN_OF_SLOT = {SAME_SLOT: r"[^\n]*?", ANY_WORD: LANGUAGE.pattern, WORD_SLOT: SLOT_PATTERN}
+SPECIAL_IN_PATTERNS = frozenset(r"\.^$*+?{}[]|()")
+ONLY_RESPELLED = "respelled"
+
+
+def no_line_end(kind: str, core: str, trail: str) -> bool:
+    """Return False: no marker counts only before a line's end."""
+    return False
+
+
+class Lexeme:
+    """A marker as it is searched for: its core, and the white space that the template writes around it.
+
+    `respelled`: in other case, with other separators; `any_number`: and with words in the singular or the plural.
+    `ends_line`: it counts only before the line end that the template writes after it."""
+
+    __slots__ = ("any_number", "core", "ends_line", "kind", "lead", "respelled", "trail")
+
+    def __init__(
+        self, kind: str, text: str, *, respelled: bool = False, any_number: bool = False, ends_line: bool = False
+    ) -> None:
+        self.kind, self.core = kind, text.strip()
+        lead, _, self.trail = text.partition(self.core)
+        self.lead, self.respelled, self.any_number = lead[-MAX_INNER_SPACE:], respelled, any_number
+        self.ends_line = ends_line
+
+    @property
+    def is_whole_word(self) -> bool:
+        """Return whether the core ends like a word with white space after it: it is not the beginning of a longer
+        word."""
+        return bool(self.trail) and self.core[-1].isalnum()
+
+    @property
+    def find(self) -> str:
+        if self.respelled:
+            return respelling(self.core, any_number=self.any_number)
+        end = LINE_END_FOLLOWS if self.ends_line else NO_WORD_FOLLOWS * self.is_whole_word
+        return core_pattern(self.core) + end
+
+    @property
+    def spelled(self) -> str:
+        """Return the core with one space for optional white space; at its end, for white space that must follow."""
+        if self.respelled:
+            return RESPELLED + self.core[0] + squeezed(self.core[1:])
+        return " ".join(piece for _, piece in pieces(self.core)) + " " * (self.is_whole_word or self.ends_line)
+
+    @property
+    def squeezed(self) -> str:
+        return "".join(self.core.split())
+
+
+class Lexemes:
+    """What counts in one place.  `find` has a group for each lexeme, in their order, longer before shorter.
+
+    `near` matches where one may begin, by two characters, or by one at the text's end.  `ambiguous` says which are
+    part of a longer one (1), its beginning (2), or spelled otherwise (4).  `leads` contains their leading white space.
+    A truncated marker begins at most `width` characters before the text's end.  `given`: the markers in the order in
+    which they were given, as the template writes them.
+    """
+
+    def __init__(self, lexemes: Sequence[Lexeme], given: Sequence[Lexeme]) -> None:
+        self.all, self.given = tuple(lexemes), tuple(given)
+        exact_texts = [lexeme.squeezed for lexeme in lexemes if not lexeme.respelled]
+        self.find = factored([(lexeme.core[0], f"({lexeme.find})") for lexeme in lexemes])
+        self.near = pattern_near(lexemes)
+        self.ambiguous = tuple([ambiguity(lexeme, exact_texts) for lexeme in lexemes])
+        self.width = max(map(truncated_width, lexemes), default=0) + 1
+        self.leads = joined_leads({lexeme.lead for lexeme in lexemes})
+
+    @property
+    def first(self) -> str:
+        """Return the characters that markers begin with."""
+        return "".join(sorted({lexeme.core[0] for lexeme in self.all}))
+
+    @property
+    def markers(self) -> list[Marker]:
+        """Return the data that a scanner needs for each marker."""
+        found = zip(self.all, self.ambiguous)
+        return [(one.kind, one.spelled, one.lead, one.trail, ambiguous) for one, ambiguous in found]
+
+    @property
+    def scanner(self) -> dict[str, Any]:
+        """Return the other data that a scanner needs."""
+        return {name: getattr(self, name) for name in ("find", "near", "width", "leads", "first")}
+
+
+class Markers(Scanner):
+    """A scanner that is given its markers by kind, as the template writes them, and makes their patterns when it is
+    first used.  `respelled`, `apart` and `any_number`: see `lexemes_of`; True for all markers."""
+
+    def __init__(
+        self,
+        respelled: Sequence[str] = (),
+        apart: Sequence[str] = (),
+        any_number: Sequence[str] | bool = (),
+        **kinds: Sequence[str],
+    ) -> None:
+        self._given = kinds, respelled, apart, any_number
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        kinds, respelled, apart, any_number = self._given
+        cores = [text.strip() for texts in kinds.values() for text in texts]
+        any_number = cores if any_number is True else any_number or ()
+        found = lexemes_of(kinds.items(), respelled, apart=apart, any_number=any_number)
+        super().__init__(*found.markers, **found.scanner)
+        scanner: Any = self
+        scanner.__class__ = Scanner  # a class with __getattr__ is slower also where an attribute is there
+        return getattr(self, name)
+
+
+def lexemes_of(
+    kinds: Iterable[tuple[str, Iterable[str]]],
+    respelled: Collection[str] = (),
+    *,
+    apart: Collection[str] = (),
+    any_number: Collection[str] = (),
+    ends_line: Callable[[str, str, str], bool] = no_line_end,
+) -> Lexemes:
+    """Return the lexemes of markers of several kinds; a repeated core belongs to the first kind that has it.
+
+    Markers of the kinds in `respelled` may be in other case, or have other separators: that comes after all others.
+    Those of the kinds in `apart` are of the kind "respelled" then, as they count in some places only.
+    `any_number`: the cores whose words may be in the singular or the plural then.  `ends_line` returns whether a marker
+    counts only before a line's end: of its kind, core, and the white space after it.
+    """
+    found: dict[str, Lexeme] = {}
+    for kind, texts in kinds:
+        for text in texts:
+            core = text.strip()
+            # A piece of a marker that begins with its slot is like any text.
+            if core and core not in found and WORD_SLOT not in core[:2]:
+                found[core] = Lexeme(kind, text, ends_line=ends_line(kind, core, text.partition(core)[2]))
+    longest_first = sorted(found.values(), key=lambda lexeme: -len(lexeme.core))
+    for one in [one for one in longest_first if one.kind in (*respelled, *apart) and is_respelled(one.core)]:
+        kind, text = ONLY_RESPELLED if one.kind in apart else one.kind, one.lead + one.core + one.trail
+        longest_first.append(Lexeme(kind, text, respelled=True, any_number=one.core in any_number))
+    firsts = sorted({lexeme.core[0] for lexeme in longest_first})
+    lexemes = [lexeme for first in firsts for lexeme in longest_first if lexeme.core[0] == first]
+    return Lexemes(lexemes, tuple(found.values()))
+
+
+def truncated_width(lexeme: Lexeme) -> int:
+    """Return how long a truncated marker can be."""
+    core = lexeme.core
+    if lexeme.respelled:
+        return len(core) * (MOST_WORD_SEPARATORS + 1) + MAX_INNER_SPACE * len(core.split())
+    slots = LONGEST_LANGUAGE * core.count(ANY_WORD) + LONGEST_WORD * core.count(WORD_SLOT)
+    return len(core) + MAX_INNER_SPACE * (len(pieces(core)) - 1) + slots
+
+
+def ambiguity(lexeme: Lexeme, exact_texts: Sequence[str]) -> int:
+    text = lexeme.squeezed
+    if lexeme.respelled:
+        return BEGINS_LONGER | SPELLED_OTHERWISE
+    if lexeme.is_whole_word or lexeme.ends_line or sum(begins_marker(text, other) for other in exact_texts) > 1:
+        return BEGINS_LONGER
+    return PART_OF_LONGER * (sum(text in other for other in exact_texts) > 1)
+
+
+def begins_marker(text: str, marker: str) -> bool:
+    """Return whether a marker begins like `text`; what follows a fence in it may be any language."""
+    stem, any_word, _ = marker.partition(ANY_WORD)
+    return marker.startswith(text) or (any_word != "" and text.startswith(stem) and text[len(stem) :].isalnum())
+
+
+def factored(groups: Sequence[tuple[str, str]]) -> str:
+    """Return alternatives grouped by their first characters, which makes the search much faster:
+    <(?:(call>)|(stop>))"""
+    by_first: dict[str, list[str]] = {}
+    for first, pattern in groups:
+        token = exact(first)
+        by_first.setdefault(token, []).append("(" + pattern.removeprefix("(").removeprefix(token))
+    return "|".join([f"{token}{group('|'.join(rests))}" for token, rests in by_first.items()]) or NOTHING
+
+
+def joined_leads(leads: set[str]) -> str:
+    """Return white space that contains every part of every lead."""
+    longest = [lead for lead in sorted(leads) if not any(lead != other and lead in other for other in leads)]
+    return "\0".join(filter(None, longest))
+
+
+def pattern_near(lexemes: Sequence[Lexeme]) -> str:
+    seconds: dict[str, list[str]] = {}
+    others: dict[str, set[str]] = {}
+    for lexeme in lexemes:
+        if lexeme.respelled:
+            second = lexeme.spelled[2:3]
+            others.setdefault(lexeme.core[0], set()).update(
+                (*" \t\n\r", *WORD_JOINERS, second, second.upper(), *"\\" * (second == "/"))
+            )
+        else:
+            seconds.setdefault(lexeme.core[0], []).append(lexeme.spelled[1:2])
+    alternatives = []
+    for first, found in seconds.items():
+        chars = "".join(sorted({*found} - {""}))
+        # White space may follow, or nothing that counts.
+        free = "" in found or " " in chars
+        chars = "".join(sorted({*chars, *others.get(first, ())} - {""}))
+        alternatives.append(exact(first) + ("" if free else rf"(?=[{in_class(chars)}]|\Z)"))
+    return "|".join(alternatives) or NOTHING
+
+
+def core_pattern(core: str) -> str:
+    """Return the pattern of a marker without its outer white space; inside it any white space matches."""
+    return "".join([space + exact(piece) for space, piece in pieces(core)])
+
+
+def pieces(core: str) -> list[tuple[str, str]]:
+    """Return a core's pieces, each with the pattern of the white space before it."""
+    words = re.split(rf"\s+|{OPTIONAL_SPACE}", core.strip())
+    return [(space_between(before, piece), piece) for before, piece in zip(["", *words], words)]
+
+
+def space_between(before: str, after: str) -> str:
+    if not before:
+        return ""
+    # What follows the language of a fence is no part of it.
+    apart = before[-1] == ANY_WORD and after[0] == "-"
+    least = int(apart or ((is_word_char(before[-1]) or before[-1] == ANY_WORD) and is_word_char(after[0])))
+    return rf"\s{{{least},{MAX_INNER_SPACE}}}"
+
+
+def is_word_char(char: str) -> bool:
+    return char.isalnum() or char == "_"
+
+
+def is_respelled(core: str) -> bool:
+    """Return whether a marker with other case and separators is still recognisable: it has brackets and a word."""
+    return (
+        WORD_SLOT not in core
+        and core[0] in "<[【«"
+        and '{"' not in "".join(core.split())
+        and LONG_WORD.search(core) is not None
+    )
+
+
+def respelling(core: str, *, any_number: bool = False) -> str:
+    """Return the pattern of a marker in another spelling: in other case, with other separators or white space.
+
+    `any_number`: its words may be in the singular or the plural, too.
+    """
+    pattern, before = exact(core[0]), core[0]
+    # Where bars are on one side of a marker only, they show which marker it is.
+    free = len(BAR.findall(core)) % 2 == 0
+    joiners, around = (WORD_JOINERS, r"[\s|｜]") if free else (BAR.sub("", WORD_JOINERS), r"\s")
+    for token in WORD_OR_CHAR.findall(core[1:]):
+        if token.isspace() or token in joiners:
+            between = rf"[\s{joiners}]{{0,{MAX_INNER_SPACE if token.isspace() else MOST_WORD_SEPARATORS}}}"
+            pattern += between * (not pattern.endswith(between))
+        else:
+            apart = not (before.isalnum() and token[0].isalnum()) and not before.isspace()
+            apart = apart and not pattern.endswith(f"{{0,{MOST_WORD_SEPARATORS}}}")
+            pattern += rf"{around}{{0,{MOST_WORD_SEPARATORS}}}" * apart + in_any_case(token, any_number=any_number)
+        before = token[-1]
+    return pattern
+
+
+def in_any_case(token: str, *, any_number: bool = False) -> str:
+    if token in "|｜/":
+        return "[|｜]" if token != "/" else r"[/\\]"
+    if not (token.isascii() and token.isalpha()):
+        return exact(token)
+    singular = squeezed(token)
+    return f"(?ai:{singular}s?)" if any_number and has_plural(singular) else f"(?ai:{token})"
+
+
+def has_plural(word: str) -> bool:
+    return squeezed(word + "s") == word
+
+
+def exact(text: str) -> str:
+    """Return the pattern of exactly this text."""
+    return "".join([exact_char(char) for char in text])
+
+
+def exact_char(char: str) -> str:
+    if char in PATTERN_OF_SLOT:
+        return PATTERN_OF_SLOT[char]
+    if char in SPECIAL_IN_PATTERNS:
+        return "\\" + char
+    return CONTROL.get(char) or printable(char)
+
+
+def group(pattern: str) -> str:
+    return f"(?:{pattern})" if "|" in pattern else pattern
+
+
+def in_class(chars: Iterable[str]) -> str:
+    """Return the characters as they are written in a class of a pattern."""
+    return "".join(["\\" + char if char in r"\]^-[&~|" else CONTROL.get(char) or printable(char) for char in chars])
+
+
+def printable(char: str) -> str:
+    """Return the character, or its escape if it is invisible."""
+    if char in " \t\n\r\v\f" or (char.isprintable() and not char.isspace()):
+        return char
+    code = ord(char)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 RUNTIME_VERSION = "0.2.0"

@@ -3,7 +3,7 @@
 # fmt: off
 """Parse the output of a model with the chat template template.jinja into a message with reasoning, content and tool calls.
 
-turn      = (text | "to user:>" text "<:more:><:from assistant" | "to self:>" text "<:more:>" | calls)* "<:over:>" "#top#"
+turn      = (text | "to user:>" text | "to self:>" text "<:more:>" | calls)* "<:over:>" "#top#"
 calls     = "to" call ("<:more:><:from assistant"? "to" call)*
 call      = name ':><run name="' name '">' arguments "</run>"
 arguments = ('<given name="' key '">' value)*
@@ -16,10 +16,10 @@ if __package__:
     from ._tplc_runtime import (
         Delta,
         ExpectedText,
+        Markers,
         Message,
         Pattern,
         RawPairs,
-        Scanner,
         ValueWords,
         checked_text,
         require_runtime,
@@ -29,10 +29,10 @@ else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         Delta,
         ExpectedText,
+        Markers,
         Message,
         Pattern,
         RawPairs,
-        Scanner,
         ValueWords,
         checked_text,
         require_runtime,
@@ -81,54 +81,32 @@ class StreamParser(RawPairs):
     HAS_REASONING = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
-    IN_REASONING = Scanner(
-        ("final_end", "#top#", "", "", 0), ("unclosed", "<:from assistant to user:>", "", "", 0),
-        ("reasoning_end", "<:more:> <:from assistant", "", "", 0), ("reasoning_end", "<:more:>", "", "", 2),
-        ("end", "<:over:>", "", "", 0), ("respelled", "\x00<:more:><:fromassistant", "", "", 6),
-        ("respelled", "\x00<:more:>", "", "", 6), ("end", "\x00<:over:>", "", "", 6),
-        ("unclosed", "to user:>", " ", "", 1),
-        find=(
-            r"#(top#)|<(?:(:from\s{1,64}assistant\s{1,64}to\s{1,64}user:>)|(:more:> <:from\s{1,64}assistant)|(:more:>)"
-            "|(:over:>)|({}:{}(?ai:more){}:{}>{}<{}:{}(?ai:from){-}(?ai:assistant))|({}:{}(?ai:more){}:{}>)|({}:{}(?a"
-            r"i:over){}:{}>))|t(o\s{1,64}user:>)"
-        ), near=r"#(?=[t]|\Z)|<(?=[\t\n\r \-:_\|▁｜]|\Z)|t(?=[o]|\Z)", width=249, leads=" ",
+    IN_REASONING = Markers(
+        reasoning_end=("<:more:>", "<:more:><:from assistant"), end=("<:over:>",), final_end=("#top#",),
+        unclosed=(" to user:>", "<:from assistant to user:>"), respelled=("end",), apart=("reasoning_end",),
+        any_number=True,
     )
-    IN_CONTENT = Scanner(
-        ("final_end", "#top#", "", "", 0), ("content_end", "<:more:> <:from assistant", "", "", 0),
-        ("header", "<:from assistant", "", "", 1), ("end", "<:over:>", "", "", 0), ("stray", "<:more:>", "", "", 2),
-        ("end", "\x00<:over:>", "", "", 6), ("reasoning", "to self:>", " ", "", 0),
-        ("content", "to user:>", " ", "", 0), ("line", "to ", " ", " ", 2),
-        find=(
-            r"#(top#)|<(?:(:more:> <:from\s{1,64}assistant)|(:from\s{1,64}assistant)|(:over:>)|(:more:>)|({}:{}(?ai:ov"
-            r"er){}:{}>))|t(?:(o\s{1,64}self:>)|(o\s{1,64}user:>)|(o(?!\w)))"
-        ), near=r"#(?=[t]|\Z)|<(?=[\t\n\r \-:_\|▁｜]|\Z)|t(?=[o]|\Z)", width=153, leads=" ",
+    IN_CONTENT = Markers(
+        reasoning=(" to self:>",), content=(" to user:>",), line=(" to ",), end=("<:over:>",), final_end=("#top#",),
+        header=("<:from assistant",), stray=("<:more:>", "<:more:><:from assistant"), respelled=("end",),
+        any_number=True,
     )
-    REASONING_AGAIN = Scanner(
-        ("reasoning", "to self:>", " ", "", 0), find=r"t(o\s{1,64}self:>)", near=r"t(?=[o]|\Z)", width=74, leads=" "
-    )
+    REASONING_AGAIN = Markers(reasoning=(" to self:>",))
     OPENER_IS_UNAMBIGUOUS = False
     # call = name ':><run name="' name '">' arguments
     HEADER = (
         (
-            "name",
-            Scanner(
-                ("suffix", ':> <run name="', "", "", 0), find=r':(> <run\s{1,64}name=")', near=r":(?=[>]|\Z)", width=142
-            ), "", Pattern(r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?::(>\s{0,64}<run\s{1,64}name="))'), ("",),
+            "name", Markers(suffix=(':><run name="',)), "",
+            Pattern(r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?::(>\s{0,64}<run\s{1,64}name="))'), ("",),
         ),
-        (
-            "name", Scanner(("suffix", '">', "", "\n", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3), "",
-            Pattern(r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))'), ("\n",),
-        ),
+        ("name", Markers(suffix=('">\n',)), "", Pattern(r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))'), ("\n",)),
     )
     ONLY_TOOLS = True
     HEADER_PARTS = ('name="', "<run", "name", "run", '">', ":>", "to", '"', ":", "<", "=", ">")
     HEADER_TEXTS = Pattern(
         '(?:\\[\\w{1,32}\\]|name="|<run|name|run|">|:>|to|"|:|<|=|>|[^\\S\\n]*[\\n:.,/\'"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?["\']))'
     )
-    BREAKS = Scanner(
-        ("mark", "<:from assistant", "", "", 0), ("mark", "<:over:>", "", "", 0), ("mark", "</run>", "", "", 0),
-        find=r"<(?:(:from\s{1,64}assistant)|(:over:>)|(/run>))", near=r"<(?=[/:]|\Z)", width=81, first="<",
-    )
+    BREAKS = Markers(mark=("</run>", "<:over:>", "<:from assistant"))
     GARBLED = (
         Pattern("([()/<>\\[\\\\\\]{\\|}＜＞｜][()/<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:run))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[)/>\\\\\\]\\|}＞｜]{0,4})"),
         "()/<>[\\]{|}＜＞｜", ("run",),
@@ -138,23 +116,10 @@ class StreamParser(RawPairs):
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True
     # arguments = ('<given name="' key '">' value)*
-    PAIR = (
-        (
-            "key", Scanner(("suffix", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3), "",
-            Pattern(r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))'), ("",),
-        ),
-    )
-    BETWEEN = Scanner(
-        ("next", "<:more:> <:from assistant ", "", " ", 2), ("pair", '<given name="', "", "", 0),
-        ("skip", "</given>", "", "", 0), ("next", "<:over:>", "", "", 0), ("next", "</run>", "", "", 0),
-        ("next", "\x00<:more:><:fromassistant", "", " ", 6), ("pair", '\x00<givenname="', "", "", 6),
-        ("skip", "\x00</given>", "", "", 6), ("next", "\x00<:over:>", "", "", 6), ("next", "\x00</run>", "", "", 6),
-        ("next", "to ", " ", " ", 2),
-        find=(
-            r'<(?:(:more:> <:from\s{1,64}assistant(?!\w))|(given\s{1,64}name=")|(/given>)|(:over:>)|(/run>)|({}:{}(?ai'
-            r':more){}:{}>{}<{}:{}(?ai:from){-}(?ai:assistant))|({}(?ai:given){-}(?ai:name){}={}")|({}[/\\]{}(?ai:give'
-            r"n){}>)|({}:{}(?ai:over){}:{}>)|({}[/\\]{}(?ai:run){}>))|t(o(?!\w))"
-        ), near=r"<(?=[\t\n\r \-/:G\\_g\|▁｜]|\Z)|t(?=[o]|\Z)", width=249, leads=" ",
+    PAIR = (("key", Markers(suffix=('">',)), "", Pattern(r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))'), ("",)),)
+    BETWEEN = Markers(
+        pair=('<given name="',), skip=("</given>",), next=("</run>", "<:more:><:from assistant ", " to ", "<:over:>"),
+        respelled=("next", "pair", "skip"),
     )
     USUAL_PAIR = ExpectedText('<given name="')
     RESUMES = True
@@ -167,28 +132,15 @@ class StreamParser(RawPairs):
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )
-    AFTER_VALUE = Scanner(
-        ("end", "</given>", "", "", 0), ("respelled", "\x00</given>", "", "", 6),
-        find=r"<(?:(/given>)|({}[/\\]{}(?ai:given){}>))", near=r"<(?=[\t\n\r \-/\\_\|▁｜]|\Z)", width=105,
-    )
-    LAST_CLOSER = Scanner(
-        ("mark", "<:more:> <:from assistant", "", "", 0), ("mark", '<given name="', "", "", 0),
-        ("mark", "<:over:>", "", "", 0), ("end", "</given>", "", "", 0), ("mark", "</run>", "", "", 0),
-        find=r'<(?:(:more:> <:from\s{1,64}assistant)|(given\s{1,64}name=")|(:over:>)|(/given>)|(/run>))',
-        near=r"<(?=[/:g]|\Z)", width=153,
-    )
+    AFTER_VALUE = Markers(end=("</given>",), apart=("end",))
+    LAST_CLOSER = Markers(mark=('<given name="', "</run>", "<:more:><:from assistant", "<:over:>"), end=("</given>",))
     USUAL_ENDS = ExpectedText('</given>\n<given name="', "</given>\n</run")
     NEXT_PAIR = (
-        Scanner(
-            ("break", "<:from assistant", "", "", 0), ("next", '<given name="', "\n", "", 0),
-            ("end", "</given>", "", "", 0), ("break", "<:over:>", "", "", 0), ("break", "</run>", "", "", 0),
-            ("respelled", "\x00</given>", "", "", 6),
-            find=(
-                r'<(?:(:from\s{1,64}assistant)|(given\s{1,64}name=")|(/given>)|(:over:>)|(/run>)|({}[/\\]{}(?ai:given)'
-                "{}>))"
-            ), near=r"<(?=[\t\n\r \-/:\\_g\|▁｜]|\Z)", width=105, leads="\n",
+        Markers(
+            end=("</given>",), next=('\n<given name="',), breaks=("</run>", "<:over:>", "<:from assistant"),
+            apart=("end",),
         ),
-        Scanner(("end", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3),
+        Markers(end=('">',)),
     )
     NEXT_PAIR_OPENER = '<given name="'
     NEXT_UNOPENED = '">'
@@ -208,18 +160,10 @@ class StreamParser(RawPairs):
             r"0,4})?)?)?)?)?)|\s?[/\\][\w.:-]{0,64}[>＞]?)\s*\Z"
         ),
     )
-    AFTER_CALL = Scanner(
-        ("final_end", "#top#", "", "", 0), ("call", ", to ", "", " ", 2), ("call", "; to ", "", " ", 2),
-        ("separator", "<:more:> <:from assistant ", "", " ", 2), ("header", "<:from assistant", "", "", 1),
-        ("end", "<:over:>", "", "", 0), ("stray", "<:more:>", "", "", 2), ("closed", "</run>", "", "", 0),
-        ("separator", "\x00<:more:><:fromassistant", "", " ", 6), ("end", "\x00<:over:>", "", "", 6),
-        ("closed", "\x00</run>", "", "", 6), ("reasoning", "to self:>", " ", "", 0),
-        ("content", "to user:>", " ", "", 0), ("call", "to ", "", " ", 2),
-        find=(
-            r"#(top#)|,( to(?!\w))|;( to(?!\w))|<(?:(:more:> <:from\s{1,64}assistant(?!\w))|(:from\s{1,64}assistant)|("
-            ":over:>)|(:more:>)|(/run>)|({}:{}(?ai:more){}:{}>{}<{}:{}(?ai:from){-}(?ai:assistant))|({}:{}(?ai:over){"
-            r"}:{}>)|({}[/\\]{}(?ai:run){}>))|t(?:(o\s{1,64}self:>)|(o\s{1,64}user:>)|(o(?!\w)))"
-        ), near=r"#(?=[t]|\Z)|,|;|<(?=[\t\n\r \-/:\\_\|▁｜]|\Z)|t(?=[o]|\Z)", width=249, leads=" ",
+    AFTER_CALL = Markers(
+        call=("to ", ",\nto ", ";\nto "), separator=("<:more:><:from assistant ",), closed=("</run>",),
+        reasoning=(" to self:>",), content=(" to user:>",), end=("<:over:>",), final_end=("#top#",),
+        header=("<:from assistant",), stray=("<:more:>",), respelled=("separator", "end", "closed"), any_number=True,
     )
 
     def _reasoning(self) -> bool:
@@ -241,14 +185,12 @@ class StreamParser(RawPairs):
         return kind != ""
 
     def _content(self) -> bool:
-        # content = (text | "to user:>" | "<:more:><:from assistant" | "<:over:>")* ("to self:>" reasoning | "to" call)?
+        # content = (text | "to user:>" | "<:over:>")* ("to self:>" reasoning | "to" call)?
         kind = self._until(self.IN_CONTENT, "content")
         if kind == "reasoning":
             return self._open_reasoning()
         if kind == "content":
             return self._drop(False)
-        if kind == "content_end":
-            return self._drop()
         if kind == "line":
             return self._try_call("content") if self._calls_on else self._keep_as_text("content")
         if kind == "end":

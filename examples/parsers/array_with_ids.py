@@ -16,9 +16,9 @@ if __package__:
         CallObjects,
         Delta,
         ExpectedText,
+        Markers,
         Message,
         Pattern,
-        Scanner,
         Style,
         WholeCall,
         checked_text,
@@ -31,9 +31,9 @@ else:
         CallObjects,
         Delta,
         ExpectedText,
+        Markers,
         Message,
         Pattern,
-        Scanner,
         Style,
         WholeCall,
         checked_text,
@@ -84,29 +84,17 @@ class StreamParser(CallObjects):
     HAS_FINAL_MARKERS = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
-    IN_CONTENT = Scanner(
-        ("call", "```\ufdd1 {{DO}} [ {", "", "", 0), ("call", "{{DO}} [ {{DO}} [ {", " ", "", 0),
-        ("call", "{{DO}} ```\ufdd1 {", " ", "", 0), ("empty", "{{DO}} [ ]", "", "", 0),
-        ("call", "{{DO}} [ {", " ", "", 2), ("call", "{{DO}} [ {", " ", "", 2), ("call", "{{DO}} {", " ", "", 0),
-        ("empty", "{{DO}} ]", "", "", 0), ("end", "{{END}}", "", "", 0), ("final_end", "{{TOP}}", "", "", 0),
-        ("call", "{{DO}}", " ", "\n", 2),
-        find=(
-            r"`(``[\w-]{0,16} \{\{DO\}\} \[ \{)|\{(?:(\{DO\}\} \[ \{\{DO\}\} \[ \{)|(\{DO\}\} ```[\w-]{0,16} \{)|(\{DO"
-            r"\}\} \[ \])|(\{DO\}\} \[ \{)|(\{DO\}\} \[ \{)|(\{DO\}\} \{)|(\{DO\}\} \])|(\{END\}\})|(\{TOP\}\})|(\{DO"
-            r"\}\}))"
-        ), near=r"`(?=[`]|\Z)|\{(?=[{]|\Z)", width=275, leads=" ",
+    IN_CONTENT = Markers(
+        call=(
+            " {{DO}} [{", " {{DO}} [\n{{DO}} [{", "```\ufdd1\n{{DO}} [{", " {{DO}}\n{", " {{DO}}\n[{",
+            " {{DO}}\n```\ufdd1\n{", " {{DO}}\n",
+        ), end=("{{END}}",), final_end=("{{TOP}}",), empty=("{{DO}} [\n]", "{{DO}}\n]"),
     )
-    BEFORE_CONTENT = Scanner(
-        ("bare", "[ {", "", "", 1), ("call", "```\ufdd1 {{DO}} [ {", "", "", 0),
-        ("call", "{{DO}} [ {{DO}} [ {", " ", "", 0), ("call", "{{DO}} ```\ufdd1 {", " ", "", 0),
-        ("empty", "{{DO}} [ ]", "", "", 0), ("call", "{{DO}} [ {", " ", "", 2), ("call", "{{DO}} [ {", " ", "", 2),
-        ("call", "{{DO}} {", " ", "", 0), ("empty", "{{DO}} ]", "", "", 0), ("end", "{{END}}", "", "", 0),
-        ("final_end", "{{TOP}}", "", "", 0), ("call", "{{DO}}", " ", "\n", 2), ("bare", "{", "", "", 2),
-        find=(
-            r"\[( \{)|`(``[\w-]{0,16} \{\{DO\}\} \[ \{)|\{(?:(\{DO\}\} \[ \{\{DO\}\} \[ \{)|(\{DO\}\} ```[\w-]{0,16} "
-            r"\{)|(\{DO\}\} \[ \])|(\{DO\}\} \[ \{)|(\{DO\}\} \[ \{)|(\{DO\}\} \{)|(\{DO\}\} \])|(\{END\}\})|(\{TOP\}"
-            r"\})|(\{DO\}\})|())"
-        ), near=r"\[|`(?=[`]|\Z)|\{", width=275, leads=" ",
+    BEFORE_CONTENT = Markers(
+        call=(
+            " {{DO}} [{", " {{DO}} [\n{{DO}} [{", "```\ufdd1\n{{DO}} [{", " {{DO}}\n{", " {{DO}}\n[{",
+            " {{DO}}\n```\ufdd1\n{", " {{DO}}\n",
+        ), end=("{{END}}",), final_end=("{{TOP}}",), empty=("{{DO}} [\n]", "{{DO}}\n]"), bare=("[{", "{"),
     )
     OPENERS = ("{{DO}} [ {{DO}} [ {", "{{DO}} ```\ufdd1 {", "{{DO}} [ {", "{{DO}} [ {", "{{DO}} {", "{{DO}}")
     # call = object
@@ -148,38 +136,23 @@ class StreamParser(CallObjects):
     )
     LONE_OPENERS = ("[{", "{")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
-        ("mark", "```\ufdd1 {{DO}} [ {", "", "", 0), ("mark", "{{END}}", "", "", 0), ("mark", "{{DO}}", "", "", 1),
-        find=r"`(``[\w-]{0,16} \{\{DO\}\} \[ \{)|\{(?:(\{END\}\})|(\{DO\}\}))", near=r"`(?=[`]|\Z)|\{(?=[{]|\Z)",
-        width=223, first="`{",
-    )
-    LEFT_OVER = Scanner(
-        ("call", "{{DO}} [", " ", "", 0), find=r"\{(\{DO\}\} \[)", near=r"\{(?=[{]|\Z)", width=73, leads=" "
-    )
+    BREAKS = Markers(mark=("```\ufdd1\n{{DO}} [{", "{{DO}}", "{{END}}"))
+    LEFT_OVER = Markers(call=(" {{DO}} [",))
     USUAL_NEXT = ExpectedText(', {"id": "')
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True
-    AFTER_CALL = Scanner(
-        ("separator", ",", "", " ", 0), ("call", "; {", "", "", 0), ("closed", "]", "", "", 1),
-        ("call", "```\ufdd1 {{DO}} [ {", "", "", 0), ("call", "{{DO}} [ {{DO}} [ {", " ", "", 0),
-        ("call", "{{DO}} ```\ufdd1 {", " ", "", 0), ("empty", "{{DO}} [ ]", "", "", 0),
-        ("call", "{{DO}} [ {", " ", "", 2), ("call", "{{DO}} [ {", " ", "", 2), ("call", "{{DO}} {", " ", "", 0),
-        ("empty", "{{DO}} ]", "", "", 0), ("end", "{{END}}", "", "", 0), ("final_end", "{{TOP}}", "", "", 0),
-        ("call", "{{DO}}", " ", "\n", 2), ("call", "{", "", "", 2),
-        find=(
-            r",()|;( \{)|\]()|`(``[\w-]{0,16} \{\{DO\}\} \[ \{)|\{(?:(\{DO\}\} \[ \{\{DO\}\} \[ \{)|(\{DO\}\} ```[\w-]"
-            r"{0,16} \{)|(\{DO\}\} \[ \])|(\{DO\}\} \[ \{)|(\{DO\}\} \[ \{)|(\{DO\}\} \{)|(\{DO\}\} \])|(\{END\}\})|("
-            r"\{TOP\}\})|(\{DO\}\})|())"
-        ), near=r",|;|\]|`(?=[`]|\Z)|\{", width=275, leads=" ",
+    AFTER_CALL = Markers(
+        call=(
+            "{", " {{DO}} [{", " {{DO}} [\n{{DO}} [{", "```\ufdd1\n{{DO}} [{", " {{DO}}\n{", " {{DO}}\n[{",
+            " {{DO}}\n```\ufdd1\n{", " {{DO}}\n", ";\n{",
+        ), separator=(", ",), closed=("]",), end=("{{END}}",), final_end=("{{TOP}}",),
+        empty=("{{DO}} [\n]", "{{DO}}\n]"),
     )
-    AFTER_TURN = Scanner(
-        ("call", "```\ufdd1 {{DO}} [ {", "", "", 0), ("call", "{{DO}} [ {{DO}} [ {", " ", "", 0),
-        ("call", "{{DO}} ```\ufdd1 {", " ", "", 0), ("call", "{{DO}} [ {", " ", "", 2),
-        ("call", "{{DO}} [ {", " ", "", 2), ("call", "{{DO}} {", " ", "", 0), ("call", "{{DO}}", " ", "\n", 2),
-        find=(
-            r"`(``[\w-]{0,16} \{\{DO\}\} \[ \{)|\{(?:(\{DO\}\} \[ \{\{DO\}\} \[ \{)|(\{DO\}\} ```[\w-]{0,16} \{)|(\{DO"
-            r"\}\} \[ \{)|(\{DO\}\} \[ \{)|(\{DO\}\} \{)|(\{DO\}\}))"
-        ), near=r"`(?=[`]|\Z)|\{(?=[{]|\Z)", width=275, leads=" ",
+    AFTER_TURN = Markers(
+        call=(
+            " {{DO}} [{", " {{DO}} [\n{{DO}} [{", "```\ufdd1\n{{DO}} [{", " {{DO}}\n{", " {{DO}}\n[{",
+            " {{DO}}\n```\ufdd1\n{", " {{DO}}\n",
+        ),
     )
 
     def _content(self) -> bool:

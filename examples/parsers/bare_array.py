@@ -16,9 +16,9 @@ if __package__:
         CallObjects,
         Delta,
         ExpectedText,
+        Markers,
         Message,
         Pattern,
-        Scanner,
         Style,
         checked_text,
         require_runtime,
@@ -30,9 +30,9 @@ else:
         CallObjects,
         Delta,
         ExpectedText,
+        Markers,
         Message,
         Pattern,
-        Scanner,
         Style,
         checked_text,
         require_runtime,
@@ -79,10 +79,7 @@ class StreamParser(CallObjects):
     PLACE_DECIDES = True
     HAS_LINE_MARKERS = True
     DROPS_TRUNCATED_MARKERS = True
-    IN_CONTENT = Scanner(
-        ("header", "/helper/", "", " ", 0), ("end", "/over/", " ", "\n", 0), ("line", "[ {", "", "", 0),
-        find=r"/(?:(helper/)|(over/))|\[( \{)", near=r"/(?=[ho]|\Z)|\[", width=67, leads=" ",
-    )
+    IN_CONTENT = Markers(line=("[{",), end=(" /over/\n",), header=("/helper/ ",))
     OPENER_IS_UNAMBIGUOUS = False
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
@@ -94,18 +91,12 @@ class StreamParser(CallObjects):
     TO_ARGUMENTS = ', "arguments": {'
     USUAL_KEYS = ("name", "arguments")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
-        ("mark", "/helper/", "", "", 0), ("mark", "/over/", "", "", 0), find="/(?:(helper/)|(over/))",
-        near=r"/(?=[ho]|\Z)", width=9, first="/",
-    )
+    BREAKS = Markers(mark=("/over/", "/helper/"))
     USUAL_NEXT = ExpectedText(', {"name": "')
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True
-    AFTER_CALL = Scanner(
-        ("separator", ",", "", " ", 0), ("header", "/helper/", "", " ", 0), ("end", "/over/", " ", "\n", 0),
-        ("call", "; {", "", "", 0), ("call", "[ {", "", "", 0), ("closed", "]", "", "", 0), ("call", "{", "", "", 1),
-        find=r",()|/(?:(helper/)|(over/))|;( \{)|\[( \{)|\]()|\{()", near=r",|/(?=[ho]|\Z)|;|\[|\]|\{", width=68,
-        leads=" ",
+    AFTER_CALL = Markers(
+        call=("{", "[{", ";\n{"), separator=(", ",), closed=("]",), end=(" /over/\n",), header=("/helper/ ",)
     )
 
     def _content(self) -> bool:

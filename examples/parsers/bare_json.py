@@ -16,9 +16,9 @@ if __package__:
         CallObjects,
         Delta,
         ExpectedText,
+        Markers,
         Message,
         Pattern,
-        Scanner,
         Style,
         checked_text,
         require_runtime,
@@ -30,9 +30,9 @@ else:
         CallObjects,
         Delta,
         ExpectedText,
+        Markers,
         Message,
         Pattern,
-        Scanner,
         Style,
         checked_text,
         require_runtime,
@@ -79,12 +79,7 @@ class StreamParser(CallObjects):
     HAS_LINE_MARKERS = True
     HAS_FINAL_MARKERS = True
     DROPS_TRUNCATED_MARKERS = True
-    IN_CONTENT = Scanner(
-        ("line", "[ {", "", "", 0), ("line", "{", "", "", 1), ("end", "|end of turn|", "", "", 0),
-        ("header", "|assistant|", "", "\n", 0), ("final_end", "|top|", "", "", 0),
-        find=r"\[( \{)|\{()|\|(?:(end\s{1,64}of\s{1,64}turn\|)|(assistant\|)|(top\|))", near=r"\[|\{|\|(?=[aet]|\Z)",
-        width=142,
-    )
+    IN_CONTENT = Markers(line=("{", "[{"), end=("|end of turn|",), final_end=("|top|",), header=("|assistant|\n",))
     OPENER_IS_UNAMBIGUOUS = False
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
@@ -96,18 +91,12 @@ class StreamParser(CallObjects):
     TO_ARGUMENTS = ', "parameters": {'
     USUAL_KEYS = ("name", "parameters")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
-        ("mark", "|end of turn|", "", "", 0), ("mark", "|assistant|", "", "", 0),
-        find=r"\|(?:(end\s{1,64}of\s{1,64}turn\|)|(assistant\|))", near=r"\|(?=[ae]|\Z)", width=142, first="|",
-    )
+    BREAKS = Markers(mark=("|end of turn|", "|assistant|"))
     USUAL_NEXT = ExpectedText('{"name": "')
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True
-    AFTER_CALL = Scanner(
-        ("call", ", {", "", "", 0), ("call", "; {", "", "", 0), ("call", "[ {", "", "", 0), ("call", "{", "", "", 1),
-        ("end", "|end of turn|", "", "", 0), ("header", "|assistant|", "", "\n", 0), ("final_end", "|top|", "", "", 0),
-        find=r",( \{)|;( \{)|\[( \{)|\{()|\|(?:(end\s{1,64}of\s{1,64}turn\|)|(assistant\|)|(top\|))",
-        near=r",|;|\[|\{|\|(?=[aet]|\Z)", width=142,
+    AFTER_CALL = Markers(
+        call=("{", "[{", ",\n{", ";\n{"), end=("|end of turn|",), final_end=("|top|",), header=("|assistant|\n",)
     )
 
     def _content(self) -> bool:

@@ -15,10 +15,10 @@ if __package__:
     from ._tplc_runtime import (
         IN_STRING,
         Delta,
+        Markers,
         Message,
         Pattern,
         QuotedPairs,
-        Scanner,
         WordStyle,
         checked_text,
         require_runtime,
@@ -28,10 +28,10 @@ else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
         Delta,
+        Markers,
         Message,
         Pattern,
         QuotedPairs,
-        Scanner,
         WordStyle,
         checked_text,
         require_runtime,
@@ -77,37 +77,21 @@ class StreamParser(QuotedPairs):
     HAS_LINE_MARKERS = True
     HAS_FINAL_MARKERS = True
     DROPS_TRUNCATED_MARKERS = True
-    IN_CONTENT = Scanner(
-        ("line", "[", "", "", 0), ("final_end", "~top~", "", "", 0), ("header", "~bot~", "", "\n", 0),
-        ("final_end", "~~", "", "\n", 0), find=r"\[()|~(?:(top~)|(bot~)|(~))", near=r"\[|~(?=[bt\~]|\Z)", width=6,
-    )
+    IN_CONTENT = Markers(line=("[",), final_end=("~~\n", "~top~"), header=("~bot~\n",))
     OPENER_IS_UNAMBIGUOUS = False
     # call = name "(" arguments
-    HEADER = (
-        (
-            "name", Scanner(("suffix", "(", "", "", 0), find=r"\(()", near=r"\(", width=2), "",
-            Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\(())"), ("",),
-        ),
-    )
+    HEADER = (("name", Markers(suffix=("(",)), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\(())"), ("",)),)
     ONLY_TOOLS = True
     HEADER_PARTS = ("(",)
     HEADER_TEXTS = Pattern("(?:\\[\\w{1,32}\\]|\\(|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(("mark", "~bot~", "", "", 0), find="~(bot~)", near=r"~(?=[b]|\Z)", width=6, first="~")
+    BREAKS = Markers(mark=("~bot~",))
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True
     # arguments = (key "=" value)*
-    PAIR = (
-        (
-            "key", Scanner(("suffix", "=", "", "", 0), find="=()", near="=", width=2), "",
-            Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:=())"), ("",),
-        ),
-    )
-    BETWEEN = Scanner(
-        ("next", ")", "", "", 0), ("skip", ",", "", " ", 0), ("next", "[", "", "", 0), ("next", "]", "", "", 0),
-        ("next", "~~", "", "\n", 0), find=r"\)()|,()|\[()|\]()|~(~)", near=r"\)|,|\[|\]|~(?=[\~]|\Z)", width=3,
-    )
+    PAIR = (("key", Markers(suffix=("=",)), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:=())"), ("",)),)
+    BETWEEN = Markers(skip=(", ",), next=(")", "]", "[", "~~\n"))
     PAIR_OPENS = False
     AROUND_KEY = (Pattern(""), Pattern(r"(?:\s{0,64}[:=])*"), 65)
     FOLLOW = (
@@ -118,11 +102,8 @@ class StreamParser(QuotedPairs):
             "(?:(?:(?:\\s{0,16},(?=\\s{0,16}\\)))?\\s{0,16}(?:,\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}=|\\)\\s{0,16}(?:\\]|\\~\\~|,\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}\\()|\\)\\s{0,16}\\Z|\\Z))|\\s{0,16},\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}\\(|\\s{0,16}\\])"
         ),
     )
-    AFTER_CALL = Scanner(
-        ("closed", ")", "", "", 0), ("separator", ",", "", " ", 0), ("call", "[", "", "", 0),
-        ("closed", "]", "", "", 0), ("final_end", "~top~", "", "", 0), ("header", "~bot~", "", "\n", 0),
-        ("final_end", "~~", "", "\n", 0), find=r"\)()|,()|\[()|\]()|~(?:(top~)|(bot~)|(~))",
-        near=r"\)|,|\[|\]|~(?=[bt\~]|\Z)", width=6,
+    AFTER_CALL = Markers(
+        call=("[",), separator=(", ",), closed=(")", "]"), final_end=("~~\n", "~top~"), header=("~bot~\n",)
     )
 
     def _content(self) -> bool:

@@ -16,9 +16,9 @@ if __package__:
     from ._tplc_runtime import (
         Delta,
         ExpectedText,
+        Markers,
         Message,
         Pattern,
-        Scanner,
         ValueWords,
         WrappedValues,
         checked_text,
@@ -29,9 +29,9 @@ else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         Delta,
         ExpectedText,
+        Markers,
         Message,
         Pattern,
-        Scanner,
         ValueWords,
         WrappedValues,
         checked_text,
@@ -77,67 +77,34 @@ class StreamParser(WrappedValues):
     HAS_REASONING = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
-    IN_REASONING = Scanner(
-        ("line", '<act name=" <act name="', "\n", "", 0), ("line", '<act name="', "\n", "", 2),
-        ("line", "<act name", "\n", "", 2), ("reasoning_end", "</quiet>", "\n", "\n\n", 0),
-        ("end", "<-/->", "", "\n", 0), ("line", '\x00<actname="<actname="', "\n", "", 6),
-        ("line", '\x00<actname="', "\n", "", 6), ("line", "\x00<actname", "\n", "", 6),
-        ("respelled", "\x00</quiet>", "\n", "\n\n", 6), ("line", '```\ufdd1 <act name="', "", "", 0),
-        find=(
-            r'<(?:(act\s{1,64}name=" <act\s{1,64}name=")|(act\s{1,64}name=")|(act\s{1,64}name)|(/quiet>)|(-/->)|({}(?a'
-            'i:act){-}(?ai:name){}={}"{-}<{}(?ai:act){-}(?ai:name){}={}")|({}(?ai:act){-}(?ai:name){}={}")|({}(?ai:ac'
-            r't){-}(?ai:name))|({}[/\\]{}(?ai:quiet){}>))|`(``[\w-]{0,16} <act\s{1,64}name=")'
-        ), near=r"<(?=[\t\n\r \-/A\\_a\|▁｜]|\Z)|`(?=[`]|\Z)", width=372, leads="\n",
+    IN_REASONING = Markers(
+        reasoning_end=("\n</quiet>\n\n",), end=("<-/->\n",),
+        line=('\n<act name="', '\n<act name="\n<act name="', '```\ufdd1\n<act name="', "\n<act name"),
+        respelled=("line",), apart=("reasoning_end",), any_number=('<act name="', "</quiet>"),
     )
-    IN_CONTENT = Scanner(
-        ("call", '<act name=" <act name="', "\n", "", 0), ("empty", '<act name=" </act>', "", "", 0),
-        ("header", "<-assistant->", "", "\n", 0), ("call", '<act name="', "\n", "", 2),
-        ("call", "<act name", "\n", "", 2), ("stray", "</quiet>", "\n", "\n\n", 0),
-        ("reasoning", "<quiet>", "", "\n", 0), ("end", "<-/->", "", "\n", 0),
-        ("call", '\x00<actname="<actname="', "\n", "", 6), ("call", '\x00<actname="', "\n", "", 6),
-        ("call", "\x00<actname", "\n", "", 6), ("call", '```\ufdd1 <act name="', "", "", 0),
-        find=(
-            r'<(?:(act\s{1,64}name=" <act\s{1,64}name=")|(act\s{1,64}name=" </act>)|(-assistant->)|(act\s{1,64}name=")'
-            r'|(act\s{1,64}name)|(/quiet>)|(quiet>)|(-/->)|({}(?ai:act){-}(?ai:name){}={}"{-}<{}(?ai:act){-}(?ai:name)'
-            r'{}={}")|({}(?ai:act){-}(?ai:name){}={}")|({}(?ai:act){-}(?ai:name)))|`(``[\w-]{0,16} <act\s{1,64}name=")'
-        ), near=r"<(?=[\t\n\r \-/A_aq\|▁｜]|\Z)|`(?=[`]|\Z)", width=372, leads="\n",
+    IN_CONTENT = Markers(
+        reasoning=("<quiet>\n",),
+        call=('\n<act name="', '\n<act name="\n<act name="', '```\ufdd1\n<act name="', "\n<act name"), end=("<-/->\n",),
+        header=("<-assistant->\n",), stray=("\n</quiet>\n\n",), empty=('<act name="\n</act>',), respelled=("call",),
+        any_number=('<act name="',),
     )
-    BEFORE_CONTENT = Scanner(
-        ("call", '<act name=" <act name="', "\n", "", 0), ("empty", '<act name=" </act>', "", "", 0),
-        ("header", "<-assistant->", "", "\n", 0), ("call", '<act name="', "\n", "", 2),
-        ("call", "<act name", "\n", "", 2), ("stray", "</quiet>", "\n", "\n\n", 0),
-        ("reasoning", "<quiet>", "", "\n", 0), ("end", "<-/->", "", "\n", 0),
-        ("call", '\x00<actname="<actname="', "\n", "", 6), ("call", '\x00<actname="', "\n", "", 6),
-        ("call", "\x00<actname", "\n", "", 6), ("reasoning", "\x00<quiet>", "", "\n", 6),
-        ("call", '```\ufdd1 <act name="', "", "", 0),
-        find=(
-            r'<(?:(act\s{1,64}name=" <act\s{1,64}name=")|(act\s{1,64}name=" </act>)|(-assistant->)|(act\s{1,64}name=")'
-            r'|(act\s{1,64}name)|(/quiet>)|(quiet>)|(-/->)|({}(?ai:act){-}(?ai:name){}={}"{-}<{}(?ai:act){-}(?ai:name)'
-            r'{}={}")|({}(?ai:act){-}(?ai:name){}={}")|({}(?ai:act){-}(?ai:name))|({}(?ai:quiet){}>))|`(``[\w-]{0,16} '
-            r'<act\s{1,64}name=")'
-        ), near=r"<(?=[\t\n\r \-/AQ_aq\|▁｜]|\Z)|`(?=[`]|\Z)", width=372, leads="\n",
+    BEFORE_CONTENT = Markers(
+        reasoning=("<quiet>\n",),
+        call=('\n<act name="', '\n<act name="\n<act name="', '```\ufdd1\n<act name="', "\n<act name"), end=("<-/->\n",),
+        header=("<-assistant->\n",), stray=("\n</quiet>\n\n",), empty=('<act name="\n</act>',),
+        respelled=("call", "reasoning"), any_number=('<act name="', "<quiet>"),
     )
-    REASONING_AGAIN = Scanner(("reasoning", "<quiet>", "", "\n", 0), find="<(quiet>)", near=r"<(?=[q]|\Z)", width=8)
+    REASONING_AGAIN = Markers(reasoning=("<quiet>\n",))
     OPENERS = ('<act name=" <act name="', '<act name="')
     # call = name '">' arguments
-    HEADER = (
-        (
-            "name", Scanner(("suffix", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3), "",
-            Pattern(r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))'), ("",),
-        ),
-    )
+    HEADER = (("name", Markers(suffix=('">',)), "", Pattern(r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))'), ("",)),)
     HEADER_PARTS = ('name="', "<act", "name", "act", '">', '"', "<", "=", ">")
     HEADER_TEXTS = Pattern(
         '(?:\\[\\w{1,32}\\]|name="|<act|name|act|">|"|<|=|>|[^\\S\\n]*[\\n:.,/\'"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?["\']))'
     )
     SHORT_OPENERS = ("<actname", "<actname")
-    BREAKS = Scanner(
-        ("mark", "<-assistant->", "", "", 0), ("mark", '<act name="', "", "", 1), ("mark", "</act>", "", "", 0),
-        ("mark", '```\ufdd1 <act name="', "", "", 0),
-        find=r'<(?:(-assistant->)|(act\s{1,64}name=")|(/act>))|`(``[\w-]{0,16} <act\s{1,64}name=")',
-        near=r"<(?=[\-/a]|\Z)|`(?=[`]|\Z)", width=161, first="<`",
-    )
-    LEFT_OVER = Scanner(("call", '<act name="', "", "", 0), find=r'<(act\s{1,64}name=")', near=r"<(?=[a]|\Z)", width=76)
+    BREAKS = Markers(mark=("</act>", '<act name="', '```\ufdd1\n<act name="', "<-assistant->"))
+    LEFT_OVER = Markers(call=('<act name="',))
     GARBLED = (
         Pattern("([()/<>\\[\\\\\\]{\\|}＜＞｜][()/<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:act))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[)/>\\\\\\]\\|}＞｜]{0,4})"),
         "()/<>[\\]{|}＜＞｜", ("act",),
@@ -147,25 +114,11 @@ class StreamParser(WrappedValues):
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True
     # arguments = ('<arg key="' key '">' value)*
-    PAIR = (
-        (
-            "key", Scanner(("suffix", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3), "",
-            Pattern(r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))'), ("",),
-        ),
-    )
-    BETWEEN = Scanner(
-        ("next", '<act name=" <act name="', "\n", "", 0), ("next", '<act name="', "\n", "", 2),
-        ("pair", '<arg key="', "", "", 0), ("skip", "</arg>", "", "", 0), ("next", "</act>", "", "", 0),
-        ("next", "<-/->", "", "\n", 0), ("next", '\x00<actname="<actname="', "\n", "", 6),
-        ("next", '\x00<actname="', "\n", "", 6), ("pair", '\x00<argkey="', "", "", 6),
-        ("skip", "\x00</arg>", "", "", 6), ("next", "\x00</act>", "", "", 6),
-        ("next", '```\ufdd1 <act name="', "", "", 0),
-        find=(
-            r'<(?:(act\s{1,64}name=" <act\s{1,64}name=")|(act\s{1,64}name=")|(arg\s{1,64}key=")|(/arg>)|(/act>)|(-/->)'
-            '|({}(?ai:act){-}(?ai:name){}={}"{-}<{}(?ai:act){-}(?ai:name){}={}")|({}(?ai:act){-}(?ai:name){}={}")|({}'
-            r'(?ai:arg){-}(?ai:key){}={}")|({}[/\\]{}(?ai:arg){}>)|({}[/\\]{}(?ai:act){}>))|`(``[\w-]{0,16} <act\s{1,6'
-            '4}name=")'
-        ), near=r"<(?=[\t\n\r \-/A\\_a\|▁｜]|\Z)|`(?=[`]|\Z)", width=372, leads="\n",
+    PAIR = (("key", Markers(suffix=('">',)), "", Pattern(r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))'), ("",)),)
+    BETWEEN = Markers(
+        pair=('<arg key="',), skip=("</arg>",),
+        next=("</act>", '\n<act name="', '\n<act name="\n<act name="', '```\ufdd1\n<act name="', "<-/->\n"),
+        respelled=("next", "pair", "skip"),
     )
     USUAL_PAIR = ExpectedText('<arg key="')
     RESUMES = True
@@ -178,25 +131,14 @@ class StreamParser(WrappedValues):
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )
-    AFTER_VALUE = Scanner(
-        ("end", "</arg>", "", "", 0), ("respelled", "\x00</arg>", "", "", 6),
-        find=r"<(?:(/arg>)|({}[/\\]{}(?ai:arg){}>))", near=r"<(?=[\t\n\r \-/\\_\|▁｜]|\Z)", width=95,
-    )
-    LAST_CLOSER = Scanner(
-        ("mark", '<act name="', "", "", 0), ("mark", '<arg key="', "", "", 0), ("mark", "</act>", "", "", 0),
-        ("end", "</arg>", "", "", 0), find=r'<(?:(act\s{1,64}name=")|(arg\s{1,64}key=")|(/act>)|(/arg>))',
-        near=r"<(?=[/a]|\Z)", width=76,
-    )
+    AFTER_VALUE = Markers(end=("</arg>",), apart=("end",))
+    LAST_CLOSER = Markers(mark=('<arg key="', "</act>", '<act name="'), end=("</arg>",))
     USUAL_ENDS = ExpectedText('</arg><arg key="', "</arg></act")
     NEXT_PAIR = (
-        Scanner(
-            ("break", "<-assistant->", "", "", 0), ("break", '<act name="', "", "", 0),
-            ("next", '<arg key="', "", "", 0), ("end", "</arg>", "", "", 0), ("break", "</act>", "", "", 0),
-            ("respelled", "\x00</arg>", "", "", 6),
-            find=r'<(?:(-assistant->)|(act\s{1,64}name=")|(arg\s{1,64}key=")|(/arg>)|(/act>)|({}[/\\]{}(?ai:arg){}>))',
-            near=r"<(?=[\t\n\r \-/\\_a\|▁｜]|\Z)", width=95,
+        Markers(
+            end=("</arg>",), next=('<arg key="',), breaks=("</act>", '<act name="', "<-assistant->"), apart=("end",)
         ),
-        Scanner(("end", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3),
+        Markers(end=('">',)),
     )
     NEXT_PAIR_OPENER = '<arg key="'
     LINES = False
@@ -215,34 +157,20 @@ class StreamParser(WrappedValues):
             r"[\w.:-]{0,64}[>＞]?)\s*\Z"
         ),
     )
-    AFTER_CALL = Scanner(
-        ("call", ', <act name=" <act name="', "", "", 0), ("call", ', <act name="', "", "", 2),
-        ("call", '; <act name=" <act name="', "", "", 0), ("call", '; <act name="', "", "", 2),
-        ("call", '<act name=" <act name="', "", "", 1), ("empty", '<act name=" </act>', "", "", 0),
-        ("header", "<-assistant->", "", "\n", 0), ("call", '<act name="', "", "", 2),
-        ("call", "<act name", "\n", "", 2), ("stray", "</quiet>", "\n", "\n\n", 0),
-        ("reasoning", "<quiet>", "", "\n", 0), ("closed", "</act>", "", "", 1), ("end", "<-/->", "", "\n", 0),
-        ("call", '\x00<actname="<actname="', "", "", 6), ("call", '\x00<actname="', "", "", 6),
-        ("call", "\x00<actname", "\n", "", 6), ("closed", "\x00</act>", "", "", 6),
-        ("call", '```\ufdd1 <act name="', "", "", 0),
-        find=(
-            r',(?:( <act\s{1,64}name=" <act\s{1,64}name=")|( <act\s{1,64}name="))|;(?:( <act\s{1,64}name=" <act\s{1,64'
-            r'}name=")|( <act\s{1,64}name="))|<(?:(act\s{1,64}name=" <act\s{1,64}name=")|(act\s{1,64}name=" </act>)|(-'
-            r'assistant->)|(act\s{1,64}name=")|(act\s{1,64}name)|(/quiet>)|(quiet>)|(/act>)|(-/->)|({}(?ai:act){-}(?ai'
-            ':name){}={}"{-}<{}(?ai:act){-}(?ai:name){}={}")|({}(?ai:act){-}(?ai:name){}={}")|({}(?ai:act){-}(?ai:nam'
-            r'e))|({}[/\\]{}(?ai:act){}>))|`(``[\w-]{0,16} <act\s{1,64}name=")'
-        ), near=r",|;|<(?=[\t\n\r \-/A\\_aq\|▁｜]|\Z)|`(?=[`]|\Z)", width=372, leads="\n",
+    AFTER_CALL = Markers(
+        call=(
+            '<act name="', '<act name="\n<act name="', '```\ufdd1\n<act name="', "\n<act name", ',\n<act name="',
+            ',\n<act name="\n<act name="', ';\n<act name="', ';\n<act name="\n<act name="',
+        ), closed=("</act>",), reasoning=("<quiet>\n",), end=("<-/->\n",), header=("<-assistant->\n",),
+        stray=("\n</quiet>\n\n",), empty=('<act name="\n</act>',), respelled=("call", "closed"),
+        any_number=('<act name="', "</act>"),
     )
-    AFTER_TURN = Scanner(
-        ("header", '<-assistant-> <act name=" <act name="', "", "", 0),
-        ("header", '<-assistant-> ```\ufdd1 <act name="', "", "", 0),
-        ("header", '<-assistant-> <act name="', "", "", 2), ("call", '<act name=" <act name="', "\n", "", 1),
-        ("call", '<act name="', "\n", "", 2), ("call", '```\ufdd1 <act name="', "", "", 1),
-        find=(
-            r'<(?:(-assistant-> <act\s{1,64}name=" <act\s{1,64}name=")|(-assistant-> ```[\w-]{0,16} <act\s{1,64}name="'
-            r')|(-assistant-> <act\s{1,64}name=")|(act\s{1,64}name=" <act\s{1,64}name=")|(act\s{1,64}name="))|`(``[\w-'
-            r']{0,16} <act\s{1,64}name=")'
-        ), near=r"<(?=[\-a]|\Z)|`(?=[`]|\Z)", width=294, leads="\n",
+    AFTER_TURN = Markers(
+        call=('\n<act name="', '\n<act name="\n<act name="', '```\ufdd1\n<act name="'),
+        header=(
+            '<-assistant-> <act name="', '<-assistant-> <act name="\n<act name="',
+            '<-assistant-> ```\ufdd1\n<act name="',
+        ),
     )
 
     def _reasoning(self) -> bool:

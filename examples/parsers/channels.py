@@ -3,7 +3,7 @@
 # fmt: off
 """Parse the output of a model with the chat template template.jinja into a message with reasoning, content and tool calls.
 
-turn      = (text | "{channel}reply{body}" text "{stop}{start}assistant" | "{channel}notes{body}" text "{stop}" | calls)* "{done}"
+turn      = (text | "{channel}reply{body}" text | "{channel}notes{body}" text "{stop}" | calls)* "{done}"
 calls     = "{to}fn." call ("{start}assistant"? "{to}fn." call)*
 call      = name "{channel}work{body}" arguments "{invoke}"
 """
@@ -15,10 +15,10 @@ if __package__:
         IN_STRING,
         Delta,
         ExpectedText,
+        Markers,
         Message,
         Objects,
         Pattern,
-        Scanner,
         Style,
         checked_text,
         require_runtime,
@@ -29,10 +29,10 @@ else:
         IN_STRING,
         Delta,
         ExpectedText,
+        Markers,
         Message,
         Objects,
         Pattern,
-        Scanner,
         Style,
         checked_text,
         require_runtime,
@@ -72,7 +72,7 @@ class StreamParser(Objects):
 
     HEADS = ("",)
     ANCHORS = ("{start}assistant",)
-    AROUND_REASONING = (("{channel}notes{body}",), ("{stop}", "{stop}{start}assistant"))
+    AROUND_REASONING = (("{channel}notes{body}",), ("{stop}",))
     HEADED = False
     PLACE_DECIDES = True
     HAS_LINE_MARKERS = True
@@ -81,56 +81,33 @@ class StreamParser(Objects):
     NAME_OPENS_MESSAGE = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
-    IN_REASONING = Scanner(
-        ("line", "```\ufdd1 {to}fn.", "", "", 0), ("unclosed", "{start}assistant{channel}reply{body}", "", "", 0),
-        ("unclosed", "{start}assistant{channel}work{body}", "", "", 0),
-        ("reasoning_end", "{stop} {start}assistant", "", "", 0), ("line", "{channel}reply{to}fn.", "", "", 0),
-        ("line", "{channel}notes{to}fn.", "", "", 0), ("line", "{channel}work{to}fn.", "", "", 0),
-        ("unclosed", "{channel}reply{body}", "", "", 1), ("unclosed", "{channel}work{body}", "", "", 1),
-        ("line", "{channel}reply{to}", "", "", 2), ("line", "{channel}notes{to}", "", "", 2),
-        ("end", "{start}user{body}", "", "", 0), ("line", "{channel}work{to}", "", "", 2),
-        ("line", "{to}fn. {to}fn.", "", "", 0), ("line", "{to}fn.", "", "", 2), ("reasoning_end", "{stop}", "", "", 2),
-        ("end", "{done}", "", "", 0), ("line", "{to}", "", "", 2),
-        find=(
-            r"`(``[\w-]{0,16} \{to\}fn\.)|\{(?:(start\}assistant\{channel\}reply\{body\})|(start\}assistant\{channel\}"
-            r"work\{body\})|(stop\} \{start\}assistant)|(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel"
-            r"\}work\{to\}fn\.)|(channel\}reply\{body\})|(channel\}work\{body\})|(channel\}reply\{to\})|(channel\}note"
-            r"s\{to\})|(start\}user\{body\})|(channel\}work\{to\})|(to\}fn\. \{to\}fn\.)|(to\}fn\.)|(stop\})|(done\})|"
-            r"(to\}))"
-        ), near=r"`(?=[`]|\Z)|\{(?=[cdst]|\Z)", width=93,
+    IN_REASONING = Markers(
+        reasoning_end=("{stop}",), end=("{done}", "{start}user{body}"),
+        line=(
+            "{to}fn.", "{channel}work{to}fn.", "{channel}reply{to}fn.", "{channel}notes{to}fn.", "{to}fn.\n{to}fn.",
+            "```\ufdd1\n{to}fn.", "{to}", "{channel}work{to}", "{channel}reply{to}", "{channel}notes{to}",
+        ),
+        unclosed=(
+            "{channel}reply{body}", "{channel}work{body}", "{start}assistant{channel}reply{body}",
+            "{start}assistant{channel}work{body}",
+        ),
     )
-    IN_CONTENT = Scanner(
-        ("call", "```\ufdd1 {to}fn.", "", "", 0), ("content_end", "{stop} {start}assistant", "", "", 0),
-        ("call", "{channel}reply{to}fn.", "", "", 0), ("call", "{channel}notes{to}fn.", "", "", 0),
-        ("reasoning", "{channel}notes{body}", "", "", 0), ("content", "{channel}reply{body}", "", "", 0),
-        ("call", "{channel}work{to}fn.", "", "", 0), ("content", "{channel}work{body}", "", "", 0),
-        ("call", "{channel}reply{to}", "", "", 2), ("call", "{channel}notes{to}", "", "", 2),
-        ("call", "{channel}work{to}", "", "", 2), ("end", "{start}user{body}", "", "", 0),
-        ("header", "{start}assistant", "", "", 1), ("empty", "{to}fn. {invoke}", "", "", 0),
-        ("call", "{to}fn. {to}fn.", "", "", 0), ("empty", "{to} {invoke}", "", "", 0), ("call", "{to}fn.", "", "", 2),
-        ("end", "{done}", "", "", 0), ("stray", "{stop}", "", "", 2), ("call", "{to}", "", "", 2),
-        find=(
-            r"`(``[\w-]{0,16} \{to\}fn\.)|\{(?:(stop\} \{start\}assistant)|(channel\}reply\{to\}fn\.)|(channel\}notes"
-            r"\{to\}fn\.)|(channel\}notes\{body\})|(channel\}reply\{body\})|(channel\}work\{to\}fn\.)|(channel\}work\{"
-            r"body\})|(channel\}reply\{to\})|(channel\}notes\{to\})|(channel\}work\{to\})|(start\}user\{body\})|(start"
-            r"\}assistant)|(to\}fn\. \{invoke\})|(to\}fn\. \{to\}fn\.)|(to\} \{invoke\})|(to\}fn\.)|(done\})|(stop\})|"
-            r"(to\}))"
-        ), near=r"`(?=[`]|\Z)|\{(?=[cdst]|\Z)", width=93,
+    IN_CONTENT = Markers(
+        reasoning=("{channel}notes{body}",), content=("{channel}reply{body}", "{channel}work{body}"),
+        call=(
+            "{to}fn.", "{channel}work{to}fn.", "{channel}reply{to}fn.", "{channel}notes{to}fn.", "{to}fn.\n{to}fn.",
+            "```\ufdd1\n{to}fn.", "{to}", "{channel}work{to}", "{channel}reply{to}", "{channel}notes{to}",
+        ), end=("{done}", "{start}user{body}"), header=("{start}assistant",), stray=("{stop}",),
+        empty=("{to}fn.\n{invoke}", "{to}\n{invoke}"),
     )
-    REASONING_AGAIN = Scanner(
-        ("reasoning", "{channel}notes{body}", "", "", 0), find=r"\{(channel\}notes\{body\})", near=r"\{(?=[c]|\Z)",
-        width=21,
-    )
+    REASONING_AGAIN = Markers(reasoning=("{channel}notes{body}",))
     OPENERS = ("{channel}reply{to}fn.", "{channel}notes{to}fn.", "{channel}work{to}fn.", "{to}fn. {to}fn.", "{to}fn.")
     # call = name "{channel}work{body}" arguments
     HEADER = (
         (
             "name",
-            Scanner(
-                ("suffix", "{channel}reply{body}", "", "", 0), ("suffix", "{channel}notes{body}", "", "", 0),
-                ("suffix", "{channel}work{body}", "", "", 0), ("suffix", "{body}", "", "", 1), ("bare", "{", "", "", 2),
-                find=r"\{(?:(channel\}reply\{body\})|(channel\}notes\{body\})|(channel\}work\{body\})|(body\})|())",
-                near=r"\{", width=21,
+            Markers(
+                suffix=("{channel}work{body}", "{body}", "{channel}reply{body}", "{channel}notes{body}"), bare=("{",)
             ), "",
             Pattern(
                 r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\{(?:(channel\}reply\{body\})|(channel\}notes\{body\})|(channel\}work\{b"
@@ -150,62 +127,38 @@ class StreamParser(Objects):
     )
     SHORT_OPENERS = ("{to}", "{channel}work{to}", "{channel}reply{to}", "{channel}notes{to}")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
-        ("mark", "```\ufdd1 {to}fn.", "", "", 0), ("mark", "{channel}reply{to}fn.", "", "", 0),
-        ("mark", "{channel}notes{to}fn.", "", "", 0), ("mark", "{channel}work{to}fn.", "", "", 0),
-        ("mark", "{start}user{body}", "", "", 0), ("mark", "{start}assistant", "", "", 0),
-        ("mark", "{invoke}", "", "", 0), ("mark", "{to}fn.", "", "", 1), ("mark", "{done}", "", "", 0),
-        find=(
-            r"`(``[\w-]{0,16} \{to\}fn\.)|\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}work\{t"
-            r"o\}fn\.)|(start\}user\{body\})|(start\}assistant)|(invoke\})|(to\}fn\.)|(done\}))"
-        ), near=r"`(?=[`]|\Z)|\{(?=[cdist]|\Z)", width=93, first="`{",
+    BREAKS = Markers(
+        mark=(
+            "{invoke}", "{to}fn.", "{channel}work{to}fn.", "{channel}reply{to}fn.", "{channel}notes{to}fn.",
+            "```\ufdd1\n{to}fn.", "{done}", "{start}user{body}", "{start}assistant",
+        ),
     )
-    LEFT_OVER = Scanner(("call", "{to}fn.", "", "", 0), find=r"\{(to\}fn\.)", near=r"\{(?=[t]|\Z)", width=8)
+    LEFT_OVER = Markers(call=("{to}fn.",))
     USUAL_NEXT = ExpectedText("{invoke}{start}assistant{to}fn.", "{start}assistant{to}fn.")
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True
-    AFTER_CALL = Scanner(
-        ("call", ", {channel}reply{to}fn.", "", "", 0), ("call", ", {channel}notes{to}fn.", "", "", 0),
-        ("call", ", {channel}work{to}fn.", "", "", 0), ("call", ", {to}fn. {to}fn.", "", "", 0),
-        ("call", ", {to}fn.", "", "", 2), ("call", "; {channel}reply{to}fn.", "", "", 0),
-        ("call", "; {channel}notes{to}fn.", "", "", 0), ("call", "; {channel}work{to}fn.", "", "", 0),
-        ("call", "; {to}fn. {to}fn.", "", "", 0), ("call", "; {to}fn.", "", "", 2),
-        ("call", "```\ufdd1 {to}fn.", "", "", 0), ("content_end", "{stop} {start}assistant", "", "", 0),
-        ("call", "{channel}reply{to}fn.", "", "", 1), ("call", "{channel}notes{to}fn.", "", "", 1),
-        ("call", "{channel}work{to}fn.", "", "", 1), ("reasoning", "{channel}notes{body}", "", "", 0),
-        ("content", "{channel}reply{body}", "", "", 0), ("content", "{channel}work{body}", "", "", 0),
-        ("call", "{channel}reply{to}", "", "", 2), ("call", "{channel}notes{to}", "", "", 2),
-        ("call", "{channel}work{to}", "", "", 2), ("end", "{start}user{body}", "", "", 0),
-        ("separator", "{start}assistant", "", "", 1), ("empty", "{to}fn. {invoke}", "", "", 0),
-        ("call", "{to}fn. {to}fn.", "", "", 1), ("empty", "{to} {invoke}", "", "", 0),
-        ("closed", "{invoke}", "", "", 1), ("call", "{to}fn.", "", "", 2), ("end", "{done}", "", "", 0),
-        ("stray", "{stop}", "", "", 2), ("call", "{to}", "", "", 2),
-        find=(
-            r",(?:( \{channel\}reply\{to\}fn\.)|( \{channel\}notes\{to\}fn\.)|( \{channel\}work\{to\}fn\.)|( \{to\}fn"
-            r"\. \{to\}fn\.)|( \{to\}fn\.))|;(?:( \{channel\}reply\{to\}fn\.)|( \{channel\}notes\{to\}fn\.)|( \{channe"
-            r"l\}work\{to\}fn\.)|( \{to\}fn\. \{to\}fn\.)|( \{to\}fn\.))|`(``[\w-]{0,16} \{to\}fn\.)|\{(?:(stop\} \{st"
-            r"art\}assistant)|(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(channel"
-            r"\}notes\{body\})|(channel\}reply\{body\})|(channel\}work\{body\})|(channel\}reply\{to\})|(channel\}notes"
-            r"\{to\})|(channel\}work\{to\})|(start\}user\{body\})|(start\}assistant)|(to\}fn\. \{invoke\})|(to\}fn\. "
-            r"\{to\}fn\.)|(to\} \{invoke\})|(invoke\})|(to\}fn\.)|(done\})|(stop\})|(to\}))"
-        ), near=r",|;|`(?=[`]|\Z)|\{(?=[cdist]|\Z)", width=146,
+    AFTER_CALL = Markers(
+        call=(
+            "{to}fn.", "{channel}work{to}fn.", "{channel}reply{to}fn.", "{channel}notes{to}fn.", "{to}fn.\n{to}fn.",
+            "```\ufdd1\n{to}fn.", "{to}", "{channel}work{to}", "{channel}reply{to}", "{channel}notes{to}", ",\n{to}fn.",
+            ",\n{channel}work{to}fn.", ",\n{channel}reply{to}fn.", ",\n{channel}notes{to}fn.", ",\n{to}fn.\n{to}fn.",
+            ";\n{to}fn.", ";\n{channel}work{to}fn.", ";\n{channel}reply{to}fn.", ";\n{channel}notes{to}fn.",
+            ";\n{to}fn.\n{to}fn.",
+        ), separator=("{start}assistant",), closed=("{invoke}",), reasoning=("{channel}notes{body}",),
+        content=("{channel}reply{body}", "{channel}work{body}"), end=("{done}", "{start}user{body}"), stray=("{stop}",),
+        empty=("{to}fn.\n{invoke}", "{to}\n{invoke}"),
     )
-    AFTER_TURN = Scanner(
-        ("call", "```\ufdd1 {to}fn.", "", "", 1), ("header", "{start}assistant {channel}reply{to}fn.", "", "", 0),
-        ("header", "{start}assistant {channel}notes{to}fn.", "", "", 0),
-        ("header", "{start}assistant {channel}work{to}fn.", "", "", 0),
-        ("header", "{start}assistant {to}fn. {to}fn.", "", "", 0),
-        ("header", "{start}assistant ```\ufdd1 {to}fn.", "", "", 0), ("header", "{start}assistant {to}fn.", "", "", 2),
-        ("call", "{channel}reply{to}fn.", "", "", 1), ("call", "{channel}notes{to}fn.", "", "", 1),
-        ("call", "{channel}work{to}fn.", "", "", 1), ("call", "{to}fn. {to}fn.", "", "", 1),
-        ("call", "{to}fn.", "", "", 2),
-        find=(
-            r"`(``[\w-]{0,16} \{to\}fn\.)|\{(?:(start\}assistant \{channel\}reply\{to\}fn\.)|(start\}assistant \{chann"
-            r"el\}notes\{to\}fn\.)|(start\}assistant \{channel\}work\{to\}fn\.)|(start\}assistant \{to\}fn\. \{to\}fn"
-            r"\.)|(start\}assistant ```[\w-]{0,16} \{to\}fn\.)|(start\}assistant \{to\}fn\.)|(channel\}reply\{to\}fn\."
-            r")|(channel\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(to\}fn\. \{to\}fn\.)|(to\}fn\.))"
-        ), near=r"`(?=[`]|\Z)|\{(?=[cst]|\Z)", width=174,
+    AFTER_TURN = Markers(
+        call=(
+            "{to}fn.", "{channel}work{to}fn.", "{channel}reply{to}fn.", "{channel}notes{to}fn.", "{to}fn.\n{to}fn.",
+            "```\ufdd1\n{to}fn.",
+        ),
+        header=(
+            "{start}assistant {to}fn.", "{start}assistant {channel}work{to}fn.",
+            "{start}assistant {channel}reply{to}fn.", "{start}assistant {channel}notes{to}fn.",
+            "{start}assistant {to}fn.\n{to}fn.", "{start}assistant ```\ufdd1\n{to}fn.",
+        ),
     )
 
     def _reasoning(self) -> bool:
@@ -229,14 +182,12 @@ class StreamParser(Objects):
         return kind != ""
 
     def _content(self) -> bool:
-        # content = (text | "{channel}reply{body}" | "{stop}{start}assistant" | "{done}")* ("{channel}notes{body}" reasoning | "{to}fn." call)?
+        # content = (text | "{channel}reply{body}" | "{done}")* ("{channel}notes{body}" reasoning | "{to}fn." call)?
         kind = self._until(self.IN_CONTENT, "content")
         if kind == "reasoning":
             return self._open_reasoning()
         if kind == "content":
             return self._drop(False)
-        if kind == "content_end":
-            return self._drop()
         if kind == "call":
             return self._try_call("content") if self._calls_on else self._keep_as_text("content")
         if kind == "end":

@@ -14,10 +14,10 @@ if __package__:
     from ._tplc_runtime import (
         IN_STRING,
         Delta,
+        Markers,
         Message,
         Objects,
         Pattern,
-        Scanner,
         Style,
         checked_text,
         require_runtime,
@@ -27,10 +27,10 @@ else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
         Delta,
+        Markers,
         Message,
         Objects,
         Pattern,
-        Scanner,
         Style,
         checked_text,
         require_runtime,
@@ -77,74 +77,38 @@ class StreamParser(Objects):
     HAS_REASONING = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
-    IN_REASONING = Scanner(
-        ("line", "\\begin{ \\begin{", "\n", "", 0), ("line", "\\begin{", "\n", "", 2),
-        ("end", "\\stop\\", " ", "\n", 0), ("line", "```\ufdd1 \\begin{", "", "", 0),
-        ("reasoning_end", "}reflect\\", "", "\n", 0),
-        find=r"\\(?:(begin\{ \\begin\{)|(begin\{)|(stop\\))|`(``[\w-]{0,16} \\begin\{)|\}(reflect\\)",
-        near=r"\\(?=[bs]|\Z)|`(?=[`]|\Z)|\}(?=[r]|\Z)", width=93, leads="\n\x00 ",
+    IN_REASONING = Markers(
+        reasoning_end=("}reflect\\\n",), end=(" \\stop\\\n",),
+        line=("\n\\begin{", "\n\\begin{\n\\begin{", "```\ufdd1\n\\begin{"),
     )
-    IN_CONTENT = Scanner(
-        ("call", "\\begin{ \\begin{", "\n", "", 0), ("header", "\\assistant\\", "", " ", 0),
-        ("reasoning", "\\reflect{", "", "", 0), ("call", "\\begin{", "\n", "", 2), ("end", "\\stop\\", " ", "\n", 0),
-        ("call", "```\ufdd1 \\begin{", "", "", 0), ("stray", "}reflect\\", "", "\n", 0),
-        find=(
-            r"\\(?:(begin\{ \\begin\{)|(assistant\\)|(reflect\{)|(begin\{)|(stop\\))|`(``[\w-]{0,16} \\begin\{)|\}(ref"
-            r"lect\\)"
-        ), near=r"\\(?=[abrs]|\Z)|`(?=[`]|\Z)|\}(?=[r]|\Z)", width=93, leads="\n\x00 ",
+    IN_CONTENT = Markers(
+        reasoning=("\\reflect{",), call=("\n\\begin{", "\n\\begin{\n\\begin{", "```\ufdd1\n\\begin{"),
+        end=(" \\stop\\\n",), header=("\\assistant\\ ",), stray=("}reflect\\\n",),
     )
-    REASONING_AGAIN = Scanner(
-        ("reasoning", "\\reflect{", "", "", 0), find=r"\\(reflect\{)", near=r"\\(?=[r]|\Z)", width=10
-    )
+    REASONING_AGAIN = Markers(reasoning=("\\reflect{",))
     OPENERS = ("\\begin{ \\begin{", "\\begin{")
     # call = name "}" arguments
     HEADER = (
-        (
-            "name",
-            Scanner(("bare", "{", "", "", 0), ("suffix", "}", "", "", 0), find=r"\{()|\}()", near=r"\{|\}", width=2),
-            "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\}())"), ("",),
-        ),
+        ("name", Markers(suffix=("}",), bare=("{",)), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\}())"), ("",)),
     )
     HEADER_PARTS = ("\\begin{", "begin", "\\", "{", "}")
     HEADER_TEXTS = Pattern(
         "(?:\\[\\w{1,32}\\]|\\\\begin\\{|begin|\\\\|\\{|\\}|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
     )
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
-        ("mark", "\\assistant\\", "", "", 0), ("mark", "\\begin{", "", "", 1), ("mark", "\\stop\\", "", "", 0),
-        ("mark", "\\end{", "", "", 0), ("mark", "```\ufdd1 \\begin{", "", "", 0),
-        find=r"\\(?:(assistant\\)|(begin\{)|(stop\\)|(end\{))|`(``[\w-]{0,16} \\begin\{)",
-        near=r"\\(?=[abes]|\Z)|`(?=[`]|\Z)", width=93, first="\\`",
-    )
-    LEFT_OVER = Scanner(("call", "\\begin{", "", "", 0), find=r"\\(begin\{)", near=r"\\(?=[b]|\Z)", width=8)
-    TAIL = (
-        (
-            "name", Scanner(("suffix", "}", "", "", 0), find=r"\}()", near=r"\}", width=2), "",
-            Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\}())"), ("",),
-        ),
-    )
+    BREAKS = Markers(mark=("\\end{", "\\begin{", "```\ufdd1\n\\begin{", "\\stop\\", "\\assistant\\"))
+    LEFT_OVER = Markers(call=("\\begin{",))
+    TAIL = (("name", Markers(suffix=("}",)), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\}())"), ("",)),)
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True
-    AFTER_CALL = Scanner(
-        ("call", "\\begin{ \\begin{", "", "", 0), ("header", "\\assistant\\", "", " ", 0),
-        ("reasoning", "\\reflect{", "", "", 0), ("call", "\\begin{", "", "", 2), ("end", "\\stop\\", " ", "\n", 0),
-        ("tail", "\\end{", "", "", 0), ("call", "```\ufdd1 \\begin{", "", "", 0), ("stray", "}reflect\\", "", "\n", 0),
-        ("close", "}", "", "", 2),
-        find=(
-            r"\\(?:(begin\{ \\begin\{)|(assistant\\)|(reflect\{)|(begin\{)|(stop\\)|(end\{))|`(``[\w-]{0,16} \\begin\{"
-            r")|\}(?:(reflect\\)|())"
-        ), near=r"\\(?=[abers]|\Z)|`(?=[`]|\Z)|\}", width=93, leads=" ",
+    AFTER_CALL = Markers(
+        tail=("\\end{",), call=("\\begin{", "\\begin{\n\\begin{", "```\ufdd1\n\\begin{"), close=("}",),
+        reasoning=("\\reflect{",), end=(" \\stop\\\n",), header=("\\assistant\\ ",), stray=("}reflect\\\n",),
     )
-    AFTER_TURN = Scanner(
-        ("header", "\\assistant\\ \\begin{ \\begin{", "", "", 0),
-        ("header", "\\assistant\\ ```\ufdd1 \\begin{", "", "", 0), ("header", "\\assistant\\ \\begin{", "", "", 2),
-        ("call", "\\begin{ \\begin{", "\n", "", 1), ("call", "\\begin{", "\n", "", 2),
-        ("call", "```\ufdd1 \\begin{", "", "", 1),
-        find=(
-            r"\\(?:(assistant\\ \\begin\{ \\begin\{)|(assistant\\ ```[\w-]{0,16} \\begin\{)|(assistant\\ \\begin\{)|(b"
-            r"egin\{ \\begin\{)|(begin\{))|`(``[\w-]{0,16} \\begin\{)"
-        ), near=r"\\(?=[ab]|\Z)|`(?=[`]|\Z)", width=169, leads="\n",
+    AFTER_TURN = Markers(
+        call=("\n\\begin{", "\n\\begin{\n\\begin{", "```\ufdd1\n\\begin{"),
+        header=("\\assistant\\ \\begin{", "\\assistant\\ \\begin{\n\\begin{", "\\assistant\\ ```\ufdd1\n\\begin{"),
     )
 
     def _reasoning(self) -> bool:

@@ -15,10 +15,10 @@ if __package__:
         IN_STRING,
         Delta,
         ExpectedText,
+        Markers,
         Message,
         Objects,
         Pattern,
-        Scanner,
         Style,
         checked_text,
         require_runtime,
@@ -29,10 +29,10 @@ else:
         IN_STRING,
         Delta,
         ExpectedText,
+        Markers,
         Message,
         Objects,
         Pattern,
-        Scanner,
         Style,
         checked_text,
         require_runtime,
@@ -79,39 +79,27 @@ class StreamParser(Objects):
     HAS_REASONING = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
-    IN_REASONING = Scanner(
-        ("line", "```\ufdd1 〔调用〕〔一个〕function〔名〕", "", "", 0),
-        ("line", "```\ufdd1 〔一个〕function〔名〕", "", "", 0),
-        ("line", "〔调用〕〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", 0),
-        ("line", "〔调用〕 〔调用〕〔一个〕function〔名〕", "", "", 0),
-        ("line", "〔调用〕〔一个〕function〔名〕", "", "", 2), ("line", "〔一个〕function〔名〕", "", "", 1),
-        ("reasoning_end", "〔/思考〕", "", "", 0), ("line", "〔调用〕", "", "", 2), ("end", "〔完〕", "", "", 0),
-        ("final_end", "〔始〕", "", "", 0),
-        find=(
-            r"`(?:(``[\w-]{0,16} 〔调用〕〔一个〕function〔名〕)|(``[\w-]{0,16} 〔一个〕function〔名〕))|〔(?:(调用〕"
-            "〔一个〕function〔名〕 〔一个〕function〔名〕)|(调用〕 〔调用〕〔一个〕function〔名〕)|(调用〕〔一个〕fu"
-            "nction〔名〕)|(一个〕function〔名〕)|(/思考〕)|(调用〕)|(完〕)|(始〕))"
-        ), near=r"`(?=[`]|\Z)|〔(?=[/一始完调]|\Z)", width=105,
+    IN_REASONING = Markers(
+        reasoning_end=("〔/思考〕",), end=("〔完〕",), final_end=("〔始〕",),
+        line=(
+            "〔调用〕〔一个〕function〔名〕", "〔一个〕function〔名〕", "〔调用〕\n〔调用〕〔一个〕function〔名〕",
+            "〔调用〕〔一个〕function〔名〕\n〔一个〕function〔名〕", "```\ufdd1\n〔调用〕〔一个〕function〔名〕",
+            "```\ufdd1\n〔一个〕function〔名〕", "〔调用〕",
+        ),
     )
-    IN_CONTENT = Scanner(
-        ("call", "```\ufdd1 〔调用〕〔一个〕function〔名〕", "", "", 0),
-        ("call", "```\ufdd1 〔一个〕function〔名〕", "", "", 0),
-        ("call", "〔调用〕〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", 0),
-        ("empty", "〔调用〕〔一个〕function〔名〕 ```〔/一个〕〔/调用〕", "", "", 0),
-        ("call", "〔调用〕 〔调用〕〔一个〕function〔名〕", "", "", 0),
-        ("empty", "〔一个〕function〔名〕 ```〔/一个〕", "", "", 1),
-        ("call", "〔调用〕〔一个〕function〔名〕", "", "", 2), ("call", "〔一个〕function〔名〕", "", "", 2),
-        ("empty", "〔调用〕 〔/调用〕", "", "", 0), ("stray", "〔/思考〕", "", "", 0),
-        ("reasoning", "〔思考〕", "", "\n", 0), ("call", "〔调用〕", "", "", 2), ("header", "〔助手〕", "", "", 0),
-        ("end", "〔完〕", "", "", 0), ("final_end", "〔始〕", "", "", 0),
-        find=(
-            r"`(?:(``[\w-]{0,16} 〔调用〕〔一个〕function〔名〕)|(``[\w-]{0,16} 〔一个〕function〔名〕))|〔(?:(调用〕"
-            "〔一个〕function〔名〕 〔一个〕function〔名〕)|(调用〕〔一个〕function〔名〕 ```〔/一个〕〔/调用〕)|(调"
-            "用〕 〔调用〕〔一个〕function〔名〕)|(一个〕function〔名〕 ```〔/一个〕)|(调用〕〔一个〕function〔名〕)|"
-            "(一个〕function〔名〕)|(调用〕 〔/调用〕)|(/思考〕)|(思考〕)|(调用〕)|(助手〕)|(完〕)|(始〕))"
-        ), near=r"`(?=[`]|\Z)|〔(?=[/一助始完思调]|\Z)", width=105,
+    IN_CONTENT = Markers(
+        reasoning=("〔思考〕\n",),
+        call=(
+            "〔调用〕〔一个〕function〔名〕", "〔一个〕function〔名〕", "〔调用〕\n〔调用〕〔一个〕function〔名〕",
+            "〔调用〕〔一个〕function〔名〕\n〔一个〕function〔名〕", "```\ufdd1\n〔调用〕〔一个〕function〔名〕",
+            "```\ufdd1\n〔一个〕function〔名〕", "〔调用〕",
+        ), end=("〔完〕",), final_end=("〔始〕",), header=("〔助手〕",), stray=("〔/思考〕",),
+        empty=(
+            "〔调用〕\n〔/调用〕", "〔一个〕function〔名〕\n```〔/一个〕",
+            "〔调用〕〔一个〕function〔名〕\n```〔/一个〕〔/调用〕",
+        ),
     )
-    REASONING_AGAIN = Scanner(("reasoning", "〔思考〕", "", "\n", 0), find="〔(思考〕)", near=r"〔(?=[思]|\Z)", width=5)
+    REASONING_AGAIN = Markers(reasoning=("〔思考〕\n",))
     OPENERS = (
         "〔调用〕〔一个〕function〔名〕 〔一个〕function〔名〕", "〔调用〕 〔调用〕〔一个〕function〔名〕",
         "〔调用〕〔一个〕function〔名〕", "〔一个〕function〔名〕",
@@ -119,11 +107,8 @@ class StreamParser(Objects):
     # call = name "```json" arguments
     HEADER = (
         (
-            "name",
-            Scanner(
-                ("suffix", "```json ", "\n", "\n", 2), ("bare", "{", "", "", 0), find=r"`(``json(?!\w))|\{()",
-                near=r"`(?=[`]|\Z)|\{", width=8, leads="\n",
-            ), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:(?!))"), (),
+            "name", Markers(suffix=("\n```json\n",), bare=("{",)), "",
+            Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:(?!))"), (),
         ),
     )
     HEADER_PARTS = ("〔一个〕function〔名〕", "function", "```json", "json", "一个", "`", "〔", "〕", "名")
@@ -133,76 +118,47 @@ class StreamParser(Objects):
     )
     SHORT_OPENERS = ("〔调用〕",)
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
-        ("mark", "```\ufdd1 〔调用〕〔一个〕function〔名〕", "", "", 0),
-        ("mark", "```\ufdd1 〔一个〕function〔名〕", "", "", 0), ("mark", "```〔/一个〕", "", "", 0),
-        ("mark", "〔调用〕 〔调用〕〔一个〕function〔名〕", "", "", 0),
-        ("mark", "〔调用〕〔一个〕function〔名〕", "", "", 1), ("mark", "〔一个〕function〔名〕", "", "", 1),
-        ("mark", "〔/一个〕", "", "", 1), ("mark", "〔/调用〕", "", "", 0), ("mark", "〔助手〕", "", "", 0),
-        ("mark", "〔完〕", "", "", 0),
-        find=(
-            r"`(?:(``[\w-]{0,16} 〔调用〕〔一个〕function〔名〕)|(``[\w-]{0,16} 〔一个〕function〔名〕)|(``〔/一个〕))"
-            "|〔(?:(调用〕 〔调用〕〔一个〕function〔名〕)|(调用〕〔一个〕function〔名〕)|(一个〕function〔名〕)|(/一"
-            "个〕)|(/调用〕)|(助手〕)|(完〕))"
-        ), near=r"`(?=[`]|\Z)|〔(?=[/一助完调]|\Z)", width=105, first="`〔",
+    BREAKS = Markers(
+        mark=(
+            "```〔/一个〕", "〔/一个〕", "〔/调用〕", "〔调用〕〔一个〕function〔名〕", "〔一个〕function〔名〕",
+            "〔调用〕\n〔调用〕〔一个〕function〔名〕", "```\ufdd1\n〔调用〕〔一个〕function〔名〕",
+            "```\ufdd1\n〔一个〕function〔名〕", "〔完〕", "〔助手〕",
+        ),
     )
-    LEFT_OVER = Scanner(
-        ("call", "〔一个〕function〔名〕", "", "", 0), ("call", "〔调用〕", "", "", 0),
-        find="〔(?:(一个〕function〔名〕)|(调用〕))", near=r"〔(?=[一调]|\Z)", width=16,
-    )
+    LEFT_OVER = Markers(call=("〔调用〕", "〔一个〕function〔名〕"))
     USUAL_NEXT = ExpectedText(
         "```〔/一个〕\n〔一个〕function〔名〕", "〔一个〕function〔名〕", "\n〔一个〕function〔名〕"
     )
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True
-    AFTER_CALL = Scanner(
-        ("call", ", 〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", 0),
-        ("call", ", 〔一个〕function〔名〕", "", "", 2),
-        ("call", "; 〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", 0),
-        ("call", "; 〔一个〕function〔名〕", "", "", 2),
-        ("call", "```\ufdd1 〔调用〕〔一个〕function〔名〕", "", "", 0),
-        ("call", "```\ufdd1 〔一个〕function〔名〕", "", "", 0), ("closed", "```〔/一个〕", "\n", "", 1),
-        ("call", "〔调用〕〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", 0),
-        ("empty", "〔调用〕〔一个〕function〔名〕 ```〔/一个〕〔/调用〕", "", "", 0),
-        ("call", "〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", 1),
-        ("call", "〔调用〕 〔调用〕〔一个〕function〔名〕", "", "", 0),
-        ("empty", "〔一个〕function〔名〕 ```〔/一个〕", "", "", 1),
-        ("call", "〔调用〕〔一个〕function〔名〕", "", "", 2), ("call", "〔一个〕function〔名〕", "", "", 2),
-        ("empty", "〔调用〕 〔/调用〕", "", "", 0), ("closed", "〔/调用〕", "", "", 1),
-        ("close", "〔/一个〕", "", "", 1), ("stray", "〔/思考〕", "", "", 0), ("call", "〔调用〕", "", "", 2),
-        ("reasoning", "〔思考〕", "", "\n", 0), ("header", "〔助手〕", "", "", 0), ("end", "〔完〕", "", "", 0),
-        ("final_end", "〔始〕", "", "", 0),
-        find=(
-            ",(?:( 〔一个〕function〔名〕 〔一个〕function〔名〕)|( 〔一个〕function〔名〕))|;(?:( 〔一个〕function〔"
-            r"名〕 〔一个〕function〔名〕)|( 〔一个〕function〔名〕))|`(?:(``[\w-]{0,16} 〔调用〕〔一个〕function〔名"
-            r"〕)|(``[\w-]{0,16} 〔一个〕function〔名〕)|(``〔/一个〕))|〔(?:(调用〕〔一个〕function〔名〕 〔一个〕fun"
-            "ction〔名〕)|(调用〕〔一个〕function〔名〕 ```〔/一个〕〔/调用〕)|(一个〕function〔名〕 〔一个〕function"
-            "〔名〕)|(调用〕 〔调用〕〔一个〕function〔名〕)|(一个〕function〔名〕 ```〔/一个〕)|(调用〕〔一个〕funct"
-            "ion〔名〕)|(一个〕function〔名〕)|(调用〕 〔/调用〕)|(/调用〕)|(/一个〕)|(/思考〕)|(调用〕)|(思考〕)|(助"
-            "手〕)|(完〕)|(始〕))"
-        ), near=r",|;|`(?=[`]|\Z)|〔(?=[/一助始完思调]|\Z)", width=162, leads="\n",
+    AFTER_CALL = Markers(
+        call=(
+            "〔一个〕function〔名〕", "〔一个〕function〔名〕\n〔一个〕function〔名〕",
+            "〔调用〕〔一个〕function〔名〕", "〔调用〕\n〔调用〕〔一个〕function〔名〕",
+            "〔调用〕〔一个〕function〔名〕\n〔一个〕function〔名〕", "```\ufdd1\n〔调用〕〔一个〕function〔名〕",
+            "```\ufdd1\n〔一个〕function〔名〕", "〔调用〕", ",\n〔一个〕function〔名〕",
+            ",\n〔一个〕function〔名〕\n〔一个〕function〔名〕", ";\n〔一个〕function〔名〕",
+            ";\n〔一个〕function〔名〕\n〔一个〕function〔名〕",
+        ), closed=("\n```〔/一个〕", "〔/调用〕"), close=("〔/一个〕",), reasoning=("〔思考〕\n",), end=("〔完〕",),
+        final_end=("〔始〕",), header=("〔助手〕",), stray=("〔/思考〕",),
+        empty=(
+            "〔调用〕\n〔/调用〕", "〔一个〕function〔名〕\n```〔/一个〕",
+            "〔调用〕〔一个〕function〔名〕\n```〔/一个〕〔/调用〕",
+        ),
     )
-    AFTER_TURN = Scanner(
-        ("call", "```\ufdd1 〔调用〕〔一个〕function〔名〕", "", "", 1),
-        ("call", "```\ufdd1 〔一个〕function〔名〕", "", "", 1),
-        ("header", "〔助手〕 〔调用〕〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", 0),
-        ("call", "〔调用〕〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", 1),
-        ("header", "〔助手〕 〔调用〕 〔调用〕〔一个〕function〔名〕", "", "", 0),
-        ("header", "〔助手〕 ```\ufdd1 〔调用〕〔一个〕function〔名〕", "", "", 0),
-        ("header", "〔助手〕 ```\ufdd1 〔一个〕function〔名〕", "", "", 0),
-        ("call", "〔调用〕 〔调用〕〔一个〕function〔名〕", "", "", 1),
-        ("header", "〔助手〕 〔调用〕〔一个〕function〔名〕", "", "", 2),
-        ("header", "〔助手〕 〔一个〕function〔名〕", "", "", 0), ("call", "〔调用〕〔一个〕function〔名〕", "", "", 2),
-        ("call", "〔一个〕function〔名〕", "", "", 1),
-        find=(
-            r"`(?:(``[\w-]{0,16} 〔调用〕〔一个〕function〔名〕)|(``[\w-]{0,16} 〔一个〕function〔名〕))|〔(?:(助手〕 "
-            "〔调用〕〔一个〕function〔名〕 〔一个〕function〔名〕)|(调用〕〔一个〕function〔名〕 〔一个〕function〔"
-            r"名〕)|(助手〕 〔调用〕 〔调用〕〔一个〕function〔名〕)|(助手〕 ```[\w-]{0,16} 〔调用〕〔一个〕function〔"
-            r"名〕)|(助手〕 ```[\w-]{0,16} 〔一个〕function〔名〕)|(调用〕 〔调用〕〔一个〕function〔名〕)|(助手〕 〔"
-            "调用〕〔一个〕function〔名〕)|(助手〕 〔一个〕function〔名〕)|(调用〕〔一个〕function〔名〕)|(一个〕func"
-            "tion〔名〕))"
-        ), near=r"`(?=[`]|\Z)|〔(?=[一助调]|\Z)", width=174,
+    AFTER_TURN = Markers(
+        call=(
+            "〔调用〕〔一个〕function〔名〕", "〔一个〕function〔名〕", "〔调用〕\n〔调用〕〔一个〕function〔名〕",
+            "〔调用〕〔一个〕function〔名〕\n〔一个〕function〔名〕", "```\ufdd1\n〔调用〕〔一个〕function〔名〕",
+            "```\ufdd1\n〔一个〕function〔名〕",
+        ),
+        header=(
+            "〔助手〕 〔调用〕〔一个〕function〔名〕", "〔助手〕 〔一个〕function〔名〕",
+            "〔助手〕 〔调用〕\n〔调用〕〔一个〕function〔名〕",
+            "〔助手〕 〔调用〕〔一个〕function〔名〕\n〔一个〕function〔名〕",
+            "〔助手〕 ```\ufdd1\n〔调用〕〔一个〕function〔名〕", "〔助手〕 ```\ufdd1\n〔一个〕function〔名〕",
+        ),
     )
 
     def _reasoning(self) -> bool:

@@ -16,9 +16,9 @@ if __package__:
         CallObjects,
         Delta,
         ExpectedText,
+        Markers,
         Message,
         Pattern,
-        Scanner,
         Style,
         checked_text,
         require_runtime,
@@ -30,9 +30,9 @@ else:
         CallObjects,
         Delta,
         ExpectedText,
+        Markers,
         Message,
         Pattern,
-        Scanner,
         Style,
         checked_text,
         require_runtime,
@@ -88,65 +88,35 @@ class StreamParser(CallObjects):
     HAS_REASONING = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
-    IN_REASONING = Scanner(
-        ("line", "[[call [[call ", "", " ", 2), ("reasoning_end", "[[/depth]]", " ", "\n", 0),
-        ("line", "[[call ", "", " ", 2), ("end", "[[.]]", " ", "\n", 0), ("line", "\x00[[call[[call", "", " ", 6),
-        ("respelled", "\x00[[/depth]]", " ", "\n", 6), ("line", "\x00[[call", "", " ", 6),
-        ("line", "```\ufdd1 [[call ", "", " ", 2),
-        find=(
-            r"\[(?:(\[call \[\[call(?!\w))|(\[/depth\]\])|(\[call(?!\w))|(\[\.\]\])|({}\[{}(?ai:call){-}\[{}\[{}(?ai:c"
-            r"all))|({}\[{}[/\\]{}(?ai:depth){}\]{}\])|({}\[{}(?ai:call)))|`(``[\w-]{0,16} \[\[call(?!\w))"
-        ), near=r"\[(?=[\t\n\r \-\[_\|▁｜]|\Z)|`(?=[`]|\Z)", width=194, leads=" ",
+    IN_REASONING = Markers(
+        reasoning_end=(" [[/depth]]\n",), end=(" [[.]]\n",), line=("[[call ", "[[call\n[[call ", "```\ufdd1\n[[call "),
+        respelled=("line",), apart=("reasoning_end",), any_number=("[[/depth]]", "[[call"),
     )
-    IN_CONTENT = Scanner(
-        ("empty", "[[call [[/call]]", "", "", 0), ("call", "[[call [[call ", "", " ", 2),
-        ("header", "[[assistant]]", "", " ", 0), ("stray", "[[/depth]]", " ", "\n", 0),
-        ("reasoning", "[[depth]]", "", " ", 0), ("call", "[[call ", "", " ", 2), ("end", "[[.]]", " ", "\n", 0),
-        ("call", "\x00[[call[[call", "", " ", 6), ("call", "\x00[[call", "", " ", 6),
-        ("call", "```\ufdd1 [[call ", "", " ", 2),
-        find=(
-            r"\[(?:(\[call \[\[/call\]\])|(\[call \[\[call(?!\w))|(\[assistant\]\])|(\[/depth\]\])|(\[depth\]\])|(\[ca"
-            r"ll(?!\w))|(\[\.\]\])|({}\[{}(?ai:call){-}\[{}\[{}(?ai:call))|({}\[{}(?ai:call)))|`(``[\w-]{0,16} \[\[cal"
-            r"l(?!\w))"
-        ), near=r"\[(?=[\t\n\r \-\[_\|▁｜]|\Z)|`(?=[`]|\Z)", width=194, leads=" ",
+    IN_CONTENT = Markers(
+        reasoning=("[[depth]] ",), call=("[[call ", "[[call\n[[call ", "```\ufdd1\n[[call "), end=(" [[.]]\n",),
+        header=("[[assistant]] ",), stray=(" [[/depth]]\n",), empty=("[[call\n[[/call]]",), respelled=("call",),
+        any_number=("[[call",),
     )
-    BEFORE_CONTENT = Scanner(
-        ("empty", "[[call [[/call]]", "", "", 0), ("call", "[[call [[call ", "", " ", 2),
-        ("header", "[[assistant]]", "", " ", 0), ("stray", "[[/depth]]", " ", "\n", 0),
-        ("reasoning", "[[depth]]", "", " ", 0), ("call", "[[call ", "", " ", 2), ("end", "[[.]]", " ", "\n", 0),
-        ("call", "\x00[[call[[call", "", " ", 6), ("reasoning", "\x00[[depth]]", "", " ", 6),
-        ("call", "\x00[[call", "", " ", 6), ("call", "```\ufdd1 [[call ", "", " ", 2),
-        find=(
-            r"\[(?:(\[call \[\[/call\]\])|(\[call \[\[call(?!\w))|(\[assistant\]\])|(\[/depth\]\])|(\[depth\]\])|(\[ca"
-            r"ll(?!\w))|(\[\.\]\])|({}\[{}(?ai:call){-}\[{}\[{}(?ai:call))|({}\[{}(?ai:depth){}\]{}\])|({}\[{}(?ai:cal"
-            r"l)))|`(``[\w-]{0,16} \[\[call(?!\w))"
-        ), near=r"\[(?=[\t\n\r \-\[_\|▁｜]|\Z)|`(?=[`]|\Z)", width=194, leads=" ",
+    BEFORE_CONTENT = Markers(
+        reasoning=("[[depth]] ",), call=("[[call ", "[[call\n[[call ", "```\ufdd1\n[[call "), end=(" [[.]]\n",),
+        header=("[[assistant]] ",), stray=(" [[/depth]]\n",), empty=("[[call\n[[/call]]",),
+        respelled=("call", "reasoning"), any_number=("[[depth]]", "[[call"),
     )
-    REASONING_AGAIN = Scanner(
-        ("reasoning", "[[depth]]", "", " ", 0), find=r"\[(\[depth\]\])", near=r"\[(?=[\[]|\Z)", width=10
-    )
+    REASONING_AGAIN = Markers(reasoning=("[[depth]] ",))
     OPENERS = ("[[call [[call", "[[call")
     # call = index "]] {" object
     HEADER = (
         (
-            "index",
-            Scanner(
-                ("suffix", "]] {", "", "", 0), ("bare", "{", "", "", 1), find=r"\](\] \{)|\{()",
-                near=r"\](?=[\]]|\Z)|\{", width=69,
-            ), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\](\]\s{0,64}\{))"), ("",),
+            "index", Markers(suffix=("]] {",), bare=("{",)), "",
+            Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\](\]\s{0,64}\{))"), ("",),
         ),
     )
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("args",): "arguments", ("fn",): "name"}
     OBJECT_OPENER = "{"
     CLOSERS = (" [[/call]]", "[[/call]]")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
-        ("mark", "[[assistant]]", "", "", 0), ("mark", "[[/call]", "", "", 0), ("mark", "[[call", "", "", 1),
-        ("mark", "```\ufdd1 [[call", "", "", 0),
-        find=r"\[(?:(\[assistant\]\])|(\[/call\])|(\[call))|`(``[\w-]{0,16} \[\[call)",
-        near=r"\[(?=[\[]|\Z)|`(?=[`]|\Z)", width=92, first="[`",
-    )
-    LEFT_OVER = Scanner(("call", "[[call ", "", " ", 2), find=r"\[(\[call(?!\w))", near=r"\[(?=[\[]|\Z)", width=7)
+    BREAKS = Markers(mark=("[[/call]", "[[call", "```\ufdd1\n[[call", "[[assistant]]"))
+    LEFT_OVER = Markers(call=("[[call ",))
     GARBLED = (
         Pattern("((?!))|[()/<>\\[\\\\\\]{\\|}＜＞｜][()/<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:call))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[)/>\\\\\\]\\|}＞｜]{0,4}"),
         "()/<>[\\]{|}＜＞｜", ("call",),
@@ -156,31 +126,17 @@ class StreamParser(CallObjects):
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True
     CALLS_HAVE_INDEX = True
-    AFTER_CALL = Scanner(
-        ("call", ", [[call [[call ", "", " ", 2), ("call", ", [[call ", "", " ", 2),
-        ("call", "; [[call [[call ", "", " ", 2), ("call", "; [[call ", "", " ", 2),
-        ("empty", "[[call [[/call]]", "", "", 0), ("call", "[[call [[call ", "", " ", 2),
-        ("header", "[[assistant]]", "", " ", 0), ("stray", "[[/depth]]", " ", "\n", 0),
-        ("closed", "[[/call]]", " ", "", 1), ("reasoning", "[[depth]]", "", " ", 0), ("close", "[[/call]", " ", "", 2),
-        ("call", "[[call ", "", " ", 2), ("end", "[[.]]", " ", "\n", 0), ("call", "\x00[[call[[call", "", " ", 6),
-        ("closed", "\x00[[/call]]", " ", "", 6), ("close", "\x00[[/call]", " ", "", 6),
-        ("call", "\x00[[call", "", " ", 6), ("close", "]", "", "", 1), ("call", "```\ufdd1 [[call ", "", " ", 2),
-        find=(
-            r",(?:( \[\[call \[\[call(?!\w))|( \[\[call(?!\w)))|;(?:( \[\[call \[\[call(?!\w))|( \[\[call(?!\w)))|\[(?"
-            r":(\[call \[\[/call\]\])|(\[call \[\[call(?!\w))|(\[assistant\]\])|(\[/depth\]\])|(\[/call\]\])|(\[depth"
-            r"\]\])|(\[/call\])|(\[call(?!\w))|(\[\.\]\])|({}\[{}(?ai:call){-}\[{}\[{}(?ai:call))|({}\[{}[/\\]{}(?ai:c"
-            r"all){}\]{}\])|({}\[{}[/\\]{}(?ai:call){}\])|({}\[{}(?ai:call)))|\]()|`(``[\w-]{0,16} \[\[call(?!\w))"
-        ), near=r",|;|\[(?=[\t\n\r \-\[_\|▁｜]|\Z)|\]|`(?=[`]|\Z)", width=194, leads=" ",
+    AFTER_CALL = Markers(
+        call=(
+            "[[call ", "[[call\n[[call ", "```\ufdd1\n[[call ", ",\n[[call ", ",\n[[call\n[[call ", ";\n[[call ",
+            ";\n[[call\n[[call ",
+        ), closed=(" [[/call]]",), close=(" [[/call]", "]"), reasoning=("[[depth]] ",), end=(" [[.]]\n",),
+        header=("[[assistant]] ",), stray=(" [[/depth]]\n",), empty=("[[call\n[[/call]]",),
+        respelled=("call", "closed", "close"), any_number=("[[/call]]", "[[/call]", "[[call"),
     )
-    AFTER_TURN = Scanner(
-        ("header", "[[assistant]] [[call [[call ", "", " ", 2),
-        ("header", "[[assistant]] ```\ufdd1 [[call ", "", " ", 2), ("header", "[[assistant]] [[call ", "", " ", 2),
-        ("call", "[[call [[call ", "", " ", 2), ("call", "[[call ", "", " ", 2),
-        ("call", "```\ufdd1 [[call ", "", " ", 2),
-        find=(
-            r"\[(?:(\[assistant\]\] \[\[call \[\[call(?!\w))|(\[assistant\]\] ```[\w-]{0,16} \[\[call(?!\w))|(\[assist"
-            r"ant\]\] \[\[call(?!\w))|(\[call \[\[call(?!\w))|(\[call(?!\w)))|`(``[\w-]{0,16} \[\[call(?!\w))"
-        ), near=r"\[(?=[\[]|\Z)|`(?=[`]|\Z)", width=170,
+    AFTER_TURN = Markers(
+        call=("[[call ", "[[call\n[[call ", "```\ufdd1\n[[call "),
+        header=("[[assistant]] [[call ", "[[assistant]] [[call\n[[call ", "[[assistant]] ```\ufdd1\n[[call "),
     )
 
     def _reasoning(self) -> bool:

@@ -14,10 +14,10 @@ if __package__:
     from ._tplc_runtime import (
         IN_STRING,
         Delta,
+        Markers,
         Message,
         Objects,
         Pattern,
-        Scanner,
         Style,
         checked_text,
         require_runtime,
@@ -27,10 +27,10 @@ else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
         Delta,
+        Markers,
         Message,
         Objects,
         Pattern,
-        Scanner,
         Style,
         checked_text,
         require_runtime,
@@ -84,46 +84,30 @@ class StreamParser(Objects):
     HAS_REASONING = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
-    IN_REASONING = Scanner(
-        ("reasoning_end", "</sketch>", "", "", 0), ("respelled", "\x00</sketch>", "", "", 6),
-        ("end", ">.<", "", "\n", 0), ("line", "@@", "\n", "", 0),
-        find=r"<(?:(/sketch>)|({}[/\\]{}(?ai:sketch){}>))|>(\.<)|@(@)",
-        near=r"<(?=[\t\n\r \-/\\_\|▁｜]|\Z)|>(?=[.]|\Z)|@(?=[@]|\Z)", width=110, leads="\n",
+    IN_REASONING = Markers(
+        reasoning_end=("</sketch>",), end=(">.<\n",), line=("\n@@",), apart=("reasoning_end",), any_number=True
     )
-    IN_CONTENT = Scanner(
-        ("stray", "</sketch>", "", "", 0), ("reasoning", "<sketch>", "", "\n", 0),
-        ("header", ">assistant<", "", "\n", 0), ("end", ">.<", "", "\n", 0), ("line", "@@", "\n", "", 0),
-        find=r"<(?:(/sketch>)|(sketch>))|>(?:(assistant<)|(\.<))|@(@)", near=r"<(?=[/s]|\Z)|>(?=[.a]|\Z)|@(?=[@]|\Z)",
-        width=12, leads="\n",
+    IN_CONTENT = Markers(
+        reasoning=("<sketch>\n",), line=("\n@@",), end=(">.<\n",), header=(">assistant<\n",), stray=("</sketch>",)
     )
-    BEFORE_CONTENT = Scanner(
-        ("stray", "</sketch>", "", "", 0), ("reasoning", "<sketch>", "", "\n", 0),
-        ("reasoning", "\x00<sketch>", "", "\n", 6), ("header", ">assistant<", "", "\n", 0), ("end", ">.<", "", "\n", 0),
-        ("line", "@@", "\n", "", 0), find=r"<(?:(/sketch>)|(sketch>)|({}(?ai:sketch){}>))|>(?:(assistant<)|(\.<))|@(@)",
-        near=r"<(?=[\t\n\r \-/S_s\|▁｜]|\Z)|>(?=[.a]|\Z)|@(?=[@]|\Z)", width=105, leads="\n",
+    BEFORE_CONTENT = Markers(
+        reasoning=("<sketch>\n",), line=("\n@@",), end=(">.<\n",), header=(">assistant<\n",), stray=("</sketch>",),
+        respelled=("reasoning",), any_number=True,
     )
-    REASONING_AGAIN = Scanner(("reasoning", "<sketch>", "", "\n", 0), find="<(sketch>)", near=r"<(?=[s]|\Z)", width=9)
+    REASONING_AGAIN = Markers(reasoning=("<sketch>\n",))
     OPENER_IS_UNAMBIGUOUS = False
     # call = name arguments
-    HEADER = (
-        (
-            "name", Scanner(("next", "{", "", "", 0), find=r"\{()", near=r"\{", width=2), "",
-            Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\{())"), (None,),
-        ),
-    )
+    HEADER = (("name", Markers(next=("{",)), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\{())"), (None,)),)
     ONLY_TOOLS = True
     HEADER_PARTS = ("@@", "@")
     HEADER_TEXTS = Pattern("(?:\\[\\w{1,32}\\]|@@|@|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(("mark", ">assistant<", "", "", 0), find=">(assistant<)", near=r">(?=[a]|\Z)", width=12, first=">")
+    BREAKS = Markers(mark=(">assistant<",))
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True
-    AFTER_CALL = Scanner(
-        ("stray", "</sketch>", "", "", 0), ("reasoning", "<sketch>", "", "\n", 0),
-        ("header", ">assistant<", "", "\n", 0), ("end", ">.<", "", "\n", 0), ("both", "@@", " ", "", 0),
-        find=r"<(?:(/sketch>)|(sketch>))|>(?:(assistant<)|(\.<))|@(@)", near=r"<(?=[/s]|\Z)|>(?=[.a]|\Z)|@(?=[@]|\Z)",
-        width=12, leads=" ",
+    AFTER_CALL = Markers(
+        both=(" @@",), reasoning=("<sketch>\n",), end=(">.<\n",), header=(">assistant<\n",), stray=("</sketch>",)
     )
 
     def _reasoning(self) -> bool:

@@ -15,10 +15,10 @@ if __package__:
         IN_STRING,
         Delta,
         ExpectedText,
+        Markers,
         Message,
         Objects,
         Pattern,
-        Scanner,
         Style,
         checked_text,
         require_runtime,
@@ -29,10 +29,10 @@ else:
         IN_STRING,
         Delta,
         ExpectedText,
+        Markers,
         Message,
         Objects,
         Pattern,
-        Scanner,
         Style,
         checked_text,
         require_runtime,
@@ -87,28 +87,17 @@ class StreamParser(Objects):
     HAS_FINAL_MARKERS = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
-    IN_CONTENT = Scanner(
-        ("final_end", "#top#", "", "", 0), ("call", "[=ask=] [=ask=] [=one=]functions.", "", "", 0),
-        ("call", "[=ask=] [=one=] [=one=]functions.", "", "", 0),
-        ("empty", "[=ask=] [=one=] [=/one=] [=/ask=]", "", "", 0), ("call", "[=ask=] [=one=]functions.", "", "", 1),
-        ("call", "[=one=]functions.", "", "", 1), ("empty", "[=ask=] [=/ask=]", "", "", 0),
-        ("empty", "[=one=] [=/one=]", "", "", 1), ("call", "[=ask=] [=one=]", "", "", 2),
-        ("header", "[=assistant=]", "", "", 0), ("end", "[=close=]", "", "", 0), ("call", "[=ask=]", "", "", 2),
-        ("call", "[=one=]", "", "", 2), ("call", "\x00[=ask=][=ask=][=one=]functions.", "", "", 6),
-        ("call", "\x00[=ask=][=one=][=one=]functions.", "", "", 6), ("call", "\x00[=ask=][=one=]functions.", "", "", 6),
-        ("call", "\x00[=one=]functions.", "", "", 6), ("call", "\x00[=ask=][=one=]", "", "", 6),
-        ("end", "\x00[=close=]", "", "", 6), ("call", "\x00[=ask=]", "", "", 6), ("call", "\x00[=one=]", "", "", 6),
-        ("call", "```\ufdd1 [=ask=] [=one=]functions.", "", "", 0), ("call", "```\ufdd1 [=one=]functions.", "", "", 0),
-        find=(
-            r"#(top#)|\[(?:(=ask=\] \[=ask=\] \[=one=\]functions\.)|(=ask=\] \[=one=\] \[=one=\]functions\.)|(=ask=\] "
-            r"\[=one=\] \[=/one=\] \[=/ask=\])|(=ask=\] \[=one=\]functions\.)|(=one=\]functions\.)|(=ask=\] \[=/ask=\]"
-            r")|(=one=\] \[=/one=\])|(=ask=\] \[=one=\])|(=assistant=\])|(=close=\])|(=ask=\])|(=one=\])|({}={}(?ai:as"
-            r"k){}={}\]{-}\[{}={}(?ai:ask){}={}\]{}\[{}={}(?ai:one){}={}\]{}(?ai:functions){}\.)|({}={}(?ai:ask){}={}"
-            r"\]{}\[{}={}(?ai:one){}={}\]{-}\[{}={}(?ai:one){}={}\]{}(?ai:functions){}\.)|({}={}(?ai:ask){}={}\]{}\[{}"
-            r"={}(?ai:one){}={}\]{}(?ai:functions){}\.)|({}={}(?ai:one){}={}\]{}(?ai:functions){}\.)|({}={}(?ai:ask){}"
-            r"={}\]{}\[{}={}(?ai:one){}={}\])|({}={}(?ai:close){}={}\])|({}={}(?ai:ask){}={}\])|({}={}(?ai:one){}={}\]"
-            r"))|`(?:(``[\w-]{0,16} \[=ask=\] \[=one=\]functions\.)|(``[\w-]{0,16} \[=one=\]functions\.))"
-        ), near=r"#(?=[t]|\Z)|\[(?=[\t\n\r \-=_\|▁｜]|\Z)|`(?=[`]|\Z)", width=289,
+    IN_CONTENT = Markers(
+        call=(
+            "[=ask=][=one=]functions.", "[=one=]functions.", "[=ask=]\n[=ask=][=one=]functions.",
+            "[=ask=][=one=]\n[=one=]functions.", "```\ufdd1\n[=ask=][=one=]functions.", "```\ufdd1\n[=one=]functions.",
+            "[=ask=]", "[=ask=][=one=]", "[=one=]",
+        ), end=("[=close=]",), final_end=("#top#",), header=("[=assistant=]",),
+        empty=("[=ask=]\n[=/ask=]", "[=one=]\n[=/one=]", "[=ask=][=one=]\n[=/one=][=/ask=]"), respelled=("call", "end"),
+        any_number=(
+            "[=ask=]\n[=ask=][=one=]functions.", "[=ask=][=one=]\n[=one=]functions.", "[=ask=][=one=]functions.",
+            "[=one=]functions.", "[=close=]", "[=ask=]", "[=one=]",
+        ),
     )
     OPENERS = (
         "[=ask=] [=ask=] [=one=]functions.", "[=ask=] [=one=] [=one=]functions.", "[=ask=] [=one=]functions.",
@@ -116,17 +105,10 @@ class StreamParser(Objects):
     )
     # call = name ":" index "[=given=]" arguments
     HEADER = (
+        ("name", Markers(suffix=(":",)), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?::())"), ("",)),
         (
-            "name", Scanner(("suffix", ":", "", "", 0), find=":()", near=":", width=2), "",
-            Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?::())"), ("",),
-        ),
-        (
-            "index",
-            Scanner(
-                ("suffix", "[=given=]", "", "", 0), ("suffix", "\x00[=given=]", "", "", 6), ("bare", "{", "", "", 0),
-                find=r"\[(?:(=given=\])|({}={}(?ai:given){}={}\]))|\{()", near=r"\[(?=[\t\n\r \-=_\|▁｜]|\Z)|\{",
-                width=110,
-            ), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(=given=\]))"), ("",),
+            "index", Markers(suffix=("[=given=]",), bare=("{",), respelled=("suffix",)), "",
+            Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(=given=\]))"), ("",),
         ),
     )
     CALL_ID = "functions.{name}:{index}"
@@ -137,22 +119,14 @@ class StreamParser(Objects):
     )
     SHORT_OPENERS = ("[=ask=]", "[=ask=][=one=]", "[=one=]")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
-        ("mark", "[=ask=] [=ask=] [=one=]functions.", "", "", 0),
-        ("mark", "[=ask=] [=one=] [=one=]functions.", "", "", 0), ("mark", "[=ask=] [=one=]functions.", "", "", 1),
-        ("mark", "[=one=]functions.", "", "", 1), ("mark", "[=assistant=]", "", "", 0),
-        ("mark", "[=close=]", "", "", 0), ("mark", "[=/one=]", "", "", 0), ("mark", "[=/ask=]", "", "", 0),
-        ("mark", "```\ufdd1 [=ask=] [=one=]functions.", "", "", 0), ("mark", "```\ufdd1 [=one=]functions.", "", "", 0),
-        find=(
-            r"\[(?:(=ask=\] \[=ask=\] \[=one=\]functions\.)|(=ask=\] \[=one=\] \[=one=\]functions\.)|(=ask=\] \[=one="
-            r"\]functions\.)|(=one=\]functions\.)|(=assistant=\])|(=close=\])|(=/one=\])|(=/ask=\]))|`(?:(``[\w-]{0,16"
-            r"} \[=ask=\] \[=one=\]functions\.)|(``[\w-]{0,16} \[=one=\]functions\.))"
-        ), near=r"\[(?=[=]|\Z)|`(?=[`]|\Z)", width=174, first="[`",
+    BREAKS = Markers(
+        mark=(
+            "[=/one=]", "[=/ask=]", "[=ask=][=one=]functions.", "[=one=]functions.",
+            "[=ask=]\n[=ask=][=one=]functions.", "[=ask=][=one=]\n[=one=]functions.",
+            "```\ufdd1\n[=ask=][=one=]functions.", "```\ufdd1\n[=one=]functions.", "[=close=]", "[=assistant=]",
+        ),
     )
-    LEFT_OVER = Scanner(
-        ("call", "[=ask=]", "", "", 0), ("call", "[=one=]", "", "", 0), find=r"\[(?:(=ask=\])|(=one=\]))",
-        near=r"\[(?=[=]|\Z)", width=8,
-    )
+    LEFT_OVER = Markers(call=("[=ask=]", "[=one=]"))
     GARBLED = (
         Pattern("([()/<=>\\[\\\\\\]{\\|}＜＞｜][()/<=>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:one)|(?ai:ask))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[)/=>\\\\\\]\\|}＞｜]{0,4})"),
         "()/<=>[\\]{|}＜＞｜", ("one", "ask"),
@@ -162,56 +136,31 @@ class StreamParser(Objects):
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True
     CALLS_HAVE_INDEX = True
-    AFTER_CALL = Scanner(
-        ("final_end", "#top#", "", "", 0), ("call", ", [=one=] [=one=]functions.", "", "", 0),
-        ("call", ", [=one=]functions.", "", "", 0), ("call", "; [=one=] [=one=]functions.", "", "", 0),
-        ("call", "; [=one=]functions.", "", "", 0), ("call", "[=ask=] [=ask=] [=one=]functions.", "", "", 0),
-        ("call", "[=ask=] [=one=] [=one=]functions.", "", "", 0),
-        ("empty", "[=ask=] [=one=] [=/one=] [=/ask=]", "", "", 0), ("call", "[=one=] [=one=]functions.", "", "", 1),
-        ("call", "[=ask=] [=one=]functions.", "", "", 1), ("call", "[=one=]functions.", "", "", 1),
-        ("empty", "[=ask=] [=/ask=]", "", "", 0), ("empty", "[=one=] [=/one=]", "", "", 1),
-        ("call", "[=ask=] [=one=]", "", "", 2), ("header", "[=assistant=]", "", "", 0), ("end", "[=close=]", "", "", 0),
-        ("closed", "[=/one=]", "", "", 1), ("closed", "[=/ask=]", "", "", 1), ("call", "[=ask=]", "", "", 2),
-        ("call", "[=one=]", "", "", 2), ("call", "\x00[=ask=][=ask=][=one=]functions.", "", "", 6),
-        ("call", "\x00[=ask=][=one=][=one=]functions.", "", "", 6), ("call", "\x00[=one=][=one=]functions.", "", "", 6),
-        ("call", "\x00[=ask=][=one=]functions.", "", "", 6), ("call", "\x00[=one=]functions.", "", "", 6),
-        ("call", "\x00[=ask=][=one=]", "", "", 6), ("end", "\x00[=close=]", "", "", 6),
-        ("closed", "\x00[=/one=]", "", "", 6), ("closed", "\x00[=/ask=]", "", "", 6),
-        ("call", "\x00[=ask=]", "", "", 6), ("call", "\x00[=one=]", "", "", 6),
-        ("call", "```\ufdd1 [=ask=] [=one=]functions.", "", "", 0), ("call", "```\ufdd1 [=one=]functions.", "", "", 0),
-        find=(
-            r"#(top#)|,(?:( \[=one=\] \[=one=\]functions\.)|( \[=one=\]functions\.))|;(?:( \[=one=\] \[=one=\]function"
-            r"s\.)|( \[=one=\]functions\.))|\[(?:(=ask=\] \[=ask=\] \[=one=\]functions\.)|(=ask=\] \[=one=\] \[=one=\]"
-            r"functions\.)|(=ask=\] \[=one=\] \[=/one=\] \[=/ask=\])|(=one=\] \[=one=\]functions\.)|(=ask=\] \[=one=\]"
-            r"functions\.)|(=one=\]functions\.)|(=ask=\] \[=/ask=\])|(=one=\] \[=/one=\])|(=ask=\] \[=one=\])|(=assist"
-            r"ant=\])|(=close=\])|(=/one=\])|(=/ask=\])|(=ask=\])|(=one=\])|({}={}(?ai:ask){}={}\]{-}\[{}={}(?ai:ask){"
-            r"}={}\]{}\[{}={}(?ai:one){}={}\]{}(?ai:functions){}\.)|({}={}(?ai:ask){}={}\]{}\[{}={}(?ai:one){}={}\]{-}"
-            r"\[{}={}(?ai:one){}={}\]{}(?ai:functions){}\.)|({}={}(?ai:one){}={}\]{-}\[{}={}(?ai:one){}={}\]{}(?ai:fun"
-            r"ctions){}\.)|({}={}(?ai:ask){}={}\]{}\[{}={}(?ai:one){}={}\]{}(?ai:functions){}\.)|({}={}(?ai:one){}={}"
-            r"\]{}(?ai:functions){}\.)|({}={}(?ai:ask){}={}\]{}\[{}={}(?ai:one){}={}\])|({}={}(?ai:close){}={}\])|({}="
-            r"{}[/\\]{}(?ai:one){}={}\])|({}={}[/\\]{}(?ai:ask){}={}\])|({}={}(?ai:ask){}={}\])|({}={}(?ai:one){}={}\]"
-            r"))|`(?:(``[\w-]{0,16} \[=ask=\] \[=one=\]functions\.)|(``[\w-]{0,16} \[=one=\]functions\.))"
-        ), near=r"#(?=[t]|\Z)|,|;|\[(?=[\t\n\r \-=_\|▁｜]|\Z)|`(?=[`]|\Z)", width=289,
+    AFTER_CALL = Markers(
+        call=(
+            "[=one=]functions.", "[=one=]\n[=one=]functions.", "[=ask=][=one=]functions.",
+            "[=ask=]\n[=ask=][=one=]functions.", "[=ask=][=one=]\n[=one=]functions.",
+            "```\ufdd1\n[=ask=][=one=]functions.", "```\ufdd1\n[=one=]functions.", "[=ask=]", "[=ask=][=one=]",
+            "[=one=]", ",\n[=one=]functions.", ",\n[=one=]\n[=one=]functions.", ";\n[=one=]functions.",
+            ";\n[=one=]\n[=one=]functions.",
+        ), closed=("[=/one=]", "[=/ask=]"), end=("[=close=]",), final_end=("#top#",), header=("[=assistant=]",),
+        empty=("[=ask=]\n[=/ask=]", "[=one=]\n[=/one=]", "[=ask=][=one=]\n[=/one=][=/ask=]"),
+        respelled=("call", "end", "closed"),
+        any_number=(
+            "[=ask=]\n[=ask=][=one=]functions.", "[=ask=][=one=]\n[=one=]functions.", "[=ask=][=one=]functions.",
+            "[=one=]functions.", "[=close=]", "[=/one=]", "[=/ask=]", "[=ask=]", "[=one=]",
+        ),
     )
-    AFTER_TURN = Scanner(
-        ("header", "[=assistant=] [=ask=] [=ask=] [=one=]functions.", "", "", 0),
-        ("header", "[=assistant=] [=ask=] [=one=] [=one=]functions.", "", "", 0),
-        ("header", "[=assistant=] ```\ufdd1 [=ask=] [=one=]functions.", "", "", 0),
-        ("header", "[=assistant=] [=ask=] [=one=]functions.", "", "", 0),
-        ("header", "[=assistant=] ```\ufdd1 [=one=]functions.", "", "", 0),
-        ("call", "[=ask=] [=ask=] [=one=]functions.", "", "", 1),
-        ("call", "[=ask=] [=one=] [=one=]functions.", "", "", 1),
-        ("header", "[=assistant=] [=one=]functions.", "", "", 0), ("call", "[=ask=] [=one=]functions.", "", "", 1),
-        ("call", "[=one=]functions.", "", "", 1), ("call", "```\ufdd1 [=ask=] [=one=]functions.", "", "", 1),
-        ("call", "```\ufdd1 [=one=]functions.", "", "", 1),
-        find=(
-            r"\[(?:(=assistant=\] \[=ask=\] \[=ask=\] \[=one=\]functions\.)|(=assistant=\] \[=ask=\] \[=one=\] \[=one="
-            r"\]functions\.)|(=assistant=\] ```[\w-]{0,16} \[=ask=\] \[=one=\]functions\.)|(=assistant=\] \[=ask=\] \["
-            r"=one=\]functions\.)|(=assistant=\] ```[\w-]{0,16} \[=one=\]functions\.)|(=ask=\] \[=ask=\] \[=one=\]func"
-            r"tions\.)|(=ask=\] \[=one=\] \[=one=\]functions\.)|(=assistant=\] \[=one=\]functions\.)|(=ask=\] \[=one="
-            r"\]functions\.)|(=one=\]functions\.))|`(?:(``[\w-]{0,16} \[=ask=\] \[=one=\]functions\.)|(``[\w-]{0,16} "
-            r"\[=one=\]functions\.))"
-        ), near=r"\[(?=[=]|\Z)|`(?=[`]|\Z)", width=252,
+    AFTER_TURN = Markers(
+        call=(
+            "[=ask=][=one=]functions.", "[=one=]functions.", "[=ask=]\n[=ask=][=one=]functions.",
+            "[=ask=][=one=]\n[=one=]functions.", "```\ufdd1\n[=ask=][=one=]functions.", "```\ufdd1\n[=one=]functions.",
+        ),
+        header=(
+            "[=assistant=] [=ask=][=one=]functions.", "[=assistant=] [=one=]functions.",
+            "[=assistant=] [=ask=]\n[=ask=][=one=]functions.", "[=assistant=] [=ask=][=one=]\n[=one=]functions.",
+            "[=assistant=] ```\ufdd1\n[=ask=][=one=]functions.", "[=assistant=] ```\ufdd1\n[=one=]functions.",
+        ),
     )
 
     def _content(self) -> bool:

@@ -16,9 +16,9 @@ if __package__:
         CallObjects,
         Delta,
         ExpectedText,
+        Markers,
         Message,
         Pattern,
-        Scanner,
         Style,
         WholeCall,
         checked_text,
@@ -31,9 +31,9 @@ else:
         CallObjects,
         Delta,
         ExpectedText,
+        Markers,
         Message,
         Pattern,
-        Scanner,
         Style,
         WholeCall,
         checked_text,
@@ -90,60 +90,32 @@ class StreamParser(CallObjects):
     HAS_REASONING = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
-    IN_REASONING = Scanner(
-        ("line", "```\ufdd1 «wishes» [ {", "", "", 0), ("line", "«wishes» [ «wishes» [ {", "", "", 0),
-        ("line", "«wishes» ```\ufdd1 {", "", "", 0), ("line", "«wishes» [ {", "", "", 2),
-        ("line", "«wishes» [ {", "", "", 2), ("line", "«wishes» {", "", "", 0),
-        ("reasoning_end", "«/aside»", "", "", 0), ("line", "«wishes»", "", "\n", 2), ("end", "«/»", "", "\n", 0),
-        ("line", "\x00«wishes»[«wishes»[{", "", "", 6), ("line", "\x00«wishes»```\ufdd1{", "", "", 6),
-        ("line", "\x00«wishes»[{", "", "", 6), ("line", "\x00«wishes»[{", "", "", 6),
-        ("line", "\x00«wishes»{", "", "", 6), ("respelled", "\x00«/aside»", "", "", 6),
-        ("line", "\x00«wishes»", "", "\n", 6),
-        find=(
-            r"`(``[\w-]{0,16} «wishes» \[ \{)|«(?:(wishes» \[ «wishes» \[ \{)|(wishes» ```[\w-]{0,16} \{)|(wishes» \[ "
-            r"\{)|(wishes» \[ \{)|(wishes» \{)|(/aside»)|(wishes»)|(/»)|({}(?ai:wishes){}»{}\[{-}«{}(?ai:wishes){}»{}"
-            r"\[{}\{)|({}(?ai:wishes){}»{-}`{}`{}`{}[\w-]{0,16}{-}\{)|({}(?ai:wishes){}»{-}\[{}\{)|({}(?ai:wishes){}»{"
-            r"}\[{}\{)|({}(?ai:wishes){}»{-}\{)|({}[/\\]{}(?ai:aside){}»)|({}(?ai:wishes){}»))"
-        ), near=r"`(?=[`]|\Z)|«(?=[\t\n\r \-/W\\_w\|▁｜]|\Z)", width=277,
+    IN_REASONING = Markers(
+        reasoning_end=("«/aside»",), end=("«/»\n",),
+        line=(
+            "«wishes»[{", "«wishes»[\n«wishes»[{", "```\ufdd1\n«wishes»[{", "«wishes»\n{", "«wishes»\n[{",
+            "«wishes»\n```\ufdd1\n{", "«wishes»\n",
+        ), respelled=("line",), apart=("reasoning_end",), any_number=("«/aside»", "«wishes»"),
     )
-    IN_CONTENT = Scanner(
-        ("call", "```\ufdd1 «wishes» [ {", "", "", 0), ("call", "«wishes» [ «wishes» [ {", "", "", 0),
-        ("empty", "«wishes» [ ] «/wishes»", "", "", 0), ("empty", "«wishes» ] «/wishes»", "", "", 0),
-        ("empty", "«wishes» «/wishes»", "", "", 0), ("call", "«wishes» ```\ufdd1 {", "", "", 0),
-        ("call", "«wishes» [ {", "", "", 2), ("header", "«assistant»", "", " ", 0), ("call", "«wishes» [ {", "", "", 2),
-        ("call", "«wishes» {", "", "", 0), ("call", "«wishes»", "", "\n", 2), ("stray", "«/aside»", "", "", 0),
-        ("reasoning", "«aside»", "", "", 0), ("end", "«/»", "", "\n", 0),
-        ("call", "\x00«wishes»[«wishes»[{", "", "", 6), ("call", "\x00«wishes»```\ufdd1{", "", "", 6),
-        ("call", "\x00«wishes»[{", "", "", 6), ("call", "\x00«wishes»[{", "", "", 6),
-        ("call", "\x00«wishes»{", "", "", 6), ("call", "\x00«wishes»", "", "\n", 6),
-        find=(
-            r"`(``[\w-]{0,16} «wishes» \[ \{)|«(?:(wishes» \[ «wishes» \[ \{)|(wishes» \[ \] «/wishes»)|(wishes» \] «/"
-            r"wishes»)|(wishes» «/wishes»)|(wishes» ```[\w-]{0,16} \{)|(wishes» \[ \{)|(assistant»)|(wishes» \[ \{)|(w"
-            r"ishes» \{)|(wishes»)|(/aside»)|(aside»)|(/»)|({}(?ai:wishes){}»{}\[{-}«{}(?ai:wishes){}»{}\[{}\{)|({}(?a"
-            r"i:wishes){}»{-}`{}`{}`{}[\w-]{0,16}{-}\{)|({}(?ai:wishes){}»{-}\[{}\{)|({}(?ai:wishes){}»{}\[{}\{)|({}(?"
-            r"ai:wishes){}»{-}\{)|({}(?ai:wishes){}»))"
-        ), near=r"`(?=[`]|\Z)|«(?=[\t\n\r \-/W_aw\|▁｜]|\Z)", width=277,
+    IN_CONTENT = Markers(
+        reasoning=("«aside»",),
+        call=(
+            "«wishes»[{", "«wishes»[\n«wishes»[{", "```\ufdd1\n«wishes»[{", "«wishes»\n{", "«wishes»\n[{",
+            "«wishes»\n```\ufdd1\n{", "«wishes»\n",
+        ), end=("«/»\n",), header=("«assistant» ",), stray=("«/aside»",),
+        empty=("«wishes»[\n]«/wishes»", "«wishes»\n]«/wishes»", "«wishes»\n«/wishes»"), respelled=("call",),
+        any_number=("«wishes»",),
     )
-    BEFORE_CONTENT = Scanner(
-        ("bare", "[ {", "", "", 1), ("call", "```\ufdd1 «wishes» [ {", "", "", 0), ("bare", "{", "", "", 1),
-        ("call", "«wishes» [ «wishes» [ {", "", "", 0), ("empty", "«wishes» [ ] «/wishes»", "", "", 0),
-        ("empty", "«wishes» ] «/wishes»", "", "", 0), ("empty", "«wishes» «/wishes»", "", "", 0),
-        ("call", "«wishes» ```\ufdd1 {", "", "", 0), ("call", "«wishes» [ {", "", "", 2),
-        ("header", "«assistant»", "", " ", 0), ("call", "«wishes» [ {", "", "", 2), ("call", "«wishes» {", "", "", 0),
-        ("call", "«wishes»", "", "\n", 2), ("stray", "«/aside»", "", "", 0), ("reasoning", "«aside»", "", "", 0),
-        ("end", "«/»", "", "\n", 0), ("call", "\x00«wishes»[«wishes»[{", "", "", 6),
-        ("call", "\x00«wishes»```\ufdd1{", "", "", 6), ("call", "\x00«wishes»[{", "", "", 6),
-        ("call", "\x00«wishes»[{", "", "", 6), ("call", "\x00«wishes»{", "", "", 6),
-        ("call", "\x00«wishes»", "", "\n", 6), ("reasoning", "\x00«aside»", "", "", 6),
-        find=(
-            r"\[( \{)|`(``[\w-]{0,16} «wishes» \[ \{)|\{()|«(?:(wishes» \[ «wishes» \[ \{)|(wishes» \[ \] «/wishes»)|("
-            r"wishes» \] «/wishes»)|(wishes» «/wishes»)|(wishes» ```[\w-]{0,16} \{)|(wishes» \[ \{)|(assistant»)|(wish"
-            r"es» \[ \{)|(wishes» \{)|(wishes»)|(/aside»)|(aside»)|(/»)|({}(?ai:wishes){}»{}\[{-}«{}(?ai:wishes){}»{}"
-            r"\[{}\{)|({}(?ai:wishes){}»{-}`{}`{}`{}[\w-]{0,16}{-}\{)|({}(?ai:wishes){}»{-}\[{}\{)|({}(?ai:wishes){}»{"
-            r"}\[{}\{)|({}(?ai:wishes){}»{-}\{)|({}(?ai:wishes){}»)|({}(?ai:aside){}»))"
-        ), near=r"\[|`(?=[`]|\Z)|\{|«(?=[\t\n\r \-/AW_aw\|▁｜]|\Z)", width=277,
+    BEFORE_CONTENT = Markers(
+        reasoning=("«aside»",),
+        call=(
+            "«wishes»[{", "«wishes»[\n«wishes»[{", "```\ufdd1\n«wishes»[{", "«wishes»\n{", "«wishes»\n[{",
+            "«wishes»\n```\ufdd1\n{", "«wishes»\n",
+        ), end=("«/»\n",), header=("«assistant» ",), stray=("«/aside»",),
+        empty=("«wishes»[\n]«/wishes»", "«wishes»\n]«/wishes»", "«wishes»\n«/wishes»"), bare=("[{", "{"),
+        respelled=("call", "reasoning"), any_number=("«wishes»", "«aside»"),
     )
-    REASONING_AGAIN = Scanner(("reasoning", "«aside»", "", "", 0), find="«(aside»)", near=r"«(?=[a]|\Z)", width=8)
+    REASONING_AGAIN = Markers(reasoning=("«aside»",))
     OPENERS = (
         "«wishes» [ «wishes» [ {", "«wishes» ```\ufdd1 {", "«wishes» [ {", "«wishes» [ {", "«wishes» {", "«wishes»",
     )
@@ -182,14 +154,8 @@ class StreamParser(CallObjects):
     )
     LONE_OPENERS = ("[{", "{")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
-        ("mark", "] «/wishes»", "", "", 0), ("mark", "```\ufdd1 «wishes» [ {", "", "", 0),
-        ("mark", "«assistant»", "", "", 0), ("mark", "«/wishes»", "", "", 1), ("mark", "«wishes»", "", "", 1),
-        ("mark", "«/»", "", "", 0),
-        find=r"\]( «/wishes»)|`(``[\w-]{0,16} «wishes» \[ \{)|«(?:(assistant»)|(/wishes»)|(wishes»)|(/»))",
-        near=r"\]|`(?=[`]|\Z)|«(?=[/aw]|\Z)", width=224, first="]`«",
-    )
-    LEFT_OVER = Scanner(("call", "«wishes» [", "", "", 0), find=r"«(wishes» \[)", near=r"«(?=[w]|\Z)", width=74)
+    BREAKS = Markers(mark=("]«/wishes»", "«/wishes»", "```\ufdd1\n«wishes»[{", "«wishes»", "«/»", "«assistant»"))
+    LEFT_OVER = Markers(call=("«wishes»[",))
     GARBLED = (
         Pattern("((?!))|[()/<>\\[\\\\\\]{\\|}«»＜＞｜][()/<>\\[\\\\\\]{\\|}«»＜＞｜\\s]{0,7}(?:(?ai:wishes))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[)/>\\\\\\]\\|}»＞｜]{0,4}"),
         "()/<>[\\]{|}«»＜＞｜", ("wishes",),
@@ -197,42 +163,25 @@ class StreamParser(CallObjects):
     USUAL_NEXT = ExpectedText(', {"name": "')
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True
-    AFTER_CALL = Scanner(
-        ("separator", ",", "", " ", 0), ("call", "; {", "", "", 0), ("closed", "] «/wishes»", "", "", 1),
-        ("closed", "]", "", "", 2), ("call", "```\ufdd1 «wishes» [ {", "", "", 0), ("call", "{", "", "", 1),
-        ("call", "«wishes» [ «wishes» [ {", "", "", 0), ("empty", "«wishes» [ ] «/wishes»", "", "", 0),
-        ("empty", "«wishes» ] «/wishes»", "", "", 0), ("empty", "«wishes» «/wishes»", "", "", 0),
-        ("call", "«wishes» ```\ufdd1 {", "", "", 0), ("call", "«wishes» [ {", "", "", 2),
-        ("header", "«assistant»", "", " ", 0), ("call", "«wishes» [ {", "", "", 2), ("call", "«wishes» {", "", "", 0),
-        ("closed", "«/wishes»", "", "", 1), ("call", "«wishes»", "", "\n", 2), ("stray", "«/aside»", "", "", 0),
-        ("reasoning", "«aside»", "", "", 0), ("end", "«/»", "", "\n", 0),
-        ("call", "\x00«wishes»[«wishes»[{", "", "", 6), ("call", "\x00«wishes»```\ufdd1{", "", "", 6),
-        ("call", "\x00«wishes»[{", "", "", 6), ("call", "\x00«wishes»[{", "", "", 6),
-        ("call", "\x00«wishes»{", "", "", 6), ("closed", "\x00«/wishes»", "", "", 6),
-        ("call", "\x00«wishes»", "", "\n", 6),
-        find=(
-            r",()|;( \{)|\](?:( «/wishes»)|())|`(``[\w-]{0,16} «wishes» \[ \{)|\{()|«(?:(wishes» \[ «wishes» \[ \{)|(w"
-            r"ishes» \[ \] «/wishes»)|(wishes» \] «/wishes»)|(wishes» «/wishes»)|(wishes» ```[\w-]{0,16} \{)|(wishes» "
-            r"\[ \{)|(assistant»)|(wishes» \[ \{)|(wishes» \{)|(/wishes»)|(wishes»)|(/aside»)|(aside»)|(/»)|({}(?ai:wi"
-            r"shes){}»{}\[{-}«{}(?ai:wishes){}»{}\[{}\{)|({}(?ai:wishes){}»{-}`{}`{}`{}[\w-]{0,16}{-}\{)|({}(?ai:wishe"
-            r"s){}»{-}\[{}\{)|({}(?ai:wishes){}»{}\[{}\{)|({}(?ai:wishes){}»{-}\{)|({}[/\\]{}(?ai:wishes){}»)|({}(?ai:"
-            "wishes){}»))"
-        ), near=r",|;|\]|`(?=[`]|\Z)|\{|«(?=[\t\n\r \-/W\\_aw\|▁｜]|\Z)", width=277,
+    AFTER_CALL = Markers(
+        call=(
+            "{", "«wishes»[{", "«wishes»[\n«wishes»[{", "```\ufdd1\n«wishes»[{", "«wishes»\n{", "«wishes»\n[{",
+            "«wishes»\n```\ufdd1\n{", "«wishes»\n", ";\n{",
+        ), separator=(", ",), closed=("]«/wishes»", "]", "«/wishes»"), reasoning=("«aside»",), end=("«/»\n",),
+        header=("«assistant» ",), stray=("«/aside»",),
+        empty=("«wishes»[\n]«/wishes»", "«wishes»\n]«/wishes»", "«wishes»\n«/wishes»"), respelled=("call", "closed"),
+        any_number=("«/wishes»", "«wishes»"),
     )
-    AFTER_TURN = Scanner(
-        ("call", "```\ufdd1 «wishes» [ {", "", "", 1), ("header", "«assistant» «wishes» [ «wishes» [ {", "", "", 0),
-        ("header", "«assistant» ```\ufdd1 «wishes» [ {", "", "", 0),
-        ("header", "«assistant» «wishes» ```\ufdd1 {", "", "", 0), ("header", "«assistant» «wishes» [ {", "", "", 2),
-        ("header", "«assistant» «wishes» [ {", "", "", 2), ("header", "«assistant» «wishes» {", "", "", 0),
-        ("call", "«wishes» [ «wishes» [ {", "", "", 1), ("header", "«assistant» «wishes»", "", "\n", 2),
-        ("call", "«wishes» ```\ufdd1 {", "", "", 1), ("call", "«wishes» [ {", "", "", 2),
-        ("call", "«wishes» [ {", "", "", 2), ("call", "«wishes» {", "", "", 1), ("call", "«wishes»", "", "\n", 2),
-        find=(
-            r"`(``[\w-]{0,16} «wishes» \[ \{)|«(?:(assistant» «wishes» \[ «wishes» \[ \{)|(assistant» ```[\w-]{0,16} «"
-            r"wishes» \[ \{)|(assistant» «wishes» ```[\w-]{0,16} \{)|(assistant» «wishes» \[ \{)|(assistant» «wishes» "
-            r"\[ \{)|(assistant» «wishes» \{)|(wishes» \[ «wishes» \[ \{)|(assistant» «wishes»)|(wishes» ```[\w-]{0,16"
-            r"} \{)|(wishes» \[ \{)|(wishes» \[ \{)|(wishes» \{)|(wishes»))"
-        ), near=r"`(?=[`]|\Z)|«(?=[aw]|\Z)", width=353,
+    AFTER_TURN = Markers(
+        call=(
+            "«wishes»[{", "«wishes»[\n«wishes»[{", "```\ufdd1\n«wishes»[{", "«wishes»\n{", "«wishes»\n[{",
+            "«wishes»\n```\ufdd1\n{", "«wishes»\n",
+        ),
+        header=(
+            "«assistant» «wishes»[{", "«assistant» «wishes»[\n«wishes»[{", "«assistant» ```\ufdd1\n«wishes»[{",
+            "«assistant» «wishes»\n{", "«assistant» «wishes»\n[{", "«assistant» «wishes»\n```\ufdd1\n{",
+            "«assistant» «wishes»\n",
+        ),
     )
 
     def _reasoning(self) -> bool:

@@ -16,10 +16,10 @@ if __package__:
     from ._tplc_runtime import (
         Delta,
         ExpectedText,
+        Markers,
         Message,
         Pattern,
         RawPairs,
-        Scanner,
         ValueWords,
         checked_text,
         require_runtime,
@@ -29,10 +29,10 @@ else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         Delta,
         ExpectedText,
+        Markers,
         Message,
         Pattern,
         RawPairs,
-        Scanner,
         ValueWords,
         checked_text,
         require_runtime,
@@ -79,69 +79,36 @@ class StreamParser(RawPairs):
     HAS_REASONING = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
-    IN_REASONING = Scanner(
-        ("line", "[ability] [ability]", "\n", "", 0), ("line", "[ability]", "\n", "", 2),
-        ("end", "[@user@]", "", "", 0), ("reasoning_end", "[/mull]", "", "\n", 0),
-        ("line", "\x00[ability][ability]", "\n", "", 6), ("line", "\x00[ability]", "\n", "", 6),
-        ("end", "\x00[@user@]", "", "", 6), ("respelled", "\x00[/mull]", "", "\n", 6),
-        ("line", "```\ufdd1 [ability]", "", "", 0),
-        find=(
-            r"\[(?:(ability\] \[ability\])|(ability\])|(@user@\])|(/mull\])|({}(?ai:ability){}\]{-}\[{}(?ai:ability){}"
-            r"\])|({}(?ai:ability){}\])|({}@{}(?ai:user){}@{}\])|({}[/\\]{}(?ai:mull){}\]))|`(``[\w-]{0,16} \[ability"
-            r"\])"
-        ), near=r"\[(?=[\t\n\r \-/@A\\_a\|▁｜]|\Z)|`(?=[`]|\Z)", width=224, leads="\n",
+    IN_REASONING = Markers(
+        reasoning_end=("[/mull]\n",), end=("[@user@]",),
+        line=("\n[ability]", "\n[ability]\n[ability]", "```\ufdd1\n[ability]"), respelled=("line", "end"),
+        apart=("reasoning_end",), any_number=("[ability]", "[@user@]", "[/mull]"),
     )
-    IN_CONTENT = Scanner(
-        ("empty", "[ability] [/ability]", "", "", 0), ("call", "[ability] [ability]", "\n", "", 0),
-        ("call", "[ability]", "\n", "", 2), ("end", "[@user@]", "", "", 0), ("header", "[@bot@]", "", "", 0),
-        ("stray", "[/mull]", "", "\n", 0), ("reasoning", "[mull]", "\n", "", 0),
-        ("call", "\x00[ability][ability]", "\n", "", 6), ("call", "\x00[ability]", "\n", "", 6),
-        ("end", "\x00[@user@]", "", "", 6), ("call", "```\ufdd1 [ability]", "", "", 0),
-        find=(
-            r"\[(?:(ability\] \[/ability\])|(ability\] \[ability\])|(ability\])|(@user@\])|(@bot@\])|(/mull\])|(mull\]"
-            r")|({}(?ai:ability){}\]{-}\[{}(?ai:ability){}\])|({}(?ai:ability){}\])|({}@{}(?ai:user){}@{}\]))|`(``[\w-"
-            r"]{0,16} \[ability\])"
-        ), near=r"\[(?=[\t\n\r \-/@A_am\|▁｜]|\Z)|`(?=[`]|\Z)", width=224, leads="\n",
+    IN_CONTENT = Markers(
+        reasoning=("\n[mull]",), call=("\n[ability]", "\n[ability]\n[ability]", "```\ufdd1\n[ability]"),
+        end=("[@user@]",), header=("[@bot@]",), stray=("[/mull]\n",), empty=("[ability]\n[/ability]",),
+        respelled=("call", "end"), any_number=("[ability]", "[@user@]"),
     )
-    BEFORE_CONTENT = Scanner(
-        ("empty", "[ability] [/ability]", "", "", 0), ("call", "[ability] [ability]", "\n", "", 0),
-        ("call", "[ability]", "\n", "", 2), ("end", "[@user@]", "", "", 0), ("header", "[@bot@]", "", "", 0),
-        ("stray", "[/mull]", "", "\n", 0), ("reasoning", "[mull]", "\n", "", 0),
-        ("call", "\x00[ability][ability]", "\n", "", 6), ("call", "\x00[ability]", "\n", "", 6),
-        ("end", "\x00[@user@]", "", "", 6), ("reasoning", "\x00[mull]", "\n", "", 6),
-        ("call", "```\ufdd1 [ability]", "", "", 0),
-        find=(
-            r"\[(?:(ability\] \[/ability\])|(ability\] \[ability\])|(ability\])|(@user@\])|(@bot@\])|(/mull\])|(mull\]"
-            r")|({}(?ai:ability){}\]{-}\[{}(?ai:ability){}\])|({}(?ai:ability){}\])|({}@{}(?ai:user){}@{}\])|({}(?ai:m"
-            r"ull){}\]))|`(``[\w-]{0,16} \[ability\])"
-        ), near=r"\[(?=[\t\n\r \-/@AM_am\|▁｜]|\Z)|`(?=[`]|\Z)", width=224, leads="\n",
+    BEFORE_CONTENT = Markers(
+        reasoning=("\n[mull]",), call=("\n[ability]", "\n[ability]\n[ability]", "```\ufdd1\n[ability]"),
+        end=("[@user@]",), header=("[@bot@]",), stray=("[/mull]\n",), empty=("[ability]\n[/ability]",),
+        respelled=("call", "end", "reasoning"), any_number=("[ability]", "[@user@]", "[mull]"),
     )
-    REASONING_AGAIN = Scanner(
-        ("reasoning", "[mull]", "\n", "", 0), find=r"\[(mull\])", near=r"\[(?=[m]|\Z)", width=7, leads="\n"
-    )
+    REASONING_AGAIN = Markers(reasoning=("\n[mull]",))
     OPENERS = ("[ability] [ability]", "[ability]")
     # call = name arguments
     HEADER = (
         (
-            "name",
-            Scanner(
-                ("next", "[/ability]", "", "", 0), ("next", "[k]", "", "", 0), ("next", "\x00[/ability]", "", "", 6),
-                find=r"\[(?:(/ability\])|(k\])|({}[/\\]{}(?ai:ability){}\]))", near=r"\[(?=[\t\n\r \-/\\_k\|▁｜]|\Z)",
-                width=115,
-            ), "\n", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(?:(/ability\])|(k\])))"), (None, None),
+            "name", Markers(next=("[k]", "[/ability]"), respelled=("next",)), "\n",
+            Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(?:(/ability\])|(k\])))"), (None, None),
         ),
     )
     HEADER_PARTS = ("[ability]", "ability", "[", "]")
     HEADER_TEXTS = Pattern(
         "(?:\\[ability\\]|ability|\\[|\\]|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
     )
-    BREAKS = Scanner(
-        ("mark", "[/ability]", "", "", 0), ("mark", "[ability]", "", "", 1), ("mark", "[@user@]", "", "", 0),
-        ("mark", "[@bot@]", "", "", 0), ("mark", "```\ufdd1 [ability]", "", "", 0),
-        find=r"\[(?:(/ability\])|(ability\])|(@user@\])|(@bot@\]))|`(``[\w-]{0,16} \[ability\])",
-        near=r"\[(?=[/@a]|\Z)|`(?=[`]|\Z)", width=95, first="[`",
-    )
-    LEFT_OVER = Scanner(("call", "[ability]", "", "", 0), find=r"\[(ability\])", near=r"\[(?=[a]|\Z)", width=10)
+    BREAKS = Markers(mark=("[/ability]", "[ability]", "```\ufdd1\n[ability]", "[@user@]", "[@bot@]"))
+    LEFT_OVER = Markers(call=("[ability]",))
     GARBLED = (
         Pattern("([()/<>\\[\\\\\\]{\\|}＜＞｜][()/<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:ability))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[)/>\\\\\\]\\|}＞｜]{0,4})"),
         "()/<>[\\]{|}＜＞｜", ("ability",),
@@ -153,21 +120,14 @@ class StreamParser(RawPairs):
     # arguments = ("[k]" key "[/k]\n[v]" value)*
     PAIR = (
         (
-            "key", Scanner(("suffix", "[/k] [v]", "", "", 0), find=r"\[(/k\] \[v\])", near=r"\[(?=[/]|\Z)", width=73),
-            "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(/k\]\s{0,64}\[v\]))"), ("",),
+            "key", Markers(suffix=("[/k]\n[v]",)), "",
+            Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(/k\]\s{0,64}\[v\]))"), ("",),
         ),
     )
-    BETWEEN = Scanner(
-        ("next", "[ability] [ability]", "\n", "", 0), ("next", "[/ability]", "", "", 0),
-        ("next", "[ability]", "\n", "", 2), ("next", "[@user@]", "", "", 0), ("skip", "[/v]", "", "", 0),
-        ("pair", "[k]", "", "", 0), ("next", "\x00[ability][ability]", "\n", "", 6),
-        ("next", "\x00[/ability]", "", "", 6), ("next", "\x00[ability]", "\n", "", 6),
-        ("next", "\x00[@user@]", "", "", 6), ("next", "```\ufdd1 [ability]", "", "", 0),
-        find=(
-            r"\[(?:(ability\] \[ability\])|(/ability\])|(ability\])|(@user@\])|(/v\])|(k\])|({}(?ai:ability){}\]{-}\[{"
-            r"}(?ai:ability){}\])|({}[/\\]{}(?ai:ability){}\])|({}(?ai:ability){}\])|({}@{}(?ai:user){}@{}\]))|`(``[\w"
-            r"-]{0,16} \[ability\])"
-        ), near=r"\[(?=[\t\n\r \-/@A\\_ak\|▁｜]|\Z)|`(?=[`]|\Z)", width=224, leads="\n",
+    BETWEEN = Markers(
+        pair=("[k]",), skip=("[/v]",),
+        next=("[/ability]", "\n[ability]", "\n[ability]\n[ability]", "```\ufdd1\n[ability]", "[@user@]"),
+        respelled=("next",),
     )
     USUAL_PAIR = ExpectedText("[k]")
     RESUMES = True
@@ -178,21 +138,12 @@ class StreamParser(RawPairs):
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )
-    AFTER_VALUE = Scanner(("end", "[/v]", "", "", 0), find=r"\[(/v\])", near=r"\[(?=[/]|\Z)", width=5)
-    LAST_CLOSER = Scanner(
-        ("mark", "[/ability]", "", "", 0), ("mark", "[ability]", "", "", 0), ("mark", "[@user@]", "", "", 0),
-        ("end", "[/v]", "", "", 0), ("mark", "[k]", "", "", 0),
-        find=r"\[(?:(/ability\])|(ability\])|(@user@\])|(/v\])|(k\]))", near=r"\[(?=[/@ak]|\Z)", width=11,
-    )
+    AFTER_VALUE = Markers(end=("[/v]",))
+    LAST_CLOSER = Markers(mark=("[k]", "[/ability]", "[ability]", "[@user@]"), end=("[/v]",))
     USUAL_ENDS = ExpectedText("[/v]\n[k]", "[/v]\n[/ability")
     NEXT_PAIR = (
-        Scanner(
-            ("break", "[/ability]", "", "", 0), ("break", "[ability]", "", "", 0), ("break", "[@user@]", "", "", 0),
-            ("break", "[@bot@]", "", "", 0), ("end", "[/v]", "", "", 0), ("next", "[k]", "\n", "", 0),
-            find=r"\[(?:(/ability\])|(ability\])|(@user@\])|(@bot@\])|(/v\])|(k\]))", near=r"\[(?=[/@ak]|\Z)", width=11,
-            leads="\n",
-        ),
-        Scanner(("end", "[/k] [v]", "", "", 0), find=r"\[(/k\] \[v\])", near=r"\[(?=[/]|\Z)", width=73),
+        Markers(end=("[/v]",), next=("\n[k]",), breaks=("[/ability]", "[ability]", "[@user@]", "[@bot@]")),
+        Markers(end=("[/k]\n[v]",)),
     )
     NEXT_PAIR_OPENER = "[k]"
     NEXT_UNOPENED = "[/k]\n[v]"
@@ -202,30 +153,17 @@ class StreamParser(RawPairs):
         Pattern(r"(?s:\[/ability\].{0,160}\Z|\[(?:/(?:a(?:b(?:i(?:l(?:i(?:t(?:y(?:\])?)?)?)?)?)?)?)?)?\Z)"),
         Pattern("(?!)"), Pattern("(?!)"),
     )
-    AFTER_CALL = Scanner(
-        ("call", ", [ability] [ability]", "", "", 0), ("call", ", [ability]", "", "", 2),
-        ("call", "; [ability] [ability]", "", "", 0), ("call", "; [ability]", "", "", 2),
-        ("empty", "[ability] [/ability]", "", "", 0), ("call", "[ability] [ability]", "", "", 1),
-        ("closed", "[/ability]", "", "", 1), ("call", "[ability]", "", "", 2), ("end", "[@user@]", "", "", 0),
-        ("header", "[@bot@]", "", "", 0), ("stray", "[/mull]", "", "\n", 0), ("reasoning", "[mull]", "\n", "", 0),
-        ("call", "\x00[ability][ability]", "", "", 6), ("closed", "\x00[/ability]", "", "", 6),
-        ("call", "\x00[ability]", "", "", 6), ("end", "\x00[@user@]", "", "", 6),
-        ("call", "```\ufdd1 [ability]", "", "", 0),
-        find=(
-            r",(?:( \[ability\] \[ability\])|( \[ability\]))|;(?:( \[ability\] \[ability\])|( \[ability\]))|\[(?:(abil"
-            r"ity\] \[/ability\])|(ability\] \[ability\])|(/ability\])|(ability\])|(@user@\])|(@bot@\])|(/mull\])|(mul"
-            r"l\])|({}(?ai:ability){}\]{-}\[{}(?ai:ability){}\])|({}[/\\]{}(?ai:ability){}\])|({}(?ai:ability){}\])|({"
-            r"}@{}(?ai:user){}@{}\]))|`(``[\w-]{0,16} \[ability\])"
-        ), near=r",|;|\[(?=[\t\n\r \-/@A\\_am\|▁｜]|\Z)|`(?=[`]|\Z)", width=224, leads="\n",
+    AFTER_CALL = Markers(
+        call=(
+            "[ability]", "[ability]\n[ability]", "```\ufdd1\n[ability]", ",\n[ability]", ",\n[ability]\n[ability]",
+            ";\n[ability]", ";\n[ability]\n[ability]",
+        ), closed=("[/ability]",), reasoning=("\n[mull]",), end=("[@user@]",), header=("[@bot@]",),
+        stray=("[/mull]\n",), empty=("[ability]\n[/ability]",), respelled=("call", "closed", "end"),
+        any_number=("[/ability]", "[ability]", "[@user@]"),
     )
-    AFTER_TURN = Scanner(
-        ("header", "[@bot@] [ability] [ability]", "", "", 0), ("header", "[@bot@] ```\ufdd1 [ability]", "", "", 0),
-        ("call", "[ability] [ability]", "\n", "", 1), ("header", "[@bot@] [ability]", "", "", 2),
-        ("call", "[ability]", "\n", "", 2), ("call", "```\ufdd1 [ability]", "", "", 1),
-        find=(
-            r"\[(?:(@bot@\] \[ability\] \[ability\])|(@bot@\] ```[\w-]{0,16} \[ability\])|(ability\] \[ability\])|(@bo"
-            r"t@\] \[ability\])|(ability\]))|`(``[\w-]{0,16} \[ability\])"
-        ), near=r"\[(?=[@a]|\Z)|`(?=[`]|\Z)", width=167, leads="\n",
+    AFTER_TURN = Markers(
+        call=("\n[ability]", "\n[ability]\n[ability]", "```\ufdd1\n[ability]"),
+        header=("[@bot@] [ability]", "[@bot@] [ability]\n[ability]", "[@bot@] ```\ufdd1\n[ability]"),
     )
 
     def _reasoning(self) -> bool:

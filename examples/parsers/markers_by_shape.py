@@ -16,9 +16,9 @@ if __package__:
         CallObjects,
         Delta,
         ExpectedText,
+        Markers,
         Message,
         Pattern,
-        Scanner,
         Style,
         WholeCall,
         checked_text,
@@ -31,9 +31,9 @@ else:
         CallObjects,
         Delta,
         ExpectedText,
+        Markers,
         Message,
         Pattern,
-        Scanner,
         Style,
         WholeCall,
         checked_text,
@@ -84,51 +84,30 @@ class StreamParser(CallObjects):
     HAS_REASONING = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
-    IN_REASONING = Scanner(
-        ("final_end", "#top#", "", "", 0), ("unclosed", "(~assistant~) (~aside~)", "", "", 0),
-        ("unclosed", "(~assistant~) (~answer~)", "", "", 0), ("line", "(~do~) (~do~) {", "", "", 0),
-        ("line", "(~do~) ```\ufdd1 {", "", "", 0), ("unclosed", "(~answer~)", "", "", 1),
-        ("reasoning_end", "(~/muse~)", "", "\n", 0), ("line", "(~do~) [ {", "", "", 0),
-        ("unclosed", "(~aside~)", "\n\n", "", 1), ("line", "(~do~) {", "", "", 2), ("end", "(~end~)", "", "", 0),
-        ("line", "(~do~) {", "", "", 2), ("line", "(~do~)", "", "\n", 2), ("line", "```\ufdd1 (~do~) {", "", "", 0),
-        find=(
-            r"#(top#)|\((?:(~assistant~\) \(~aside~\))|(~assistant~\) \(~answer~\))|(~do~\) \(~do~\) \{)|(~do~\) ```["
-            r"\w-]{0,16} \{)|(~answer~\))|(~/muse~\))|(~do~\) \[ \{)|(~aside~\))|(~do~\) \{)|(~end~\))|(~do~\) \{)|(~d"
-            r"o~\)))|`(``[\w-]{0,16} \(~do~\) \{)"
-        ), near=r"#(?=[t]|\Z)|\((?=[\~]|\Z)|`(?=[`]|\Z)", width=158, leads="\n\n",
+    IN_REASONING = Markers(
+        reasoning_end=("(~/muse~)\n",), end=("(~end~)",), final_end=("#top#",),
+        line=(
+            "(~do~){", "(~do~)\n(~do~){", "```\ufdd1\n(~do~){", "(~do~)\n{", "(~do~)\n[{", "(~do~)\n```\ufdd1\n{",
+            "(~do~)\n",
+        ), unclosed=("(~answer~)", "\n\n(~aside~)", "(~assistant~)(~answer~)", "(~assistant~)\n\n(~aside~)"),
     )
-    IN_CONTENT = Scanner(
-        ("final_end", "#top#", "", "", 0), ("call", "(~do~) (~do~) {", "", "", 0),
-        ("empty", "(~do~) (~/do~)", "", "", 0), ("call", "(~do~) ```\ufdd1 {", "", "", 0),
-        ("header", "(~assistant~)", "", "", 0), ("content", "(~answer~)", "", "", 0),
-        ("content_end", "(~/aside~)", "", "", 0), ("content", "(~aside~)", "\n\n", "", 0),
-        ("call", "(~do~) [ {", "", "", 0), ("stray", "(~/muse~)", "", "\n", 0), ("reasoning", "(~muse~)", "", "", 0),
-        ("call", "(~do~) {", "", "", 2), ("call", "(~do~) {", "", "", 2), ("end", "(~end~)", "", "", 0),
-        ("call", "(~do~)", "", "\n", 2), ("call", "```\ufdd1 (~do~) {", "", "", 0),
-        find=(
-            r"#(top#)|\((?:(~do~\) \(~do~\) \{)|(~do~\) \(~/do~\))|(~do~\) ```[\w-]{0,16} \{)|(~assistant~\))|(~answer"
-            r"~\))|(~/aside~\))|(~aside~\))|(~do~\) \[ \{)|(~/muse~\))|(~muse~\))|(~do~\) \{)|(~do~\) \{)|(~end~\))|(~"
-            r"do~\)))|`(``[\w-]{0,16} \(~do~\) \{)"
-        ), near=r"#(?=[t]|\Z)|\((?=[\~]|\Z)|`(?=[`]|\Z)", width=158, leads="\n\n",
+    IN_CONTENT = Markers(
+        reasoning=("(~muse~)",), content=("(~answer~)", "\n\n(~aside~)"), content_end=("(~/aside~)",),
+        call=(
+            "(~do~){", "(~do~)\n(~do~){", "```\ufdd1\n(~do~){", "(~do~)\n{", "(~do~)\n[{", "(~do~)\n```\ufdd1\n{",
+            "(~do~)\n",
+        ), end=("(~end~)",), final_end=("#top#",), header=("(~assistant~)",), stray=("(~/muse~)\n",),
+        empty=("(~do~)\n(~/do~)",),
     )
-    BEFORE_CONTENT = Scanner(
-        ("final_end", "#top#", "", "", 0), ("call", "(~do~) (~do~) {", "", "", 0),
-        ("empty", "(~do~) (~/do~)", "", "", 0), ("call", "(~do~) ```\ufdd1 {", "", "", 0),
-        ("header", "(~assistant~)", "", "", 0), ("content", "(~answer~)", "", "", 0),
-        ("content_end", "(~/aside~)", "", "", 0), ("content", "(~aside~)", "\n\n", "", 0),
-        ("call", "(~do~) [ {", "", "", 0), ("stray", "(~/muse~)", "", "\n", 0), ("reasoning", "(~muse~)", "", "", 0),
-        ("call", "(~do~) {", "", "", 2), ("call", "(~do~) {", "", "", 2), ("end", "(~end~)", "", "", 0),
-        ("call", "(~do~)", "", "\n", 2), ("bare", "[ {", "", "", 1), ("call", "```\ufdd1 (~do~) {", "", "", 0),
-        ("bare", "{", "", "", 1),
-        find=(
-            r"#(top#)|\((?:(~do~\) \(~do~\) \{)|(~do~\) \(~/do~\))|(~do~\) ```[\w-]{0,16} \{)|(~assistant~\))|(~answer"
-            r"~\))|(~/aside~\))|(~aside~\))|(~do~\) \[ \{)|(~/muse~\))|(~muse~\))|(~do~\) \{)|(~do~\) \{)|(~end~\))|(~"
-            r"do~\)))|\[( \{)|`(``[\w-]{0,16} \(~do~\) \{)|\{()"
-        ), near=r"#(?=[t]|\Z)|\((?=[\~]|\Z)|\[|`(?=[`]|\Z)|\{", width=158, leads="\n\n",
+    BEFORE_CONTENT = Markers(
+        reasoning=("(~muse~)",), content=("(~answer~)", "\n\n(~aside~)"), content_end=("(~/aside~)",),
+        call=(
+            "(~do~){", "(~do~)\n(~do~){", "```\ufdd1\n(~do~){", "(~do~)\n{", "(~do~)\n[{", "(~do~)\n```\ufdd1\n{",
+            "(~do~)\n",
+        ), end=("(~end~)",), final_end=("#top#",), header=("(~assistant~)",), stray=("(~/muse~)\n",),
+        empty=("(~do~)\n(~/do~)",), bare=("{", "[{"),
     )
-    REASONING_AGAIN = Scanner(
-        ("reasoning", "(~muse~)", "", "", 0), find=r"\((~muse~\))", near=r"\((?=[\~]|\Z)", width=9
-    )
+    REASONING_AGAIN = Markers(reasoning=("(~muse~)",))
     OPENERS = ("(~do~) (~do~) {", "(~do~) ```\ufdd1 {", "(~do~) [ {", "(~do~) {", "(~do~) {", "(~do~)")
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
@@ -158,45 +137,29 @@ class StreamParser(CallObjects):
     )
     LONE_OPENERS = ("{", "[{")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
-        ("mark", "(~assistant~)", "", "", 0), ("mark", "(~/do~)", "", "", 0), ("mark", "(~end~)", "", "", 0),
-        ("mark", "(~do~)", "", "", 1), ("mark", "```\ufdd1 (~do~) {", "", "", 0),
-        find=r"\((?:(~assistant~\))|(~/do~\))|(~end~\))|(~do~\)))|`(``[\w-]{0,16} \(~do~\) \{)",
-        near=r"\((?=[\~]|\Z)|`(?=[`]|\Z)", width=157, first="(`",
-    )
-    LEFT_OVER = Scanner(("call", "(~do~)", "", "", 0), find=r"\((~do~\))", near=r"\((?=[\~]|\Z)", width=7)
+    BREAKS = Markers(mark=("(~/do~)", "```\ufdd1\n(~do~){", "(~do~)", "(~end~)", "(~assistant~)"))
+    LEFT_OVER = Markers(call=("(~do~)",))
     USUAL_NEXT = ExpectedText(', {"call": "')
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True
-    AFTER_CALL = Scanner(
-        ("final_end", "#top#", "", "", 0), ("call", "(~do~) (~do~) {", "", "", 0),
-        ("empty", "(~do~) (~/do~)", "", "", 0), ("call", "(~do~) ```\ufdd1 {", "", "", 0),
-        ("header", "(~assistant~)", "", "", 0), ("content", "(~answer~)", "", "", 0),
-        ("content_end", "(~/aside~)", "", "", 0), ("call", "(~do~) [ {", "", "", 0),
-        ("content", "(~aside~)", "\n\n", "", 0), ("stray", "(~/muse~)", "", "\n", 0), ("call", "(~do~) {", "", "", 2),
-        ("reasoning", "(~muse~)", "", "", 0), ("call", "(~do~) {", "", "", 2), ("closed", "(~/do~)", "", "", 1),
-        ("end", "(~end~)", "", "", 0), ("call", "(~do~)", "", "\n", 2), ("separator", ",", "", " ", 0),
-        ("call", "; {", "", "", 0), ("call", "```\ufdd1 (~do~) {", "", "", 0), ("call", "{", "", "", 1),
-        find=(
-            r"#(top#)|\((?:(~do~\) \(~do~\) \{)|(~do~\) \(~/do~\))|(~do~\) ```[\w-]{0,16} \{)|(~assistant~\))|(~answer"
-            r"~\))|(~/aside~\))|(~do~\) \[ \{)|(~aside~\))|(~/muse~\))|(~do~\) \{)|(~muse~\))|(~do~\) \{)|(~/do~\))|(~"
-            r"end~\))|(~do~\)))|,()|;( \{)|`(``[\w-]{0,16} \(~do~\) \{)|\{()"
-        ), near=r"#(?=[t]|\Z)|\((?=[\~]|\Z)|,|;|`(?=[`]|\Z)|\{", width=158, leads="\n\n",
+    AFTER_CALL = Markers(
+        call=(
+            "{", "(~do~){", "(~do~)\n(~do~){", "```\ufdd1\n(~do~){", "(~do~)\n{", "(~do~)\n[{", "(~do~)\n```\ufdd1\n{",
+            "(~do~)\n", ";\n{",
+        ), separator=(", ",), closed=("(~/do~)",), reasoning=("(~muse~)",), content=("(~answer~)", "\n\n(~aside~)"),
+        content_end=("(~/aside~)",), end=("(~end~)",), final_end=("#top#",), header=("(~assistant~)",),
+        stray=("(~/muse~)\n",), empty=("(~do~)\n(~/do~)",),
     )
-    AFTER_TURN = Scanner(
-        ("header", "(~assistant~) (~do~) (~do~) {", "", "", 0),
-        ("header", "(~assistant~) (~do~) ```\ufdd1 {", "", "", 0),
-        ("header", "(~assistant~) ```\ufdd1 (~do~) {", "", "", 0), ("header", "(~assistant~) (~do~) [ {", "", "", 0),
-        ("header", "(~assistant~) (~do~) {", "", "", 2), ("header", "(~assistant~) (~do~) {", "", "", 2),
-        ("header", "(~assistant~) (~do~)", "", "\n", 2), ("call", "(~do~) (~do~) {", "", "", 1),
-        ("call", "(~do~) ```\ufdd1 {", "", "", 1), ("call", "(~do~) [ {", "", "", 1), ("call", "(~do~) {", "", "", 2),
-        ("call", "(~do~) {", "", "", 2), ("call", "(~do~)", "", "\n", 2), ("call", "```\ufdd1 (~do~) {", "", "", 1),
-        find=(
-            r"\((?:(~assistant~\) \(~do~\) \(~do~\) \{)|(~assistant~\) \(~do~\) ```[\w-]{0,16} \{)|(~assistant~\) ```["
-            r"\w-]{0,16} \(~do~\) \{)|(~assistant~\) \(~do~\) \[ \{)|(~assistant~\) \(~do~\) \{)|(~assistant~\) \(~do~"
-            r"\) \{)|(~assistant~\) \(~do~\))|(~do~\) \(~do~\) \{)|(~do~\) ```[\w-]{0,16} \{)|(~do~\) \[ \{)|(~do~\) "
-            r"\{)|(~do~\) \{)|(~do~\)))|`(``[\w-]{0,16} \(~do~\) \{)"
-        ), near=r"\((?=[\~]|\Z)|`(?=[`]|\Z)", width=236,
+    AFTER_TURN = Markers(
+        call=(
+            "(~do~){", "(~do~)\n(~do~){", "```\ufdd1\n(~do~){", "(~do~)\n{", "(~do~)\n[{", "(~do~)\n```\ufdd1\n{",
+            "(~do~)\n",
+        ),
+        header=(
+            "(~assistant~) (~do~){", "(~assistant~) (~do~)\n(~do~){", "(~assistant~) ```\ufdd1\n(~do~){",
+            "(~assistant~) (~do~)\n{", "(~assistant~) (~do~)\n[{", "(~assistant~) (~do~)\n```\ufdd1\n{",
+            "(~assistant~) (~do~)\n",
+        ),
     )
 
     def _reasoning(self) -> bool:

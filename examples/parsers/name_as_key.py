@@ -16,6 +16,7 @@ if __package__:
         CallObjects,
         Delta,
         ExpectedText,
+        Markers,
         Message,
         Pattern,
         Scanner,
@@ -31,6 +32,7 @@ else:
         CallObjects,
         Delta,
         ExpectedText,
+        Markers,
         Message,
         Pattern,
         Scanner,
@@ -98,26 +100,15 @@ class StreamParser(CallObjects):
         find=r"%(%)|\((?:(use \[ \(use \[ \{)|(use \[ \{))|`(``[\w-]{0,16} \(use \[ \{)|s(?:(cratch\)(?=\n|\Z)))",
         near=r"%(?=[%]|\Z)|\((?=[u]|\Z)|`(?=[`]|\Z)|s(?=[c]|\Z)", width=271, leads=" ",
     )
-    IN_CONTENT = Scanner(
-        ("header", "%answer%", "", "\n", 0), ("final_end", "%%", "", "\n", 0), ("call", "(use [ (use [ {", "", "", 0),
-        ("empty", "(use [ ] use)", "", "", 0), ("call", "(use [ {", "", "", 1),
-        ("call", "```\ufdd1 (use [ {", "", "", 0),
-        find=(
-            r"%(?:(answer%)|(%))|\((?:(use \[ \(use \[ \{)|(use \[ \] use\))|(use \[ \{))|`(``[\w-]{0,16} \(use \[ \{)"
-        ), near=r"%(?=[%a]|\Z)|\((?=[u]|\Z)|`(?=[`]|\Z)", width=271,
+    IN_CONTENT = Markers(
+        call=("(use [{", "(use [\n(use [{", "```\ufdd1\n(use [{"), final_end=("%%\n",), header=("%answer%\n",),
+        empty=("(use [\n] use)",),
     )
-    BEFORE_CONTENT = Scanner(
-        ("header", "%answer%", "", "\n", 0), ("final_end", "%%", "", "\n", 0), ("call", "(use [ (use [ {", "", "", 0),
-        ("empty", "(use [ ] use)", "", "", 0), ("reasoning", "(scratch ", "", " ", 2), ("call", "(use [ {", "", "", 1),
-        ("bare", "[ {", "", "", 1), ("call", "```\ufdd1 (use [ {", "", "", 0), ("bare", "{", "", "", 1),
-        find=(
-            r"%(?:(answer%)|(%))|\((?:(use \[ \(use \[ \{)|(use \[ \] use\))|(scratch(?!\w))|(use \[ \{))|\[( \{)|`(``"
-            r"[\w-]{0,16} \(use \[ \{)|\{()"
-        ), near=r"%(?=[%a]|\Z)|\((?=[su]|\Z)|\[|`(?=[`]|\Z)|\{", width=271,
+    BEFORE_CONTENT = Markers(
+        reasoning=("(scratch ",), call=("(use [{", "(use [\n(use [{", "```\ufdd1\n(use [{"), final_end=("%%\n",),
+        header=("%answer%\n",), empty=("(use [\n] use)",), bare=("[{", "{"),
     )
-    REASONING_AGAIN = Scanner(
-        ("reasoning", "(scratch ", "", " ", 2), find=r"\((scratch(?!\w))", near=r"\((?=[s]|\Z)", width=9
-    )
+    REASONING_AGAIN = Markers(reasoning=("(scratch ",))
     OPENERS = ("(use [ (use [ {", "(use [ {")
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("*",): "arguments"}
@@ -141,34 +132,19 @@ class StreamParser(CallObjects):
     )
     LONE_OPENERS = ("[{", "{")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
-        ("mark", "%answer%", "", "", 0), ("mark", "(use [ (use [ {", "", "", 0), ("mark", "(use [ {", "", "", 1),
-        ("mark", "] use)", "", "", 0), ("mark", "```\ufdd1 (use [ {", "", "", 0),
-        find=r"%(answer%)|\((?:(use \[ \(use \[ \{)|(use \[ \{))|\]( use\))|`(``[\w-]{0,16} \(use \[ \{)",
-        near=r"%(?=[a]|\Z)|\((?=[u]|\Z)|\]|`(?=[`]|\Z)", width=271, first="%(]`",
-    )
-    LEFT_OVER = Scanner(("call", "(use [", "", "", 0), find=r"\((use \[)", near=r"\((?=[u]|\Z)", width=71)
+    BREAKS = Markers(mark=("] use)", "(use [{", "(use [\n(use [{", "```\ufdd1\n(use [{", "%answer%"))
+    LEFT_OVER = Markers(call=("(use [",))
     USUAL_NEXT = ExpectedText(', {"')
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True
-    AFTER_CALL = Scanner(
-        ("header", "%answer%", "", "\n", 0), ("final_end", "%%", "", "\n", 0), ("call", "(use [ (use [ {", "", "", 0),
-        ("empty", "(use [ ] use)", "", "", 0), ("reasoning", "(scratch ", "", " ", 2), ("call", "(use [ {", "", "", 1),
-        ("separator", ",", "", " ", 0), ("call", "; {", "", "", 0), ("closed", "] use)", "", "", 1),
-        ("closed", "]", "", "", 2), ("call", "```\ufdd1 (use [ {", "", "", 0), ("call", "{", "", "", 1),
-        find=(
-            r"%(?:(answer%)|(%))|\((?:(use \[ \(use \[ \{)|(use \[ \] use\))|(scratch(?!\w))|(use \[ \{))|,()|;( \{)|"
-            r"\](?:( use\))|())|`(``[\w-]{0,16} \(use \[ \{)|\{()"
-        ), near=r"%(?=[%a]|\Z)|\((?=[su]|\Z)|,|;|\]|`(?=[`]|\Z)|\{", width=271,
+    AFTER_CALL = Markers(
+        call=("{", "(use [{", "(use [\n(use [{", "```\ufdd1\n(use [{", ";\n{"), separator=(", ",),
+        closed=("] use)", "]"), reasoning=("(scratch ",), final_end=("%%\n",), header=("%answer%\n",),
+        empty=("(use [\n] use)",),
     )
-    AFTER_TURN = Scanner(
-        ("header", "%answer% (use [ (use [ {", "", "", 0), ("header", "%answer% ```\ufdd1 (use [ {", "", "", 0),
-        ("header", "%answer% (use [ {", "", "", 0), ("call", "(use [ (use [ {", "", "", 1),
-        ("call", "(use [ {", "", "", 1), ("call", "```\ufdd1 (use [ {", "", "", 1),
-        find=(
-            r"%(?:(answer% \(use \[ \(use \[ \{)|(answer% ```[\w-]{0,16} \(use \[ \{)|(answer% \(use \[ \{))|\((?:(use"
-            r" \[ \(use \[ \{)|(use \[ \{))|`(``[\w-]{0,16} \(use \[ \{)"
-        ), near=r"%(?=[a]|\Z)|\((?=[u]|\Z)|`(?=[`]|\Z)", width=344,
+    AFTER_TURN = Markers(
+        call=("(use [{", "(use [\n(use [{", "```\ufdd1\n(use [{"),
+        header=("%answer% (use [{", "%answer% (use [\n(use [{", "%answer% ```\ufdd1\n(use [{"),
     )
 
     def _first_state(self) -> Callable[[Any], bool]:

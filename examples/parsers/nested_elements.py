@@ -17,9 +17,9 @@ if __package__:
         Delta,
         ElementPairs,
         ExpectedText,
+        Markers,
         Message,
         Pattern,
-        Scanner,
         ValueWords,
         checked_text,
         require_runtime,
@@ -30,9 +30,9 @@ else:
         Delta,
         ElementPairs,
         ExpectedText,
+        Markers,
         Message,
         Pattern,
-        Scanner,
         ValueWords,
         checked_text,
         require_runtime,
@@ -66,89 +66,52 @@ class StreamParser(ElementPairs):
     HAS_REASONING = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
-    IN_REASONING = Scanner(
-        ("line", '^<jobs> ^<job of=" ^<job of="', "", "", 0), ("line", '^<jobs> ^<jobs> ^<job of="', "", "", 0),
-        ("line", '^<jobs> ^<job of="', "", "", 2), ("line", "^<jobs> ^<job of", "", "", 2),
-        ("reasoning_end", "^</inner voice>", "", "", 0), ("line", '^<job of="', "", "", 1),
-        ("line", "^<job of", "", "", 2), ("line", "^<jobs>", "", "\n", 2), ("end", "^[.]^", "", "\n", 0),
-        ("line", '```\ufdd1 ^<jobs> ^<job of="', "", "", 0), ("line", '```\ufdd1 ^<job of="', "", "", 0),
-        find=(
-            r'\^(?:(<jobs> \^<job\s{1,64}of=" \^<job\s{1,64}of=")|(<jobs> \^<jobs> \^<job\s{1,64}of=")|(<jobs> \^<job'
-            r'\s{1,64}of=")|(<jobs> \^<job\s{1,64}of)|(</inner\s{1,64}voice>)|(<job\s{1,64}of=")|(<job\s{1,64}of)|(<jo'
-            r'bs>)|(\[\.\]\^))|`(?:(``[\w-]{0,16} \^<jobs> \^<job\s{1,64}of=")|(``[\w-]{0,16} \^<job\s{1,64}of="))'
-        ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=286,
-    )
-    IN_CONTENT = Scanner(
-        ("empty", '^<jobs> ^<job of=" ^</job> ^</jobs>', "", "", 0),
-        ("call", '^<jobs> ^<job of=" ^<job of="', "", "", 0), ("call", '^<jobs> ^<jobs> ^<job of="', "", "", 0),
-        ("empty", "^<jobs> ^</job> ^</jobs>", "", "", 0), ("call", '^<jobs> ^<job of="', "", "", 2),
-        ("empty", '^<job of=" ^</job>', "", "", 1), ("call", "^<jobs> ^<job of", "", "", 2),
-        ("empty", "^<jobs> ^</jobs>", "", "", 0), ("stray", "^</inner voice>", "", "", 0),
-        ("reasoning", "^<inner voice>", "", "", 0), ("header", "^[assistant]^", "", "", 0),
-        ("call", '^<job of="', "", "", 2), ("call", "^<job of", "", "", 2), ("call", "^<jobs>", "", "\n", 2),
-        ("end", "^[.]^", "", "\n", 0), ("call", '```\ufdd1 ^<jobs> ^<job of="', "", "", 0),
-        ("call", '```\ufdd1 ^<job of="', "", "", 0),
-        find=(
-            r'\^(?:(<jobs> \^<job\s{1,64}of=" \^</job> \^</jobs>)|(<jobs> \^<job\s{1,64}of=" \^<job\s{1,64}of=")|(<job'
-            r's> \^<jobs> \^<job\s{1,64}of=")|(<jobs> \^</job> \^</jobs>)|(<jobs> \^<job\s{1,64}of=")|(<job\s{1,64}of='
-            r'" \^</job>)|(<jobs> \^<job\s{1,64}of)|(<jobs> \^</jobs>)|(</inner\s{1,64}voice>)|(<inner\s{1,64}voice>)|'
-            r'(\[assistant\]\^)|(<job\s{1,64}of=")|(<job\s{1,64}of)|(<jobs>)|(\[\.\]\^))|`(?:(``[\w-]{0,16} \^<jobs> '
-            r'\^<job\s{1,64}of=")|(``[\w-]{0,16} \^<job\s{1,64}of="))'
-        ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=292,
-    )
-    REASONING_AGAIN = Scanner(
-        ("reasoning", "^<inner voice>", "", "", 0), find=r"\^(<inner\s{1,64}voice>)", near=r"\^(?=[<]|\Z)", width=79
-    )
-    OPENERS = ('^<jobs> ^<job of=" ^<job of="', '^<jobs> ^<jobs> ^<job of="', '^<jobs> ^<job of="', '^<job of="')
-    # call = name '">' arguments
-    HEADER = (
-        (
-            "name", Scanner(("suffix", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3), "",
-            Pattern(r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))'), ("",),
+    IN_REASONING = Markers(
+        reasoning_end=("^</inner voice>",), end=("^[.]^\n",),
+        line=(
+            '^<jobs>\n^<job of="', '^<job of="', '^<jobs>\n^<jobs>\n^<job of="', '^<jobs>\n^<job of="\n^<job of="',
+            '```\ufdd1\n^<jobs>\n^<job of="', '```\ufdd1\n^<job of="', "^<jobs>\n", "^<jobs>\n^<job of", "^<job of",
         ),
     )
+    IN_CONTENT = Markers(
+        reasoning=("^<inner voice>",),
+        call=(
+            '^<jobs>\n^<job of="', '^<job of="', '^<jobs>\n^<jobs>\n^<job of="', '^<jobs>\n^<job of="\n^<job of="',
+            '```\ufdd1\n^<jobs>\n^<job of="', '```\ufdd1\n^<job of="', "^<jobs>\n", "^<jobs>\n^<job of", "^<job of",
+        ), end=("^[.]^\n",), header=("^[assistant]^",), stray=("^</inner voice>",),
+        empty=(
+            "^<jobs>\n^</jobs>", '^<job of="\n^</job>', '^<jobs>\n^<job of="\n^</job>\n^</jobs>',
+            "^<jobs>\n^</job>\n^</jobs>",
+        ),
+    )
+    REASONING_AGAIN = Markers(reasoning=("^<inner voice>",))
+    OPENERS = ('^<jobs> ^<job of=" ^<job of="', '^<jobs> ^<jobs> ^<job of="', '^<jobs> ^<job of="', '^<job of="')
+    # call = name '">' arguments
+    HEADER = (("name", Markers(suffix=('">',)), "", Pattern(r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))'), ("",)),)
     HEADER_PARTS = ("^<job", 'of="', "job", '">', "of", '"', "<", "=", ">", "^")
     HEADER_TEXTS = Pattern(
         '(?:\\[\\w{1,32}\\]|\\^<job|of="|job|">|of|"|<|=|>|\\^|[^\\S\\n]*[\\n:.,/\'"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?["\']))'
     )
     SHORT_OPENERS = ("^<jobs>", "^<jobs>^<jobof", "^<jobof")
-    BREAKS = Scanner(
-        ("mark", '^<jobs> ^<jobs> ^<job of="', "", "", 0), ("mark", '^<jobs> ^<job of="', "", "", 1),
-        ("mark", "^[assistant]^", "", "", 0), ("mark", '^<job of="', "", "", 1), ("mark", "^</jobs>", "", "", 0),
-        ("mark", "^</job>", "", "", 0), ("mark", '```\ufdd1 ^<jobs> ^<job of="', "", "", 0),
-        ("mark", '```\ufdd1 ^<job of="', "", "", 0),
-        find=(
-            r'\^(?:(<jobs> \^<jobs> \^<job\s{1,64}of=")|(<jobs> \^<job\s{1,64}of=")|(\[assistant\]\^)|(<job\s{1,64}of='
-            r'")|(</jobs>)|(</job>))|`(?:(``[\w-]{0,16} \^<jobs> \^<job\s{1,64}of=")|(``[\w-]{0,16} \^<job\s{1,64}of="'
-            "))"
-        ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=232, first="^`",
+    BREAKS = Markers(
+        mark=(
+            "^</job>", "^</jobs>", '^<jobs>\n^<job of="', '^<job of="', '^<jobs>\n^<jobs>\n^<job of="',
+            '```\ufdd1\n^<jobs>\n^<job of="', '```\ufdd1\n^<job of="', "^[assistant]^",
+        ),
     )
-    LEFT_OVER = Scanner(
-        ("call", '^<job of="', "", "", 0), ("call", "^<jobs>", "", "\n", 0), find=r'\^(?:(<job\s{1,64}of=")|(<jobs>))',
-        near=r"\^(?=[<]|\Z)", width=75,
-    )
+    LEFT_OVER = Markers(call=("^<jobs>\n", '^<job of="'))
     USUAL_NEXT = ExpectedText('^</job>\n^<job of="', '^<job of="', '\n^<job of="')
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True
     # arguments = ("^<" key ">" value)*
-    PAIR = (
-        (
-            "key", Scanner(("suffix", ">", "", "", 0), find=">()", near=">", width=2), "",
-            Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())"), ("",),
-        ),
-    )
-    BETWEEN = Scanner(
-        ("next", '^<jobs> ^<job of=" ^<job of="', "", "", 0), ("next", '^<jobs> ^<jobs> ^<job of="', "", "", 0),
-        ("next", '^<jobs> ^<job of="', "", "", 2), ("next", '^<job of="', "", "", 1), ("next", "^</jobs>", "\n", "", 0),
-        ("next", "^</job>", "", "", 0), ("next", "^[.]^", "", "\n", 0), ("broken", "^</", "", "", 2),
-        ("pair", "^<", "", "", 2), ("next", '```\ufdd1 ^<jobs> ^<job of="', "", "", 0),
-        ("next", '```\ufdd1 ^<job of="', "", "", 0),
-        find=(
-            r'\^(?:(<jobs> \^<job\s{1,64}of=" \^<job\s{1,64}of=")|(<jobs> \^<jobs> \^<job\s{1,64}of=")|(<jobs> \^<job'
-            r'\s{1,64}of=")|(<job\s{1,64}of=")|(</jobs>)|(</job>)|(\[\.\]\^)|(</)|(<))|`(?:(``[\w-]{0,16} \^<jobs> \^<'
-            r'job\s{1,64}of=")|(``[\w-]{0,16} \^<job\s{1,64}of="))'
-        ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=286, leads="\n",
+    PAIR = (("key", Markers(suffix=(">",)), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())"), ("",)),)
+    BETWEEN = Markers(
+        pair=("^<",),
+        next=(
+            "^</job>", "\n^</jobs>", '^<jobs>\n^<job of="', '^<job of="', '^<jobs>\n^<jobs>\n^<job of="',
+            '^<jobs>\n^<job of="\n^<job of="', '```\ufdd1\n^<jobs>\n^<job of="', '```\ufdd1\n^<job of="', "^[.]^\n",
+        ), broken=("^</",),
     )
     USUAL_PAIR = ExpectedText("^<")
     ARGUMENTS_OPEN = True
@@ -156,10 +119,7 @@ class StreamParser(ElementPairs):
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )
     VALUE_CLOSE = ("^</", ">")
-    ELEMENT = Scanner(
-        ("item", "^<each>", "", "", 0), ("broken", "^</", "", "", 0), ("pair", "^<", "", "", 2),
-        find=r"\^(?:(<each>)|(</)|(<))", near=r"\^(?=[<]|\Z)", width=8,
-    )
+    ELEMENT = Markers(item=("^<each>",), pair=("^<",), broken=("^</",))
     AFTER_ITEM = "^</each>"
     RETYPES_VALUES = True
     CALL_CLOSES = (
@@ -170,46 +130,29 @@ class StreamParser(ElementPairs):
         ), Pattern(r"(?s:\^</job>.{0,160}\Z|\^(?:<(?:/(?:j(?:o(?:b(?:>)?)?)?)?)?)?\Z)"), Pattern("(?!)"),
         Pattern("(?!)"),
     )
-    AFTER_CALL = Scanner(
-        ("call", ', ^<job of=" ^<job of="', "", "", 0), ("call", ', ^<job of="', "", "", 2),
-        ("call", '; ^<job of=" ^<job of="', "", "", 0), ("call", '; ^<job of="', "", "", 2),
-        ("empty", '^<jobs> ^<job of=" ^</job> ^</jobs>', "", "", 0),
-        ("call", '^<jobs> ^<job of=" ^<job of="', "", "", 0), ("call", '^<jobs> ^<jobs> ^<job of="', "", "", 0),
-        ("empty", "^<jobs> ^</job> ^</jobs>", "", "", 0), ("call", '^<job of=" ^<job of="', "", "", 1),
-        ("call", '^<jobs> ^<job of="', "", "", 2), ("empty", '^<job of=" ^</job>', "", "", 1),
-        ("call", "^<jobs> ^<job of", "", "", 2), ("empty", "^<jobs> ^</jobs>", "", "", 0),
-        ("stray", "^</inner voice>", "", "", 0), ("reasoning", "^<inner voice>", "", "", 0),
-        ("header", "^[assistant]^", "", "", 0), ("call", '^<job of="', "", "", 2), ("call", "^<job of", "", "", 2),
-        ("closed", "^</jobs>", "\n", "", 1), ("call", "^<jobs>", "", "\n", 2), ("closed", "^</job>", "", "", 1),
-        ("end", "^[.]^", "", "\n", 0), ("call", '```\ufdd1 ^<jobs> ^<job of="', "", "", 0),
-        ("call", '```\ufdd1 ^<job of="', "", "", 0),
-        find=(
-            r',(?:( \^<job\s{1,64}of=" \^<job\s{1,64}of=")|( \^<job\s{1,64}of="))|;(?:( \^<job\s{1,64}of=" \^<job\s{1,'
-            r'64}of=")|( \^<job\s{1,64}of="))|\^(?:(<jobs> \^<job\s{1,64}of=" \^</job> \^</jobs>)|(<jobs> \^<job\s{1,6'
-            r'4}of=" \^<job\s{1,64}of=")|(<jobs> \^<jobs> \^<job\s{1,64}of=")|(<jobs> \^</job> \^</jobs>)|(<job\s{1,64'
-            r'}of=" \^<job\s{1,64}of=")|(<jobs> \^<job\s{1,64}of=")|(<job\s{1,64}of=" \^</job>)|(<jobs> \^<job\s{1,64}'
-            r"of)|(<jobs> \^</jobs>)|(</inner\s{1,64}voice>)|(<inner\s{1,64}voice>)|(\[assistant\]\^)|(<job\s{1,64}of="
-            r'")|(<job\s{1,64}of)|(</jobs>)|(<jobs>)|(</job>)|(\[\.\]\^))|`(?:(``[\w-]{0,16} \^<jobs> \^<job\s{1,64}of'
-            r'=")|(``[\w-]{0,16} \^<job\s{1,64}of="))'
-        ), near=r",|;|\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=292, leads="\n",
+    AFTER_CALL = Markers(
+        call=(
+            '^<job of="', '^<job of="\n^<job of="', '^<jobs>\n^<job of="', '^<jobs>\n^<jobs>\n^<job of="',
+            '^<jobs>\n^<job of="\n^<job of="', '```\ufdd1\n^<jobs>\n^<job of="', '```\ufdd1\n^<job of="', "^<jobs>\n",
+            "^<jobs>\n^<job of", "^<job of", ',\n^<job of="', ',\n^<job of="\n^<job of="', ';\n^<job of="',
+            ';\n^<job of="\n^<job of="',
+        ), closed=("^</job>", "\n^</jobs>"), reasoning=("^<inner voice>",), end=("^[.]^\n",), header=("^[assistant]^",),
+        stray=("^</inner voice>",),
+        empty=(
+            "^<jobs>\n^</jobs>", '^<job of="\n^</job>', '^<jobs>\n^<job of="\n^</job>\n^</jobs>',
+            "^<jobs>\n^</job>\n^</jobs>",
+        ),
     )
-    AFTER_TURN = Scanner(
-        ("header", '^[assistant]^ ^<jobs> ^<job of=" ^<job of="', "", "", 0),
-        ("header", '^[assistant]^ ^<jobs> ^<jobs> ^<job of="', "", "", 0),
-        ("header", '^[assistant]^ ```\ufdd1 ^<jobs> ^<job of="', "", "", 0),
-        ("header", '^[assistant]^ ^<jobs> ^<job of="', "", "", 2), ("call", '^<jobs> ^<job of=" ^<job of="', "", "", 1),
-        ("header", '^[assistant]^ ```\ufdd1 ^<job of="', "", "", 0), ("call", '^<jobs> ^<jobs> ^<job of="', "", "", 1),
-        ("header", '^[assistant]^ ^<job of="', "", "", 0), ("call", '^<jobs> ^<job of="', "", "", 2),
-        ("call", '^<job of="', "", "", 1), ("call", '```\ufdd1 ^<jobs> ^<job of="', "", "", 1),
-        ("call", '```\ufdd1 ^<job of="', "", "", 1),
-        find=(
-            r'\^(?:(\[assistant\]\^ \^<jobs> \^<job\s{1,64}of=" \^<job\s{1,64}of=")|(\[assistant\]\^ \^<jobs> \^<jobs>'
-            r' \^<job\s{1,64}of=")|(\[assistant\]\^ ```[\w-]{0,16} \^<jobs> \^<job\s{1,64}of=")|(\[assistant\]\^ \^<jo'
-            r'bs> \^<job\s{1,64}of=")|(<jobs> \^<job\s{1,64}of=" \^<job\s{1,64}of=")|(\[assistant\]\^ ```[\w-]{0,16} '
-            r'\^<job\s{1,64}of=")|(<jobs> \^<jobs> \^<job\s{1,64}of=")|(\[assistant\]\^ \^<job\s{1,64}of=")|(<jobs> \^'
-            r'<job\s{1,64}of=")|(<job\s{1,64}of="))|`(?:(``[\w-]{0,16} \^<jobs> \^<job\s{1,64}of=")|(``[\w-]{0,16} \^<'
-            r'job\s{1,64}of="))'
-        ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=364,
+    AFTER_TURN = Markers(
+        call=(
+            '^<jobs>\n^<job of="', '^<job of="', '^<jobs>\n^<jobs>\n^<job of="', '^<jobs>\n^<job of="\n^<job of="',
+            '```\ufdd1\n^<jobs>\n^<job of="', '```\ufdd1\n^<job of="',
+        ),
+        header=(
+            '^[assistant]^ ^<jobs>\n^<job of="', '^[assistant]^ ^<job of="',
+            '^[assistant]^ ^<jobs>\n^<jobs>\n^<job of="', '^[assistant]^ ^<jobs>\n^<job of="\n^<job of="',
+            '^[assistant]^ ```\ufdd1\n^<jobs>\n^<job of="', '^[assistant]^ ```\ufdd1\n^<job of="',
+        ),
     )
 
     def _reasoning(self) -> bool:

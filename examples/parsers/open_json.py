@@ -16,9 +16,9 @@ if __package__:
         CallObjects,
         Delta,
         ExpectedText,
+        Markers,
         Message,
         Pattern,
-        Scanner,
         Style,
         WholeCall,
         checked_text,
@@ -31,9 +31,9 @@ else:
         CallObjects,
         Delta,
         ExpectedText,
+        Markers,
         Message,
         Pattern,
-        Scanner,
         Style,
         WholeCall,
         checked_text,
@@ -89,40 +89,19 @@ class StreamParser(CallObjects):
     HAS_LINE_MARKERS = True
     HAS_FINAL_MARKERS = True
     DROPS_TRUNCATED_MARKERS = True
-    IN_CONTENT = Scanner(
-        ("call", "[=request=] [=request=] {", "", "", 0), ("call", "[=request=] ```\ufdd1 {", "", "", 0),
-        ("call", "[=request=] [ {", "", "", 0), ("call", "[=request=] {", "", "", 2),
-        ("header", "[=assistant=]", "", "", 0), ("call", "[=request=] {", "", "", 2),
-        ("call", "[=request=]", "", "\n", 2), ("end", "[=stop=]", "", "", 0), ("final_end", "[=top=]", "", "", 0),
-        ("call", "\x00[=request=][=request=]{", "", "", 6), ("call", "\x00[=request=]```\ufdd1{", "", "", 6),
-        ("call", "\x00[=request=][{", "", "", 6), ("call", "\x00[=request=]{", "", "", 6),
-        ("call", "\x00[=request=]{", "", "", 6), ("call", "\x00[=request=]", "", "\n", 6),
-        ("end", "\x00[=stop=]", "", "", 6), ("call", "```\ufdd1 [=request=] {", "", "", 0),
-        find=(
-            r"\[(?:(=request=\] \[=request=\] \{)|(=request=\] ```[\w-]{0,16} \{)|(=request=\] \[ \{)|(=request=\] \{)"
-            r"|(=assistant=\])|(=request=\] \{)|(=request=\])|(=stop=\])|(=top=\])|({}={}(?ai:request){}={}\]{-}\[{}={"
-            r"}(?ai:request){}={}\]{}\{)|({}={}(?ai:request){}={}\]{-}`{}`{}`{}[\w-]{0,16}{-}\{)|({}={}(?ai:request){}"
-            r"={}\]{-}\[{}\{)|({}={}(?ai:request){}={}\]{-}\{)|({}={}(?ai:request){}={}\]{}\{)|({}={}(?ai:request){}={"
-            r"}\])|({}={}(?ai:stop){}={}\]))|`(``[\w-]{0,16} \[=request=\] \{)"
-        ), near=r"\[(?=[\t\n\r \-=_\|▁｜]|\Z)|`(?=[`]|\Z)", width=283,
+    IN_CONTENT = Markers(
+        call=(
+            "[=request=]{", "[=request=]\n[=request=]{", "```\ufdd1\n[=request=]{", "[=request=]\n{", "[=request=]\n[{",
+            "[=request=]\n```\ufdd1\n{", "[=request=]\n",
+        ), end=("[=stop=]",), final_end=("[=top=]",), header=("[=assistant=]",), respelled=("call", "end"),
+        any_number=("[=request=]", "[=stop=]"),
     )
-    BEFORE_CONTENT = Scanner(
-        ("call", "[=request=] [=request=] {", "", "", 0), ("call", "[=request=] ```\ufdd1 {", "", "", 0),
-        ("call", "[=request=] [ {", "", "", 0), ("call", "[=request=] {", "", "", 2),
-        ("header", "[=assistant=]", "", "", 0), ("call", "[=request=] {", "", "", 2),
-        ("call", "[=request=]", "", "\n", 2), ("end", "[=stop=]", "", "", 0), ("final_end", "[=top=]", "", "", 0),
-        ("bare", "[ {", "", "", 1), ("call", "\x00[=request=][=request=]{", "", "", 6),
-        ("call", "\x00[=request=]```\ufdd1{", "", "", 6), ("call", "\x00[=request=][{", "", "", 6),
-        ("call", "\x00[=request=]{", "", "", 6), ("call", "\x00[=request=]{", "", "", 6),
-        ("call", "\x00[=request=]", "", "\n", 6), ("end", "\x00[=stop=]", "", "", 6),
-        ("call", "```\ufdd1 [=request=] {", "", "", 0), ("bare", "{", "", "", 1),
-        find=(
-            r"\[(?:(=request=\] \[=request=\] \{)|(=request=\] ```[\w-]{0,16} \{)|(=request=\] \[ \{)|(=request=\] \{)"
-            r"|(=assistant=\])|(=request=\] \{)|(=request=\])|(=stop=\])|(=top=\])|( \{)|({}={}(?ai:request){}={}\]{-}"
-            r"\[{}={}(?ai:request){}={}\]{}\{)|({}={}(?ai:request){}={}\]{-}`{}`{}`{}[\w-]{0,16}{-}\{)|({}={}(?ai:requ"
-            r"est){}={}\]{-}\[{}\{)|({}={}(?ai:request){}={}\]{-}\{)|({}={}(?ai:request){}={}\]{}\{)|({}={}(?ai:reques"
-            r"t){}={}\])|({}={}(?ai:stop){}={}\]))|`(``[\w-]{0,16} \[=request=\] \{)|\{()"
-        ), near=r"\[|`(?=[`]|\Z)|\{", width=283,
+    BEFORE_CONTENT = Markers(
+        call=(
+            "[=request=]{", "[=request=]\n[=request=]{", "```\ufdd1\n[=request=]{", "[=request=]\n{", "[=request=]\n[{",
+            "[=request=]\n```\ufdd1\n{", "[=request=]\n",
+        ), end=("[=stop=]",), final_end=("[=top=]",), header=("[=assistant=]",), bare=("{", "[{"),
+        respelled=("call", "end"), any_number=("[=request=]", "[=stop=]"),
     )
     OPENERS = (
         "[=request=] [=request=] {", "[=request=] ```\ufdd1 {", "[=request=] [ {", "[=request=] {", "[=request=] {",
@@ -155,59 +134,31 @@ class StreamParser(CallObjects):
     )
     LONE_OPENERS = ("{", "[{")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
-        ("mark", "[=assistant=]", "", "", 0), ("mark", "[=request=]", "", "", 1), ("mark", "[=stop=]", "", "", 0),
-        ("mark", "```\ufdd1 [=request=] {", "", "", 0),
-        find=r"\[(?:(=assistant=\])|(=request=\])|(=stop=\]))|`(``[\w-]{0,16} \[=request=\] \{)",
-        near=r"\[(?=[=]|\Z)|`(?=[`]|\Z)", width=162, first="[`",
-    )
-    LEFT_OVER = Scanner(("call", "[=request=]", "", "", 0), find=r"\[(=request=\])", near=r"\[(?=[=]|\Z)", width=12)
+    BREAKS = Markers(mark=("```\ufdd1\n[=request=]{", "[=request=]", "[=stop=]", "[=assistant=]"))
+    LEFT_OVER = Markers(call=("[=request=]",))
     USUAL_NEXT = ExpectedText('[=request=]{"function": "')
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True
-    AFTER_CALL = Scanner(
-        ("call", ", [=request=] [=request=] {", "", "", 0), ("call", ", [=request=] ```\ufdd1 {", "", "", 0),
-        ("call", ", [=request=] [ {", "", "", 0), ("call", ", [=request=] {", "", "", 2),
-        ("call", ", [=request=] {", "", "", 2), ("call", ", [=request=]", "", "\n", 2),
-        ("call", "; [=request=] [=request=] {", "", "", 0), ("call", "; [=request=] ```\ufdd1 {", "", "", 0),
-        ("call", "; [=request=] [ {", "", "", 0), ("call", "; [=request=] {", "", "", 2),
-        ("call", "; [=request=] {", "", "", 2), ("call", "; [=request=]", "", "\n", 2),
-        ("call", "[=request=] [=request=] {", "", "", 1), ("call", "[=request=] ```\ufdd1 {", "", "", 1),
-        ("call", "[=request=] [ {", "", "", 1), ("call", "[=request=] {", "", "", 2),
-        ("header", "[=assistant=]", "", "", 0), ("call", "[=request=] {", "", "", 2),
-        ("call", "[=request=]", "", "\n", 2), ("end", "[=stop=]", "", "", 0), ("final_end", "[=top=]", "", "", 0),
-        ("call", "\x00[=request=][=request=]{", "", "", 6), ("call", "\x00[=request=]```\ufdd1{", "", "", 6),
-        ("call", "\x00[=request=][{", "", "", 6), ("call", "\x00[=request=]{", "", "", 6),
-        ("call", "\x00[=request=]{", "", "", 6), ("call", "\x00[=request=]", "", "\n", 6),
-        ("end", "\x00[=stop=]", "", "", 6), ("call", "```\ufdd1 [=request=] {", "", "", 0),
-        find=(
-            r",(?:( \[=request=\] \[=request=\] \{)|( \[=request=\] ```[\w-]{0,16} \{)|( \[=request=\] \[ \{)|( \[=req"
-            r"uest=\] \{)|( \[=request=\] \{)|( \[=request=\]))|;(?:( \[=request=\] \[=request=\] \{)|( \[=request=\] "
-            r"```[\w-]{0,16} \{)|( \[=request=\] \[ \{)|( \[=request=\] \{)|( \[=request=\] \{)|( \[=request=\]))|\[(?"
-            r":(=request=\] \[=request=\] \{)|(=request=\] ```[\w-]{0,16} \{)|(=request=\] \[ \{)|(=request=\] \{)|(=a"
-            r"ssistant=\])|(=request=\] \{)|(=request=\])|(=stop=\])|(=top=\])|({}={}(?ai:request){}={}\]{-}\[{}={}(?a"
-            r"i:request){}={}\]{}\{)|({}={}(?ai:request){}={}\]{-}`{}`{}`{}[\w-]{0,16}{-}\{)|({}={}(?ai:request){}={}"
-            r"\]{-}\[{}\{)|({}={}(?ai:request){}={}\]{-}\{)|({}={}(?ai:request){}={}\]{}\{)|({}={}(?ai:request){}={}\]"
-            r")|({}={}(?ai:stop){}={}\]))|`(``[\w-]{0,16} \[=request=\] \{)"
-        ), near=r",|;|\[(?=[\t\n\r \-=_\|▁｜]|\Z)|`(?=[`]|\Z)", width=283,
+    AFTER_CALL = Markers(
+        call=(
+            "[=request=]{", "[=request=]\n[=request=]{", "[=request=]\n{", "[=request=]\n[{",
+            "[=request=]\n```\ufdd1\n{", "[=request=]\n", "```\ufdd1\n[=request=]{", ",\n[=request=]{",
+            ",\n[=request=]\n[=request=]{", ",\n[=request=]\n{", ",\n[=request=]\n[{", ",\n[=request=]\n```\ufdd1\n{",
+            ",\n[=request=]\n", ";\n[=request=]{", ";\n[=request=]\n[=request=]{", ";\n[=request=]\n{",
+            ";\n[=request=]\n[{", ";\n[=request=]\n```\ufdd1\n{", ";\n[=request=]\n",
+        ), end=("[=stop=]",), final_end=("[=top=]",), header=("[=assistant=]",), respelled=("call", "end"),
+        any_number=("[=request=]", "[=stop=]"),
     )
-    AFTER_TURN = Scanner(
-        ("header", "[=assistant=] [=request=] [=request=] {", "", "", 0),
-        ("header", "[=assistant=] [=request=] ```\ufdd1 {", "", "", 0),
-        ("header", "[=assistant=] ```\ufdd1 [=request=] {", "", "", 0),
-        ("header", "[=assistant=] [=request=] [ {", "", "", 0), ("header", "[=assistant=] [=request=] {", "", "", 2),
-        ("header", "[=assistant=] [=request=] {", "", "", 2), ("header", "[=assistant=] [=request=]", "", "\n", 2),
-        ("call", "[=request=] [=request=] {", "", "", 1), ("call", "[=request=] ```\ufdd1 {", "", "", 1),
-        ("call", "[=request=] [ {", "", "", 1), ("call", "[=request=] {", "", "", 2),
-        ("call", "[=request=] {", "", "", 2), ("call", "[=request=]", "", "\n", 2),
-        ("call", "```\ufdd1 [=request=] {", "", "", 1),
-        find=(
-            r"\[(?:(=assistant=\] \[=request=\] \[=request=\] \{)|(=assistant=\] \[=request=\] ```[\w-]{0,16} \{)|(=as"
-            r"sistant=\] ```[\w-]{0,16} \[=request=\] \{)|(=assistant=\] \[=request=\] \[ \{)|(=assistant=\] \[=reques"
-            r"t=\] \{)|(=assistant=\] \[=request=\] \{)|(=assistant=\] \[=request=\])|(=request=\] \[=request=\] \{)|("
-            r"=request=\] ```[\w-]{0,16} \{)|(=request=\] \[ \{)|(=request=\] \{)|(=request=\] \{)|(=request=\]))|`(``"
-            r"[\w-]{0,16} \[=request=\] \{)"
-        ), near=r"\[(?=[=]|\Z)|`(?=[`]|\Z)", width=241,
+    AFTER_TURN = Markers(
+        call=(
+            "[=request=]{", "[=request=]\n[=request=]{", "```\ufdd1\n[=request=]{", "[=request=]\n{", "[=request=]\n[{",
+            "[=request=]\n```\ufdd1\n{", "[=request=]\n",
+        ),
+        header=(
+            "[=assistant=] [=request=]{", "[=assistant=] [=request=]\n[=request=]{",
+            "[=assistant=] ```\ufdd1\n[=request=]{", "[=assistant=] [=request=]\n{", "[=assistant=] [=request=]\n[{",
+            "[=assistant=] [=request=]\n```\ufdd1\n{", "[=assistant=] [=request=]\n",
+        ),
     )
 
     def _content(self) -> bool:

@@ -16,10 +16,10 @@ if __package__:
     from ._tplc_runtime import (
         Delta,
         ExpectedText,
+        Markers,
         Message,
         Pattern,
         RawPairs,
-        Scanner,
         ValueWords,
         checked_text,
         require_runtime,
@@ -29,10 +29,10 @@ else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         Delta,
         ExpectedText,
+        Markers,
         Message,
         Pattern,
         RawPairs,
-        Scanner,
         ValueWords,
         checked_text,
         require_runtime,
@@ -78,83 +78,49 @@ class StreamParser(RawPairs):
     HAS_REASONING = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
-    IN_REASONING = Scanner(
-        ("line", "<deed> <do= <deed> <do=", "\n\n", "", 0), ("line", "<deed> <deed> <do=", "\n\n", "", 0),
-        ("line", "<deed> <do=", "\n\n", "", 2), ("reasoning_end", "</musings>", "\n", "\n\n", 0),
-        ("line", "<deed> <do", "\n\n", "", 2), ("line", "<deed>", "\n\n", "", 2), ("line", "<do=", "", "", 1),
-        ("end", "<:>", "", "\n", 0), ("line", "\x00<deed><do=<deed><do=", "\n\n", "", 6),
-        ("line", "\x00<deed><deed><do=", "\n\n", "", 6), ("line", "\x00<deed><do=", "\n\n", "", 6),
-        ("respelled", "\x00</musings>", "\n", "\n\n", 6), ("line", "\x00<deed><do", "\n\n", "", 6),
-        ("line", "\x00<deed>", "\n\n", "", 6), ("line", "```\ufdd1 <deed> <do=", "", "", 0),
-        find=(
-            "<(?:(deed> <do= <deed> <do=)|(deed> <deed> <do=)|(deed> <do=)|(/musings>)|(deed> <do)|(deed>)|(do=)|(:>)"
-            "|({}(?ai:deed){}>{-}<{}(?ai:do){}={-}<{}(?ai:deed){}>{-}<{}(?ai:do){}=)|({}(?ai:deed){}>{-}<{}(?ai:deed)"
-            r"{}>{-}<{}(?ai:do){}=)|({}(?ai:deed){}>{-}<{}(?ai:do){}=)|({}[/\\]{}(?ai:musings){}>)|({}(?ai:deed){}>{-}"
-            r"<{}(?ai:do))|({}(?ai:deed){}>))|`(``[\w-]{0,16} <deed> <do=)"
-        ), near=r"<(?=[\t\n\r \-/:D\\_d\|▁｜]|\Z)|`(?=[`]|\Z)", width=372, leads="\n\n",
+    IN_REASONING = Markers(
+        reasoning_end=("\n</musings>\n\n",), end=("<:>\n",),
+        line=(
+            "\n\n<deed>\n<do=", "<do=", "\n\n<deed>\n<do=\n<deed>\n<do=", "\n\n<deed>\n<deed>\n<do=",
+            "```\ufdd1\n<deed>\n<do=", "\n\n<deed>\n<do", "\n\n<deed>",
+        ), respelled=("line",), apart=("reasoning_end",),
+        any_number=("<deed>\n<deed>\n<do=", "<deed>\n<do=", "</musings>"),
     )
-    IN_CONTENT = Scanner(
-        ("empty", "<deed> <do= </do> </deed>", "", "", 0), ("call", "<deed> <do= <deed> <do=", "\n\n", "", 0),
-        ("empty", "<deed> </do> </deed>", "", "", 0), ("call", "<deed> <deed> <do=", "\n\n", "", 0),
-        ("empty", "<deed> </deed>", "", "", 0), ("header", "<:assistant:>", "", "\n", 0),
-        ("call", "<deed> <do=", "\n\n", "", 2), ("call", "<deed> <do", "\n\n", "", 2),
-        ("stray", "</musings>", "\n", "\n\n", 0), ("reasoning", "<musings>", "", "\n", 0),
-        ("call", "<deed>", "\n\n", "", 2), ("call", "<do=", "", "", 1), ("end", "<:>", "", "\n", 0),
-        ("call", "\x00<deed><do=<deed><do=", "\n\n", "", 6), ("call", "\x00<deed><deed><do=", "\n\n", "", 6),
-        ("call", "\x00<deed><do=", "\n\n", "", 6), ("call", "\x00<deed><do", "\n\n", "", 6),
-        ("call", "\x00<deed>", "\n\n", "", 6), ("call", "```\ufdd1 <deed> <do=", "", "", 0),
-        find=(
-            "<(?:(deed> <do= </do> </deed>)|(deed> <do= <deed> <do=)|(deed> </do> </deed>)|(deed> <deed> <do=)|(deed>"
-            " </deed>)|(:assistant:>)|(deed> <do=)|(deed> <do)|(/musings>)|(musings>)|(deed>)|(do=)|(:>)|({}(?ai:deed"
-            "){}>{-}<{}(?ai:do){}={-}<{}(?ai:deed){}>{-}<{}(?ai:do){}=)|({}(?ai:deed){}>{-}<{}(?ai:deed){}>{-}<{}(?ai"
-            r":do){}=)|({}(?ai:deed){}>{-}<{}(?ai:do){}=)|({}(?ai:deed){}>{-}<{}(?ai:do))|({}(?ai:deed){}>))|`(``[\w-]"
-            "{0,16} <deed> <do=)"
-        ), near=r"<(?=[\t\n\r \-/:D_dm\|▁｜]|\Z)|`(?=[`]|\Z)", width=372, leads="\n\n",
+    IN_CONTENT = Markers(
+        reasoning=("<musings>\n",),
+        call=(
+            "\n\n<deed>\n<do=", "<do=", "\n\n<deed>\n<do=\n<deed>\n<do=", "\n\n<deed>\n<deed>\n<do=",
+            "```\ufdd1\n<deed>\n<do=", "\n\n<deed>\n<do", "\n\n<deed>",
+        ), end=("<:>\n",), header=("<:assistant:>\n",), stray=("\n</musings>\n\n",),
+        empty=("<deed>\n<do=\n</do>\n</deed>", "<deed>\n</do>\n</deed>", "<deed>\n</deed>"), respelled=("call",),
+        any_number=("<deed>\n<deed>\n<do=", "<deed>\n<do="),
     )
-    BEFORE_CONTENT = Scanner(
-        ("empty", "<deed> <do= </do> </deed>", "", "", 0), ("call", "<deed> <do= <deed> <do=", "\n\n", "", 0),
-        ("empty", "<deed> </do> </deed>", "", "", 0), ("call", "<deed> <deed> <do=", "\n\n", "", 0),
-        ("empty", "<deed> </deed>", "", "", 0), ("header", "<:assistant:>", "", "\n", 0),
-        ("call", "<deed> <do=", "\n\n", "", 2), ("call", "<deed> <do", "\n\n", "", 2),
-        ("stray", "</musings>", "\n", "\n\n", 0), ("reasoning", "<musings>", "", "\n", 0),
-        ("call", "<deed>", "\n\n", "", 2), ("call", "<do=", "", "", 1), ("end", "<:>", "", "\n", 0),
-        ("call", "\x00<deed><do=<deed><do=", "\n\n", "", 6), ("call", "\x00<deed><deed><do=", "\n\n", "", 6),
-        ("call", "\x00<deed><do=", "\n\n", "", 6), ("call", "\x00<deed><do", "\n\n", "", 6),
-        ("reasoning", "\x00<musings>", "", "\n", 6), ("call", "\x00<deed>", "\n\n", "", 6),
-        ("call", "```\ufdd1 <deed> <do=", "", "", 0),
-        find=(
-            "<(?:(deed> <do= </do> </deed>)|(deed> <do= <deed> <do=)|(deed> </do> </deed>)|(deed> <deed> <do=)|(deed>"
-            " </deed>)|(:assistant:>)|(deed> <do=)|(deed> <do)|(/musings>)|(musings>)|(deed>)|(do=)|(:>)|({}(?ai:deed"
-            "){}>{-}<{}(?ai:do){}={-}<{}(?ai:deed){}>{-}<{}(?ai:do){}=)|({}(?ai:deed){}>{-}<{}(?ai:deed){}>{-}<{}(?ai"
-            ":do){}=)|({}(?ai:deed){}>{-}<{}(?ai:do){}=)|({}(?ai:deed){}>{-}<{}(?ai:do))|({}(?ai:musings){}>)|({}(?ai"
-            r":deed){}>))|`(``[\w-]{0,16} <deed> <do=)"
-        ), near=r"<(?=[\t\n\r \-/:DM_dm\|▁｜]|\Z)|`(?=[`]|\Z)", width=372, leads="\n\n",
+    BEFORE_CONTENT = Markers(
+        reasoning=("<musings>\n",),
+        call=(
+            "\n\n<deed>\n<do=", "<do=", "\n\n<deed>\n<do=\n<deed>\n<do=", "\n\n<deed>\n<deed>\n<do=",
+            "```\ufdd1\n<deed>\n<do=", "\n\n<deed>\n<do", "\n\n<deed>",
+        ), end=("<:>\n",), header=("<:assistant:>\n",), stray=("\n</musings>\n\n",),
+        empty=("<deed>\n<do=\n</do>\n</deed>", "<deed>\n</do>\n</deed>", "<deed>\n</deed>"),
+        respelled=("call", "reasoning"), any_number=("<deed>\n<deed>\n<do=", "<deed>\n<do=", "<musings>"),
     )
-    REASONING_AGAIN = Scanner(
-        ("reasoning", "<musings>", "", "\n", 0), find="<(musings>)", near=r"<(?=[m]|\Z)", width=10
-    )
+    REASONING_AGAIN = Markers(reasoning=("<musings>\n",))
     OPENERS = ("<deed> <do= <deed> <do=", "<deed> <deed> <do=", "<deed> <do=", "<do=")
     # call = name ">" arguments
-    HEADER = (
-        (
-            "name", Scanner(("suffix", ">", "", "\n", 0), find=">()", near=">", width=2), "",
-            Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())"), ("\n",),
-        ),
-    )
+    HEADER = (("name", Markers(suffix=(">\n",)), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())"), ("\n",)),)
     HEADER_PARTS = ("<deed>", "<do=", "do", "<", "=", ">")
     HEADER_TEXTS = Pattern(
         "(?:\\[\\w{1,32}\\]|<deed>|<do=|do|<|=|>|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
     )
     UNWRAPPED = ("<do=", "</do>")
     SHORT_OPENERS = ("<deed><do", "<deed><do", "<deed>", "<deed>")
-    BREAKS = Scanner(
-        ("mark", "<deed> <deed> <do=", "", "", 0), ("mark", "<:assistant:>", "", "", 0),
-        ("mark", "<deed> <do=", "", "", 1), ("mark", "</deed>", "", "", 0), ("mark", "</do>", "", "", 0),
-        ("mark", "<do=", "", "", 1), ("mark", "```\ufdd1 <deed> <do=", "", "", 0),
-        find=r"<(?:(deed> <deed> <do=)|(:assistant:>)|(deed> <do=)|(/deed>)|(/do>)|(do=))|`(``[\w-]{0,16} <deed> <do=)",
-        near=r"<(?=[/:d]|\Z)|`(?=[`]|\Z)", width=161, first="<`",
+    BREAKS = Markers(
+        mark=(
+            "</do>", "</deed>", "<deed>\n<do=", "<do=", "<deed>\n<deed>\n<do=", "```\ufdd1\n<deed>\n<do=",
+            "<:assistant:>",
+        ),
     )
-    LEFT_OVER = Scanner(("call", "<deed> <do=", "", "", 0), find="<(deed> <do=)", near=r"<(?=[d]|\Z)", width=76)
+    LEFT_OVER = Markers(call=("<deed>\n<do=",))
     GARBLED = (
         Pattern("([()/<>\\[\\\\\\]{\\|}＜＞｜][()/<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:deed))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[)/>\\\\\\]\\|}＞｜]{0,4})|<[\\s|｜]{0,4}[/\\\\][\\s|｜]{0,4}(?ai:do)[\\s|｜]{0,4}>"),
         "()/<>[\\]{|}＜＞｜", ("do", "deed"),
@@ -164,28 +130,13 @@ class StreamParser(RawPairs):
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True
     # arguments = ("<with=" key ">" value)*
-    PAIR = (
-        (
-            "key", Scanner(("suffix", ">", "", "\n", 0), find=">()", near=">", width=2), "",
-            Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())"), ("\n",),
-        ),
-    )
-    BETWEEN = Scanner(
-        ("next", "<deed> <do= <deed> <do=", "\n\n", "", 0), ("next", "<deed> <deed> <do=", "\n\n", "", 0),
-        ("next", "</do> </deed>", "", "", 0), ("next", "<deed> <do=", "\n\n", "", 2), ("skip", "</with>", "", "", 0),
-        ("next", "</deed>", "", "", 1), ("pair", "<with=", "", "", 0), ("next", "</do>", "", "", 2),
-        ("next", "<do=", "", "", 1), ("next", "<:>", "", "\n", 0), ("next", "\x00<deed><do=<deed><do=", "\n\n", "", 6),
-        ("next", "\x00<deed><deed><do=", "\n\n", "", 6), ("next", "\x00</do></deed>", "", "", 6),
-        ("next", "\x00<deed><do=", "\n\n", "", 6), ("skip", "\x00</with>", "", "", 6),
-        ("next", "\x00</deed>", "", "", 6), ("pair", "\x00<with=", "", "", 6),
-        ("next", "```\ufdd1 <deed> <do=", "", "", 0),
-        find=(
-            "<(?:(deed> <do= <deed> <do=)|(deed> <deed> <do=)|(/do> </deed>)|(deed> <do=)|(/with>)|(/deed>)|(with=)|("
-            "/do>)|(do=)|(:>)|({}(?ai:deed){}>{-}<{}(?ai:do){}={-}<{}(?ai:deed){}>{-}<{}(?ai:do){}=)|({}(?ai:deed){}>"
-            r"{-}<{}(?ai:deed){}>{-}<{}(?ai:do){}=)|({}[/\\]{}(?ai:do){}>{-}<{}[/\\]{}(?ai:deed){}>)|({}(?ai:deed){}>{"
-            r"-}<{}(?ai:do){}=)|({}[/\\]{}(?ai:with){}>)|({}[/\\]{}(?ai:deed){}>)|({}(?ai:with){}=))|`(``[\w-]{0,16} <"
-            "deed> <do=)"
-        ), near=r"<(?=[\t\n\r \-/:DW\\_dw\|▁｜]|\Z)|`(?=[`]|\Z)", width=372, leads="\n\n",
+    PAIR = (("key", Markers(suffix=(">\n",)), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())"), ("\n",)),)
+    BETWEEN = Markers(
+        pair=("<with=",), skip=("</with>",),
+        next=(
+            "</do>\n</deed>", "</do>", "</deed>", "\n\n<deed>\n<do=", "<do=", "\n\n<deed>\n<do=\n<deed>\n<do=",
+            "\n\n<deed>\n<deed>\n<do=", "```\ufdd1\n<deed>\n<do=", "<:>\n",
+        ), respelled=("next", "skip", "pair"),
     )
     USUAL_PAIR = ExpectedText("<with=")
     RESUMES = True
@@ -198,25 +149,14 @@ class StreamParser(RawPairs):
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )
-    AFTER_VALUE = Scanner(
-        ("end", "</with>", "\n", "", 0), ("respelled", "\x00</with>", "\n", "", 6),
-        find=r"<(?:(/with>)|({}[/\\]{}(?ai:with){}>))", near=r"<(?=[\t\n\r \-/\\_\|▁｜]|\Z)", width=100, leads="\n",
-    )
-    LAST_CLOSER = Scanner(
-        ("mark", "</deed>", "", "", 0), ("end", "</with>", "\n", "", 0), ("mark", "<with=", "", "", 0),
-        ("mark", "</do>", "", "", 0), ("mark", "<do=", "", "", 0), find="<(?:(/deed>)|(/with>)|(with=)|(/do>)|(do=))",
-        near=r"<(?=[/dw]|\Z)", width=8, leads="\n",
-    )
+    AFTER_VALUE = Markers(end=("\n</with>",), apart=("end",))
+    LAST_CLOSER = Markers(mark=("<with=", "</do>", "</deed>", "<do="), end=("\n</with>",))
     USUAL_ENDS = ExpectedText("\n</with>\n<with=", "\n</with>\n</do>\n</deed")
     NEXT_PAIR = (
-        Scanner(
-            ("break", "<:assistant:>", "", "", 0), ("end", "</with>", "\n", "", 0), ("break", "</deed>", "", "", 0),
-            ("next", "<with=", "\n", "", 0), ("break", "</do>", "", "", 0), ("break", "<do=", "", "", 0),
-            ("respelled", "\x00</with>", "\n", "", 6),
-            find=r"<(?:(:assistant:>)|(/with>)|(/deed>)|(with=)|(/do>)|(do=)|({}[/\\]{}(?ai:with){}>))",
-            near=r"<(?=[\t\n\r \-/:\\_dw\|▁｜]|\Z)", width=100, leads="\n",
+        Markers(
+            end=("\n</with>",), next=("\n<with=",), breaks=("</do>", "</deed>", "<do=", "<:assistant:>"), apart=("end",)
         ),
-        Scanner(("end", ">", "", "\n", 0), find=">()", near=">", width=2),
+        Markers(end=(">\n",)),
     )
     NEXT_PAIR_OPENER = "<with="
     NEXT_UNOPENED = ">\n"
@@ -235,44 +175,25 @@ class StreamParser(RawPairs):
             r")?)|\s?[/\\][\w.:-]{0,64}[>＞]?)\s*\Z"
         ),
     )
-    AFTER_CALL = Scanner(
-        ("call", ", <deed> <do= <deed> <do=", "", "", 0), ("call", ", <deed> <deed> <do=", "", "", 0),
-        ("call", ", <deed> <do=", "", "", 2), ("call", "; <deed> <do= <deed> <do=", "", "", 0),
-        ("call", "; <deed> <deed> <do=", "", "", 0), ("call", "; <deed> <do=", "", "", 2),
-        ("empty", "<deed> <do= </do> </deed>", "", "", 0), ("call", "<deed> <do= <deed> <do=", "", "", 1),
-        ("empty", "<deed> </do> </deed>", "", "", 0), ("call", "<deed> <deed> <do=", "", "", 1),
-        ("empty", "<deed> </deed>", "", "", 0), ("closed", "</do> </deed>", "", "", 1),
-        ("header", "<:assistant:>", "", "\n", 0), ("call", "<deed> <do=", "", "", 2),
-        ("call", "<deed> <do", "\n\n", "", 2), ("stray", "</musings>", "\n", "\n\n", 0),
-        ("reasoning", "<musings>", "", "\n", 0), ("closed", "</deed>", "", "", 1), ("call", "<deed>", "\n\n", "", 2),
-        ("close", "</do>", "", "", 2), ("call", "<do=", "", "", 1), ("end", "<:>", "", "\n", 0),
-        ("call", "\x00<deed><do=<deed><do=", "", "", 6), ("call", "\x00<deed><deed><do=", "", "", 6),
-        ("closed", "\x00</do></deed>", "", "", 6), ("call", "\x00<deed><do=", "", "", 6),
-        ("call", "\x00<deed><do", "\n\n", "", 6), ("closed", "\x00</deed>", "", "", 6),
-        ("call", "\x00<deed>", "\n\n", "", 6), ("call", "```\ufdd1 <deed> <do=", "", "", 0),
-        find=(
-            ",(?:( <deed> <do= <deed> <do=)|( <deed> <deed> <do=)|( <deed> <do=))|;(?:( <deed> <do= <deed> <do=)|( <d"
-            "eed> <deed> <do=)|( <deed> <do=))|<(?:(deed> <do= </do> </deed>)|(deed> <do= <deed> <do=)|(deed> </do> <"
-            "/deed>)|(deed> <deed> <do=)|(deed> </deed>)|(/do> </deed>)|(:assistant:>)|(deed> <do=)|(deed> <do)|(/mus"
-            "ings>)|(musings>)|(/deed>)|(deed>)|(/do>)|(do=)|(:>)|({}(?ai:deed){}>{-}<{}(?ai:do){}={-}<{}(?ai:deed){}"
-            r">{-}<{}(?ai:do){}=)|({}(?ai:deed){}>{-}<{}(?ai:deed){}>{-}<{}(?ai:do){}=)|({}[/\\]{}(?ai:do){}>{-}<{}[/"
-            r"\\]{}(?ai:deed){}>)|({}(?ai:deed){}>{-}<{}(?ai:do){}=)|({}(?ai:deed){}>{-}<{}(?ai:do))|({}[/\\]{}(?ai:de"
-            r"ed){}>)|({}(?ai:deed){}>))|`(``[\w-]{0,16} <deed> <do=)"
-        ), near=r",|;|<(?=[\t\n\r \-/:D\\_dm\|▁｜]|\Z)|`(?=[`]|\Z)", width=372, leads="\n\n",
+    AFTER_CALL = Markers(
+        call=(
+            "<deed>\n<do=", "<deed>\n<do=\n<deed>\n<do=", "<deed>\n<deed>\n<do=", "<do=", "```\ufdd1\n<deed>\n<do=",
+            "\n\n<deed>\n<do", "\n\n<deed>", ",\n<deed>\n<do=", ",\n<deed>\n<do=\n<deed>\n<do=",
+            ",\n<deed>\n<deed>\n<do=", ";\n<deed>\n<do=", ";\n<deed>\n<do=\n<deed>\n<do=", ";\n<deed>\n<deed>\n<do=",
+        ), closed=("</do>\n</deed>", "</deed>"), close=("</do>",), reasoning=("<musings>\n",), end=("<:>\n",),
+        header=("<:assistant:>\n",), stray=("\n</musings>\n\n",),
+        empty=("<deed>\n<do=\n</do>\n</deed>", "<deed>\n</do>\n</deed>", "<deed>\n</deed>"),
+        respelled=("call", "closed"), any_number=("<deed>\n<deed>\n<do=", "</do>\n</deed>", "<deed>\n<do=", "</deed>"),
     )
-    AFTER_TURN = Scanner(
-        ("header", "<:assistant:> <deed> <do= <deed> <do=", "", "", 0),
-        ("header", "<:assistant:> <deed> <deed> <do=", "", "", 0),
-        ("header", "<:assistant:> ```\ufdd1 <deed> <do=", "", "", 0),
-        ("header", "<:assistant:> <deed> <do=", "", "", 2), ("call", "<deed> <do= <deed> <do=", "\n\n", "", 1),
-        ("call", "<deed> <deed> <do=", "\n\n", "", 1), ("header", "<:assistant:> <do=", "", "", 0),
-        ("call", "<deed> <do=", "\n\n", "", 2), ("call", "<do=", "", "", 1),
-        ("call", "```\ufdd1 <deed> <do=", "", "", 1),
-        find=(
-            r"<(?:(:assistant:> <deed> <do= <deed> <do=)|(:assistant:> <deed> <deed> <do=)|(:assistant:> ```[\w-]{0,16"
-            "} <deed> <do=)|(:assistant:> <deed> <do=)|(deed> <do= <deed> <do=)|(deed> <deed> <do=)|(:assistant:> <do"
-            r"=)|(deed> <do=)|(do=))|`(``[\w-]{0,16} <deed> <do=)"
-        ), near=r"<(?=[:d]|\Z)|`(?=[`]|\Z)", width=294, leads="\n\n",
+    AFTER_TURN = Markers(
+        call=(
+            "\n\n<deed>\n<do=", "<do=", "\n\n<deed>\n<do=\n<deed>\n<do=", "\n\n<deed>\n<deed>\n<do=",
+            "```\ufdd1\n<deed>\n<do=",
+        ),
+        header=(
+            "<:assistant:> <deed>\n<do=", "<:assistant:> <do=", "<:assistant:> <deed>\n<do=\n<deed>\n<do=",
+            "<:assistant:> <deed>\n<deed>\n<do=", "<:assistant:> ```\ufdd1\n<deed>\n<do=",
+        ),
     )
 
     def _reasoning(self) -> bool:

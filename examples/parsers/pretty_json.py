@@ -16,9 +16,9 @@ if __package__:
         CallObjects,
         Delta,
         ExpectedText,
+        Markers,
         Message,
         Pattern,
-        Scanner,
         Style,
         WholeCall,
         checked_text,
@@ -31,9 +31,9 @@ else:
         CallObjects,
         Delta,
         ExpectedText,
+        Markers,
         Message,
         Pattern,
-        Scanner,
         Style,
         WholeCall,
         checked_text,
@@ -83,30 +83,19 @@ class StreamParser(CallObjects):
     HAS_LINE_MARKERS = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
-    IN_CONTENT = Scanner(
-        ("end", "<FIN>", "", "", 0), ("header", "<SAY>", "", "", 0), ("end", "\x00<fin>", "", "", 6),
-        ("call", "Steps: ```json [ Steps: ```json [ {", "\n", "", 0), ("call", "Steps: ```json [ {", "\n", "", 2),
-        ("empty", "Steps: ```json [ ] ```", "", "", 0), ("call", "Steps: ```json ```\ufdd1 {", "\n", "", 0),
-        ("call", "Steps: ```json [ {", "\n", "", 2), ("call", "Steps: ```json {", "\n", "", 0),
-        ("call", "Steps: ```json ", "\n", "\n", 2), ("call", "```json [ {", "", "", 1),
-        find=(
-            r"<(?:(FIN>)|(SAY>)|({}(?ai:FIN){}>))|S(?:(teps: ```json \[ Steps: ```json \[ \{)|(teps: ```json \[ \{)|(t"
-            r"eps: ```json \[ \] ```)|(teps: ```json ```[\w-]{0,16} \{)|(teps: ```json \[ \{)|(teps: ```json \{)|(teps"
-            r": ```json(?!\w)))|`(``json \[ \{)"
-        ), near=r"<(?=[\t\n\r \-FS_f\|▁｜]|\Z)|S(?=[t]|\Z)|`(?=[`]|\Z)", width=424, leads="\n",
+    IN_CONTENT = Markers(
+        call=(
+            "\nSteps:\n```json\n[\n    {", "```json\n[\n    {", "\nSteps:\n```json\n[\nSteps:\n```json\n[\n    {",
+            "\nSteps:\n```json\n{", "\nSteps:\n```json\n[{", "\nSteps:\n```json\n```\ufdd1\n{", "\nSteps:\n```json\n",
+        ), end=("<FIN>",), header=("<SAY>",), empty=("Steps:\n```json\n[\n]\n```",), respelled=("end",),
+        any_number=True,
     )
-    BEFORE_CONTENT = Scanner(
-        ("end", "<FIN>", "", "", 0), ("header", "<SAY>", "", "", 0), ("end", "\x00<fin>", "", "", 6),
-        ("call", "Steps: ```json [ Steps: ```json [ {", "\n", "", 0), ("call", "Steps: ```json [ {", "\n", "", 2),
-        ("empty", "Steps: ```json [ ] ```", "", "", 0), ("call", "Steps: ```json ```\ufdd1 {", "\n", "", 0),
-        ("call", "Steps: ```json [ {", "\n", "", 2), ("call", "Steps: ```json {", "\n", "", 0),
-        ("call", "Steps: ```json ", "\n", "\n", 2), ("bare", "[ {", "", "", 2), ("bare", "[ {", "", "", 2),
-        ("call", "```json [ {", "", "", 1), ("bare", "{", "", "", 1),
-        find=(
-            r"<(?:(FIN>)|(SAY>)|({}(?ai:FIN){}>))|S(?:(teps: ```json \[ Steps: ```json \[ \{)|(teps: ```json \[ \{)|(t"
-            r"eps: ```json \[ \] ```)|(teps: ```json ```[\w-]{0,16} \{)|(teps: ```json \[ \{)|(teps: ```json \{)|(teps"
-            r": ```json(?!\w)))|\[(?:( \{)|( \{))|`(``json \[ \{)|\{()"
-        ), near=r"<(?=[\t\n\r \-FS_f\|▁｜]|\Z)|S(?=[t]|\Z)|\[|`(?=[`]|\Z)|\{", width=424, leads="\n",
+    BEFORE_CONTENT = Markers(
+        call=(
+            "\nSteps:\n```json\n[\n    {", "```json\n[\n    {", "\nSteps:\n```json\n[\nSteps:\n```json\n[\n    {",
+            "\nSteps:\n```json\n{", "\nSteps:\n```json\n[{", "\nSteps:\n```json\n```\ufdd1\n{", "\nSteps:\n```json\n",
+        ), end=("<FIN>",), header=("<SAY>",), empty=("Steps:\n```json\n[\n]\n```",), bare=("[\n    {", "[{", "{"),
+        respelled=("end",), any_number=True,
     )
     OPENERS = (
         "Steps: ```json [ Steps: ```json [ {", "Steps: ```json [ {", "Steps: ```json ```\ufdd1 {", "Steps: ```json [ {",
@@ -139,47 +128,29 @@ class StreamParser(CallObjects):
     )
     LONE_OPENERS = ("[\n    {", "[{", "{")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
-        ("mark", "<FIN>", "", "", 0), ("mark", "<SAY>", "", "", 0), ("mark", "Steps: ```json", "", "", 0),
-        ("mark", "```json [ {", "", "", 0), find=r"<(?:(FIN>)|(SAY>))|S(teps: ```json)|`(``json \[ \{)",
-        near=r"<(?=[FS]|\Z)|S(?=[t]|\Z)|`(?=[`]|\Z)", width=144, first="<S`",
-    )
-    LEFT_OVER = Scanner(
-        ("call", "Steps: ```json [", "\n", "\n    ", 0), find=r"S(teps: ```json \[)", near=r"S(?=[t]|\Z)", width=145,
-        leads="\n",
-    )
+    BREAKS = Markers(mark=("```json\n[\n    {", "Steps:\n```json", "<FIN>", "<SAY>"))
+    LEFT_OVER = Markers(call=("\nSteps:\n```json\n[\n    ",))
     USUAL_NEXT = ExpectedText(',\n    {\n        "step": "')
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True
-    AFTER_CALL = Scanner(
-        ("separator", ",", "", "\n    ", 0), ("call", "; {", "", "", 0), ("end", "<FIN>", "", "", 0),
-        ("header", "<SAY>", "", "", 0), ("end", "\x00<fin>", "", "", 6),
-        ("call", "Steps: ```json [ Steps: ```json [ {", "\n", "", 0), ("call", "Steps: ```json [ {", "\n", "", 2),
-        ("empty", "Steps: ```json [ ] ```", "", "", 0), ("call", "Steps: ```json ```\ufdd1 {", "\n", "", 0),
-        ("call", "Steps: ```json [ {", "\n", "", 2), ("call", "Steps: ```json {", "\n", "", 0),
-        ("call", "Steps: ```json ", "\n", "\n", 2), ("closed", "] ```", "\n", "", 1), ("closed", "]", "", "", 2),
-        ("call", "```json [ {", "", "", 1), ("closed", "```", "", "", 2), ("call", "{", "", "", 1),
-        find=(
-            r",()|;( \{)|<(?:(FIN>)|(SAY>)|({}(?ai:FIN){}>))|S(?:(teps: ```json \[ Steps: ```json \[ \{)|(teps: ```jso"
-            r"n \[ \{)|(teps: ```json \[ \] ```)|(teps: ```json ```[\w-]{0,16} \{)|(teps: ```json \[ \{)|(teps: ```jso"
-            r"n \{)|(teps: ```json(?!\w)))|\](?:( ```)|())|`(?:(``json \[ \{)|(``))|\{()"
-        ), near=r",|;|<(?=[\t\n\r \-FS_f\|▁｜]|\Z)|S(?=[t]|\Z)|\]|`(?=[`]|\Z)|\{", width=424, leads="\n",
+    AFTER_CALL = Markers(
+        call=(
+            "{", "\nSteps:\n```json\n[\n    {", "```json\n[\n    {", "\nSteps:\n```json\n[\nSteps:\n```json\n[\n    {",
+            "\nSteps:\n```json\n{", "\nSteps:\n```json\n[{", "\nSteps:\n```json\n```\ufdd1\n{", "\nSteps:\n```json\n",
+            ";\n{",
+        ), separator=(",\n    ",), closed=("\n]\n```", "]", "```"), end=("<FIN>",), header=("<SAY>",),
+        empty=("Steps:\n```json\n[\n]\n```",), respelled=("end",), any_number=True,
     )
-    AFTER_TURN = Scanner(
-        ("header", "<SAY> Steps: ```json [ Steps: ```json [ {", "", "", 0),
-        ("header", "<SAY> Steps: ```json [ {", "", "", 2), ("header", "<SAY> Steps: ```json ```\ufdd1 {", "", "", 0),
-        ("header", "<SAY> Steps: ```json [ {", "", "", 2), ("header", "<SAY> Steps: ```json {", "", "", 0),
-        ("header", "<SAY> ```json [ {", "", "", 0), ("header", "<SAY> Steps: ```json ", "", "\n", 2),
-        ("call", "Steps: ```json [ Steps: ```json [ {", "\n", "", 1), ("call", "Steps: ```json [ {", "\n", "", 2),
-        ("call", "Steps: ```json ```\ufdd1 {", "\n", "", 1), ("call", "Steps: ```json [ {", "\n", "", 2),
-        ("call", "Steps: ```json {", "\n", "", 1), ("call", "Steps: ```json ", "\n", "\n", 2),
-        ("call", "```json [ {", "", "", 1),
-        find=(
-            r"<(?:(SAY> Steps: ```json \[ Steps: ```json \[ \{)|(SAY> Steps: ```json \[ \{)|(SAY> Steps: ```json ```["
-            r"\w-]{0,16} \{)|(SAY> Steps: ```json \[ \{)|(SAY> Steps: ```json \{)|(SAY> ```json \[ \{)|(SAY> Steps: ``"
-            r"`json(?!\w)))|S(?:(teps: ```json \[ Steps: ```json \[ \{)|(teps: ```json \[ \{)|(teps: ```json ```[\w-]{"
-            r"0,16} \{)|(teps: ```json \[ \{)|(teps: ```json \{)|(teps: ```json(?!\w)))|`(``json \[ \{)"
-        ), near=r"<(?=[S]|\Z)|S(?=[t]|\Z)|`(?=[`]|\Z)", width=494, leads="\n",
+    AFTER_TURN = Markers(
+        call=(
+            "\nSteps:\n```json\n[\n    {", "```json\n[\n    {", "\nSteps:\n```json\n[\nSteps:\n```json\n[\n    {",
+            "\nSteps:\n```json\n{", "\nSteps:\n```json\n[{", "\nSteps:\n```json\n```\ufdd1\n{", "\nSteps:\n```json\n",
+        ),
+        header=(
+            "<SAY> Steps:\n```json\n[\n    {", "<SAY> ```json\n[\n    {",
+            "<SAY> Steps:\n```json\n[\nSteps:\n```json\n[\n    {", "<SAY> Steps:\n```json\n{",
+            "<SAY> Steps:\n```json\n[{", "<SAY> Steps:\n```json\n```\ufdd1\n{", "<SAY> Steps:\n```json\n",
+        ),
     )
 
     def _content(self) -> bool:

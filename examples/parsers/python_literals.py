@@ -14,10 +14,10 @@ if __package__:
     from ._tplc_runtime import (
         Delta,
         ExpectedText,
+        Markers,
         Message,
         Objects,
         Pattern,
-        Scanner,
         WordStyle,
         checked_text,
         require_runtime,
@@ -27,10 +27,10 @@ else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         Delta,
         ExpectedText,
+        Markers,
         Message,
         Objects,
         Pattern,
-        Scanner,
         WordStyle,
         checked_text,
         require_runtime,
@@ -76,31 +76,19 @@ class StreamParser(Objects):
     HAS_LINE_MARKERS = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
-    IN_CONTENT = Scanner(
-        ("end", "<[.]", "", "", 0), ("call", "[run] {'callable': ' [run] {'callable': '", "", "", 0),
-        ("empty", "[run] {'callable': ' } [ran]", "", "", 0), ("call", "[run] [run] {'callable': '", "", "", 0),
-        ("call", "[run] {'callable': '", "", "", 2), ("call", "[run] {'callable", "", "", 2),
-        ("header", "[assistant]>", "", "", 0), ("empty", "[run] } [ran]", "", "", 0),
-        ("call", "\x00[run]{'callable':'[run]{'callable':'", "", "", 6),
-        ("call", "\x00[run][run]{'callable':'", "", "", 6), ("call", "\x00[run]{'callable':'", "", "", 6),
-        ("call", "\x00[run]{'callable", "", "", 6), ("call", "```\ufdd1 [run] {'callable': '", "", "", 0),
-        find=(
-            r"<(\[\.\])|\[(?:(run\] \{'callable': ' \[run\] \{'callable': ')|(run\] \{'callable': ' \} \[ran\])|(run\]"
-            r" \[run\] \{'callable': ')|(run\] \{'callable': ')|(run\] \{'callable)|(assistant\]>)|(run\] \} \[ran\])|"
-            r"({}(?ai:run){}\]{}\{{}'{}(?ai:callable){}'{}:{-}'{-}\[{}(?ai:run){}\]{}\{{}'{}(?ai:callable){}'{}:{-}')|"
-            r"({}(?ai:run){}\]{-}\[{}(?ai:run){}\]{}\{{}'{}(?ai:callable){}'{}:{-}')|({}(?ai:run){}\]{}\{{}'{}(?ai:cal"
-            r"lable){}'{}:{-}')|({}(?ai:run){}\]{}\{{}'{}(?ai:callable)))|`(``[\w-]{0,16} \[run\] \{'callable': ')"
-        ), near=r"<(?=[\[]|\Z)|\[(?=[\t\n\r \-R_ar\|▁｜]|\Z)|`(?=[`]|\Z)", width=452,
+    IN_CONTENT = Markers(
+        call=(
+            "[run]{'callable': '", "[run]{'callable': '\n[run]{'callable': '", "[run]\n[run]{'callable': '",
+            "```\ufdd1\n[run]{'callable': '", "[run]{'callable",
+        ), end=("<[.]",), header=("[assistant]>",), empty=("[run]{'callable': '\n}[ran]", "[run]\n}[ran]"),
+        respelled=("call",), any_number=("[run]\n[run]{'callable': '", "[run]{'callable': '"),
     )
     OPENERS = ("[run] {'callable': ' [run] {'callable': '", "[run] [run] {'callable': '", "[run] {'callable': '")
     # call = name "', 'kwargs':" arguments
     HEADER = (
         (
-            "name",
-            Scanner(
-                ("suffix", "', 'kwargs':", "", " ", 0), ("bare", "{", "", "", 0), find=r"'(, 'kwargs':)|\{()",
-                near=r"'(?=[,]|\Z)|\{", width=77,
-            ), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:'(,\s{0,64}'kwargs':))"), (" ",),
+            "name", Markers(suffix=("', 'kwargs': ",), bare=("{",)), "",
+            Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:'(,\s{0,64}'kwargs':))"), (" ",),
         ),
     )
     HEADER_PARTS = (
@@ -112,18 +100,13 @@ class StreamParser(Objects):
     )
     SHORT_OPENERS = ("[run]{'callable",)
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
-        ("mark", "[run] [run] {'callable': '", "", "", 0), ("mark", "[run] {'callable': '", "", "", 1),
-        ("mark", "[assistant]>", "", "", 0), ("mark", "[ran]", "", "", 1),
-        ("mark", "```\ufdd1 [run] {'callable': '", "", "", 0), ("mark", "} [ran]", "", "", 0),
-        find=(
-            r"\[(?:(run\] \[run\] \{'callable': ')|(run\] \{'callable': ')|(assistant\]>)|(ran\]))|`(``[\w-]{0,16} \[r"
-            r"un\] \{'callable': ')|\}( \[ran\])"
-        ), near=r"\[(?=[ar]|\Z)|`(?=[`]|\Z)|\}", width=233, first="[`}",
+    BREAKS = Markers(
+        mark=(
+            "}[ran]", "[ran]", "[run]{'callable': '", "[run]\n[run]{'callable': '", "```\ufdd1\n[run]{'callable': '",
+            "[assistant]>",
+        ),
     )
-    LEFT_OVER = Scanner(
-        ("call", "[run] {'callable': '", "", "", 0), find=r"\[(run\] \{'callable': ')", near=r"\[(?=[r]|\Z)", width=148
-    )
+    LEFT_OVER = Markers(call=("[run]{'callable': '",))
     GARBLED = (
         Pattern("([()/<>\\[\\\\\\]{\\|}＜＞｜][()/<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:ran))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[)/>\\\\\\]\\|}＞｜]{0,4})"),
         "()/<>[\\]{|}＜＞｜", ("ran",),
@@ -132,44 +115,25 @@ class StreamParser(Objects):
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True
-    AFTER_CALL = Scanner(
-        ("call", ", [run] {'callable': ' [run] {'callable': '", "", "", 0),
-        ("call", ", [run] [run] {'callable': '", "", "", 0), ("call", ", [run] {'callable': '", "", "", 2),
-        ("call", "; [run] {'callable': ' [run] {'callable': '", "", "", 0),
-        ("call", "; [run] [run] {'callable': '", "", "", 0), ("call", "; [run] {'callable': '", "", "", 2),
-        ("end", "<[.]", "", "", 0), ("call", "[run] {'callable': ' [run] {'callable': '", "", "", 1),
-        ("empty", "[run] {'callable': ' } [ran]", "", "", 0), ("call", "[run] [run] {'callable': '", "", "", 1),
-        ("call", "[run] {'callable': '", "", "", 2), ("call", "[run] {'callable", "", "", 2),
-        ("header", "[assistant]>", "", "", 0), ("empty", "[run] } [ran]", "", "", 0), ("closed", "[ran]", "", "", 1),
-        ("call", "\x00[run]{'callable':'[run]{'callable':'", "", "", 6),
-        ("call", "\x00[run][run]{'callable':'", "", "", 6), ("call", "\x00[run]{'callable':'", "", "", 6),
-        ("call", "\x00[run]{'callable", "", "", 6), ("closed", "\x00[ran]", "", "", 6),
-        ("call", "```\ufdd1 [run] {'callable': '", "", "", 0), ("closed", "} [ran]", "", "", 1),
-        ("close", "}", "", "", 2),
-        find=(
-            r",(?:( \[run\] \{'callable': ' \[run\] \{'callable': ')|( \[run\] \[run\] \{'callable': ')|( \[run\] \{'c"
-            r"allable': '))|;(?:( \[run\] \{'callable': ' \[run\] \{'callable': ')|( \[run\] \[run\] \{'callable': ')|"
-            r"( \[run\] \{'callable': '))|<(\[\.\])|\[(?:(run\] \{'callable': ' \[run\] \{'callable': ')|(run\] \{'cal"
-            r"lable': ' \} \[ran\])|(run\] \[run\] \{'callable': ')|(run\] \{'callable': ')|(run\] \{'callable)|(assis"
-            r"tant\]>)|(run\] \} \[ran\])|(ran\])|({}(?ai:run){}\]{}\{{}'{}(?ai:callable){}'{}:{-}'{-}\[{}(?ai:run){}"
-            r"\]{}\{{}'{}(?ai:callable){}'{}:{-}')|({}(?ai:run){}\]{-}\[{}(?ai:run){}\]{}\{{}'{}(?ai:callable){}'{}:{-"
-            r"}')|({}(?ai:run){}\]{}\{{}'{}(?ai:callable){}'{}:{-}')|({}(?ai:run){}\]{}\{{}'{}(?ai:callable))|({}(?ai:"
-            r"ran){}\]))|`(``[\w-]{0,16} \[run\] \{'callable': ')|\}(?:( \[ran\])|())"
-        ), near=r",|;|<(?=[\[]|\Z)|\[(?=[\t\n\r \-R_ar\|▁｜]|\Z)|`(?=[`]|\Z)|\}", width=452,
+    AFTER_CALL = Markers(
+        call=(
+            "[run]{'callable': '", "[run]{'callable': '\n[run]{'callable': '", "[run]\n[run]{'callable': '",
+            "```\ufdd1\n[run]{'callable': '", "[run]{'callable", ",\n[run]{'callable': '",
+            ",\n[run]{'callable': '\n[run]{'callable': '", ",\n[run]\n[run]{'callable': '", ";\n[run]{'callable': '",
+            ";\n[run]{'callable': '\n[run]{'callable': '", ";\n[run]\n[run]{'callable': '",
+        ), closed=("}[ran]", "[ran]"), close=("}",), end=("<[.]",), header=("[assistant]>",),
+        empty=("[run]{'callable': '\n}[ran]", "[run]\n}[ran]"), respelled=("call", "closed"),
+        any_number=("[run]\n[run]{'callable': '", "[run]{'callable': '", "[ran]"),
     )
-    AFTER_TURN = Scanner(
-        ("header", "[assistant]> [run] {'callable': ' [run] {'callable': '", "", "", 0),
-        ("call", "[run] {'callable': ' [run] {'callable': '", "", "", 1),
-        ("header", "[assistant]> [run] [run] {'callable': '", "", "", 0),
-        ("header", "[assistant]> ```\ufdd1 [run] {'callable': '", "", "", 0),
-        ("header", "[assistant]> [run] {'callable': '", "", "", 2), ("call", "[run] [run] {'callable': '", "", "", 1),
-        ("call", "[run] {'callable': '", "", "", 2), ("call", "```\ufdd1 [run] {'callable': '", "", "", 1),
-        find=(
-            r"\[(?:(assistant\]> \[run\] \{'callable': ' \[run\] \{'callable': ')|(run\] \{'callable': ' \[run\] \{'ca"
-            r"llable': ')|(assistant\]> \[run\] \[run\] \{'callable': ')|(assistant\]> ```[\w-]{0,16} \[run\] \{'calla"
-            r"ble': ')|(assistant\]> \[run\] \{'callable': ')|(run\] \[run\] \{'callable': ')|(run\] \{'callable': '))"
-            r"|`(``[\w-]{0,16} \[run\] \{'callable': ')"
-        ), near=r"\[(?=[ar]|\Z)|`(?=[`]|\Z)", width=437,
+    AFTER_TURN = Markers(
+        call=(
+            "[run]{'callable': '", "[run]{'callable': '\n[run]{'callable': '", "[run]\n[run]{'callable': '",
+            "```\ufdd1\n[run]{'callable': '",
+        ),
+        header=(
+            "[assistant]> [run]{'callable': '", "[assistant]> [run]{'callable': '\n[run]{'callable': '",
+            "[assistant]> [run]\n[run]{'callable': '", "[assistant]> ```\ufdd1\n[run]{'callable': '",
+        ),
     )
 
     def _content(self) -> bool:

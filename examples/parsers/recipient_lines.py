@@ -15,10 +15,10 @@ if __package__:
         IN_STRING,
         Delta,
         ExpectedText,
+        Markers,
         Message,
         Objects,
         Pattern,
-        Scanner,
         Style,
         checked_text,
         require_runtime,
@@ -29,10 +29,10 @@ else:
         IN_STRING,
         Delta,
         ExpectedText,
+        Markers,
         Message,
         Objects,
         Pattern,
-        Scanner,
         Style,
         checked_text,
         require_runtime,
@@ -77,38 +77,24 @@ class StreamParser(Objects):
     HAS_LINE_MARKERS = True
     HAS_FINAL_MARKERS = True
     DROPS_TRUNCATED_MARKERS = True
-    IN_CONTENT = Scanner(
-        ("header", "#:assistant ", "", "\n", 2), ("final_end", "#top#", "", "", 0), ("final_end", ":#", "", "\n", 0),
-        ("content", "==> everyone ", "", "\n", 2), ("call", "==>", "", " ", 2),
-        find=r"#(?:(:assistant(?!\w))|(top#))|:(#)|=(?:(=> everyone(?!\w))|(=>))",
-        near=r"#(?=[:t]|\Z)|:(?=[#]|\Z)|=(?=[=]|\Z)", width=77,
+    IN_CONTENT = Markers(
+        content=("==> everyone\n",), call=("==> ",), final_end=(":#\n", "#top#"), header=("#:assistant\n",)
     )
     OPENERS = ("==>",)
     # call = name arguments
-    HEADER = (
-        (
-            "name", Scanner(("next", "{", "", "", 0), find=r"\{()", near=r"\{", width=2), "",
-            Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\{())"), (None,),
-        ),
-    )
+    HEADER = (("name", Markers(next=("{",)), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\{())"), (None,)),)
     HEADER_PARTS = ("==>", "=", ">")
     HEADER_TEXTS = Pattern("(?:\\[\\w{1,32}\\]|==>|=|>|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(("mark", "#:assistant", "", "", 0), find="#(:assistant)", near=r"#(?=[:]|\Z)", width=12, first="#")
+    BREAKS = Markers(mark=("#:assistant",))
     USUAL_NEXT = ExpectedText("==> ")
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True
-    AFTER_CALL = Scanner(
-        ("header", "#:assistant ", "", "\n", 2), ("final_end", "#top#", "", "", 0), ("call", ", ==>", "", " ", 0),
-        ("final_end", ":#", "", "\n", 0), ("call", "; ==>", "", " ", 0), ("content", "==> everyone ", "", "\n", 2),
-        ("call", "==>", "", " ", 2),
-        find=r"#(?:(:assistant(?!\w))|(top#))|,( ==>)|:(#)|;( ==>)|=(?:(=> everyone(?!\w))|(=>))",
-        near=r"#(?=[:t]|\Z)|,|:(?=[#]|\Z)|;|=(?=[=]|\Z)", width=77,
+    AFTER_CALL = Markers(
+        call=("==> ", ",\n==> ", ";\n==> "), content=("==> everyone\n",), final_end=(":#\n", "#top#"),
+        header=("#:assistant\n",),
     )
-    AFTER_TURN = Scanner(
-        ("header", "#:assistant ==>", "", " ", 0), ("call", "==>", "", " ", 1), find="#(:assistant ==>)|=(=>)",
-        near=r"#(?=[:]|\Z)|=(?=[=]|\Z)", width=80,
-    )
+    AFTER_TURN = Markers(call=("==> ",), header=("#:assistant ==> ",))
 
     def _content(self) -> bool:
         # content = (text | "==> everyone")* ("==>" call)?

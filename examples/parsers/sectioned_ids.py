@@ -15,10 +15,10 @@ if __package__:
         IN_STRING,
         Delta,
         ExpectedText,
+        Markers,
         Message,
         Objects,
         Pattern,
-        Scanner,
         Style,
         checked_text,
         require_runtime,
@@ -29,10 +29,10 @@ else:
         IN_STRING,
         Delta,
         ExpectedText,
+        Markers,
         Message,
         Objects,
         Pattern,
-        Scanner,
         Style,
         checked_text,
         require_runtime,
@@ -85,28 +85,14 @@ class StreamParser(Objects):
     HAS_LINE_MARKERS = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
-    IN_CONTENT = Scanner(
-        ("empty", "<!calls!> <!call!> <!/call!> <!/calls!>", "", "", 0),
-        ("call", "<!calls!> <!calls!> <!call!>tools.", "", "", 0),
-        ("call", "<!calls!> <!call!> <!call!>tools.", "", "", 0), ("call", "<!calls!> <!call!>tools.", "", "", 1),
-        ("empty", "<!calls!> <!/calls!>", "", "", 0), ("empty", "<!call!> <!/call!>", "", "", 1),
-        ("call", "<!calls!> <!call!>", "", "", 2), ("call", "<!call!>tools.", "", "", 1),
-        ("header", "<!assistant!>", "", "", 0), ("call", "<!calls!>", "", "", 2), ("call", "<!call!>", "", "", 2),
-        ("end", "<!.!>", "", "", 0), ("call", "\x00<!calls!><!calls!><!call!>tools.", "", "", 6),
-        ("call", "\x00<!calls!><!call!><!call!>tools.", "", "", 6), ("call", "\x00<!calls!><!call!>tools.", "", "", 6),
-        ("call", "\x00<!calls!><!call!>", "", "", 6), ("call", "\x00<!call!>tools.", "", "", 6),
-        ("call", "\x00<!calls!>", "", "", 6), ("call", "\x00<!call!>", "", "", 6),
-        ("call", "```\ufdd1 <!calls!> <!call!>tools.", "", "", 0), ("call", "```\ufdd1 <!call!>tools.", "", "", 0),
-        find=(
-            r"<(?:(!calls!> <!call!> <!/call!> <!/calls!>)|(!calls!> <!calls!> <!call!>tools\.)|(!calls!> <!call!> <!c"
-            r"all!>tools\.)|(!calls!> <!call!>tools\.)|(!calls!> <!/calls!>)|(!call!> <!/call!>)|(!calls!> <!call!>)|("
-            r"!call!>tools\.)|(!assistant!>)|(!calls!>)|(!call!>)|(!\.!>)|({}!{}(?ai:calls){}!{}>{-}<{}!{}(?ai:calls){"
-            r"}!{}>{}<{}!{}(?ai:call){}!{}>{}(?ai:tools){}\.)|({}!{}(?ai:calls){}!{}>{}<{}!{}(?ai:call){}!{}>{-}<{}!{}"
-            r"(?ai:call){}!{}>{}(?ai:tools){}\.)|({}!{}(?ai:calls){}!{}>{}<{}!{}(?ai:call){}!{}>{}(?ai:tools){}\.)|({}"
-            r"!{}(?ai:calls){}!{}>{}<{}!{}(?ai:call){}!{}>)|({}!{}(?ai:call){}!{}>{}(?ai:tools){}\.)|({}!{}(?ai:calls)"
-            r"{}!{}>)|({}!{}(?ai:call){}!{}>))|`(?:(``[\w-]{0,16} <!calls!> <!call!>tools\.)|(``[\w-]{0,16} <!call!>to"
-            r"ols\.))"
-        ), near=r"<(?=[\t\n\r !\-_\|▁｜]|\Z)|`(?=[`]|\Z)", width=294,
+    IN_CONTENT = Markers(
+        call=(
+            "<!calls!><!call!>tools.", "<!call!>tools.", "<!calls!>\n<!calls!><!call!>tools.",
+            "<!calls!><!call!>\n<!call!>tools.", "```\ufdd1\n<!calls!><!call!>tools.", "```\ufdd1\n<!call!>tools.",
+            "<!calls!>", "<!calls!><!call!>", "<!call!>",
+        ), end=("<!.!>",), header=("<!assistant!>",),
+        empty=("<!calls!>\n<!/calls!>", "<!call!>\n<!/call!>", "<!calls!><!call!>\n<!/call!><!/calls!>"),
+        respelled=("call",), any_number=("<!call!>tools.",),
     )
     OPENERS = (
         "<!calls!> <!calls!> <!call!>tools.", "<!calls!> <!call!> <!call!>tools.", "<!calls!> <!call!>tools.",
@@ -114,16 +100,10 @@ class StreamParser(Objects):
     )
     # call = name ":" index "<!args!>" arguments
     HEADER = (
+        ("name", Markers(suffix=(":",)), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?::())"), ("",)),
         (
-            "name", Scanner(("suffix", ":", "", "", 0), find=":()", near=":", width=2), "",
-            Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?::())"), ("",),
-        ),
-        (
-            "index",
-            Scanner(
-                ("suffix", "<!args!>", "", "", 0), ("suffix", "\x00<!args!>", "", "", 6), ("bare", "{", "", "", 0),
-                find=r"<(?:(!args!>)|({}!{}(?ai:args){}!{}>))|\{()", near=r"<(?=[\t\n\r !\-_\|▁｜]|\Z)|\{", width=105,
-            ), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:<(!args!>))"), ("",),
+            "index", Markers(suffix=("<!args!>",), bare=("{",), respelled=("suffix",)), "",
+            Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:<(!args!>))"), ("",),
         ),
     )
     CALL_ID = "tools.{name}:{index}"
@@ -133,22 +113,14 @@ class StreamParser(Objects):
     )
     SHORT_OPENERS = ("<!calls!>", "<!calls!><!call!>", "<!call!>")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
-        ("mark", "<!calls!> <!calls!> <!call!>tools.", "", "", 0),
-        ("mark", "<!calls!> <!call!> <!call!>tools.", "", "", 0), ("mark", "<!calls!> <!call!>tools.", "", "", 1),
-        ("mark", "<!call!>tools.", "", "", 1), ("mark", "<!assistant!>", "", "", 0), ("mark", "<!/calls!>", "", "", 0),
-        ("mark", "<!/call!>", "", "", 0), ("mark", "```\ufdd1 <!calls!> <!call!>tools.", "", "", 0),
-        ("mark", "```\ufdd1 <!call!>tools.", "", "", 0),
-        find=(
-            r"<(?:(!calls!> <!calls!> <!call!>tools\.)|(!calls!> <!call!> <!call!>tools\.)|(!calls!> <!call!>tools\.)|"
-            r"(!call!>tools\.)|(!assistant!>)|(!/calls!>)|(!/call!>))|`(?:(``[\w-]{0,16} <!calls!> <!call!>tools\.)|(`"
-            r"`[\w-]{0,16} <!call!>tools\.))"
-        ), near=r"<(?=[!]|\Z)|`(?=[`]|\Z)", width=173, first="<`",
+    BREAKS = Markers(
+        mark=(
+            "<!/call!>", "<!/calls!>", "<!calls!><!call!>tools.", "<!call!>tools.",
+            "<!calls!>\n<!calls!><!call!>tools.", "<!calls!><!call!>\n<!call!>tools.",
+            "```\ufdd1\n<!calls!><!call!>tools.", "```\ufdd1\n<!call!>tools.", "<!assistant!>",
+        ),
     )
-    LEFT_OVER = Scanner(
-        ("call", "<!calls!>", "", "", 0), ("call", "<!call!>", "", "", 0), find="<(?:(!calls!>)|(!call!>))",
-        near=r"<(?=[!]|\Z)", width=10,
-    )
+    LEFT_OVER = Markers(call=("<!calls!>", "<!call!>"))
     GARBLED = (
         Pattern("([!()/<>\\[\\\\\\]{\\|}＜＞｜][!()/<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:call)|(?ai:calls))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[!)/>\\\\\\]\\|}＞｜]{0,4})"),
         "!()/<>[\\]{|}＜＞｜", ("call", "calls"),
@@ -158,54 +130,27 @@ class StreamParser(Objects):
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True
     CALLS_HAVE_INDEX = True
-    AFTER_CALL = Scanner(
-        ("call", ", <!call!> <!call!>tools.", "", "", 0), ("call", ", <!call!>tools.", "", "", 0),
-        ("call", "; <!call!> <!call!>tools.", "", "", 0), ("call", "; <!call!>tools.", "", "", 0),
-        ("empty", "<!calls!> <!call!> <!/call!> <!/calls!>", "", "", 0),
-        ("call", "<!calls!> <!calls!> <!call!>tools.", "", "", 0),
-        ("call", "<!calls!> <!call!> <!call!>tools.", "", "", 0), ("call", "<!call!> <!call!>tools.", "", "", 1),
-        ("call", "<!calls!> <!call!>tools.", "", "", 1), ("empty", "<!calls!> <!/calls!>", "", "", 0),
-        ("empty", "<!call!> <!/call!>", "", "", 1), ("call", "<!calls!> <!call!>", "", "", 2),
-        ("call", "<!call!>tools.", "", "", 1), ("header", "<!assistant!>", "", "", 0),
-        ("closed", "<!/calls!>", "", "", 1), ("call", "<!calls!>", "", "", 2), ("closed", "<!/call!>", "", "", 1),
-        ("call", "<!call!>", "", "", 2), ("end", "<!.!>", "", "", 0),
-        ("call", "\x00<!calls!><!calls!><!call!>tools.", "", "", 6),
-        ("call", "\x00<!calls!><!call!><!call!>tools.", "", "", 6), ("call", "\x00<!call!><!call!>tools.", "", "", 6),
-        ("call", "\x00<!calls!><!call!>tools.", "", "", 6), ("call", "\x00<!calls!><!call!>", "", "", 6),
-        ("call", "\x00<!call!>tools.", "", "", 6), ("closed", "\x00<!/calls!>", "", "", 6),
-        ("call", "\x00<!calls!>", "", "", 6), ("closed", "\x00<!/call!>", "", "", 6),
-        ("call", "\x00<!call!>", "", "", 6), ("call", "```\ufdd1 <!calls!> <!call!>tools.", "", "", 0),
-        ("call", "```\ufdd1 <!call!>tools.", "", "", 0),
-        find=(
-            r",(?:( <!call!> <!call!>tools\.)|( <!call!>tools\.))|;(?:( <!call!> <!call!>tools\.)|( <!call!>tools\.))|"
-            r"<(?:(!calls!> <!call!> <!/call!> <!/calls!>)|(!calls!> <!calls!> <!call!>tools\.)|(!calls!> <!call!> <!c"
-            r"all!>tools\.)|(!call!> <!call!>tools\.)|(!calls!> <!call!>tools\.)|(!calls!> <!/calls!>)|(!call!> <!/cal"
-            r"l!>)|(!calls!> <!call!>)|(!call!>tools\.)|(!assistant!>)|(!/calls!>)|(!calls!>)|(!/call!>)|(!call!>)|(!"
-            r"\.!>)|({}!{}(?ai:calls){}!{}>{-}<{}!{}(?ai:calls){}!{}>{}<{}!{}(?ai:call){}!{}>{}(?ai:tools){}\.)|({}!{}"
-            r"(?ai:calls){}!{}>{}<{}!{}(?ai:call){}!{}>{-}<{}!{}(?ai:call){}!{}>{}(?ai:tools){}\.)|({}!{}(?ai:call){}!"
-            r"{}>{-}<{}!{}(?ai:call){}!{}>{}(?ai:tools){}\.)|({}!{}(?ai:calls){}!{}>{}<{}!{}(?ai:call){}!{}>{}(?ai:too"
-            r"ls){}\.)|({}!{}(?ai:calls){}!{}>{}<{}!{}(?ai:call){}!{}>)|({}!{}(?ai:call){}!{}>{}(?ai:tools){}\.)|({}!{"
-            r"}[/\\]{}(?ai:calls){}!{}>)|({}!{}(?ai:calls){}!{}>)|({}!{}[/\\]{}(?ai:call){}!{}>)|({}!{}(?ai:call){}!{}"
-            r">))|`(?:(``[\w-]{0,16} <!calls!> <!call!>tools\.)|(``[\w-]{0,16} <!call!>tools\.))"
-        ), near=r",|;|<(?=[\t\n\r !\-_\|▁｜]|\Z)|`(?=[`]|\Z)", width=294,
+    AFTER_CALL = Markers(
+        call=(
+            "<!call!>tools.", "<!call!>\n<!call!>tools.", "<!calls!><!call!>tools.",
+            "<!calls!>\n<!calls!><!call!>tools.", "<!calls!><!call!>\n<!call!>tools.",
+            "```\ufdd1\n<!calls!><!call!>tools.", "```\ufdd1\n<!call!>tools.", "<!calls!>", "<!calls!><!call!>",
+            "<!call!>", ",\n<!call!>tools.", ",\n<!call!>\n<!call!>tools.", ";\n<!call!>tools.",
+            ";\n<!call!>\n<!call!>tools.",
+        ), closed=("<!/call!>", "<!/calls!>"), end=("<!.!>",), header=("<!assistant!>",),
+        empty=("<!calls!>\n<!/calls!>", "<!call!>\n<!/call!>", "<!calls!><!call!>\n<!/call!><!/calls!>"),
+        respelled=("call", "closed"), any_number=("<!call!>tools.",),
     )
-    AFTER_TURN = Scanner(
-        ("header", "<!assistant!> <!calls!> <!calls!> <!call!>tools.", "", "", 0),
-        ("header", "<!assistant!> <!calls!> <!call!> <!call!>tools.", "", "", 0),
-        ("header", "<!assistant!> ```\ufdd1 <!calls!> <!call!>tools.", "", "", 0),
-        ("header", "<!assistant!> <!calls!> <!call!>tools.", "", "", 0),
-        ("call", "<!calls!> <!calls!> <!call!>tools.", "", "", 1),
-        ("header", "<!assistant!> ```\ufdd1 <!call!>tools.", "", "", 0),
-        ("call", "<!calls!> <!call!> <!call!>tools.", "", "", 1), ("header", "<!assistant!> <!call!>tools.", "", "", 0),
-        ("call", "<!calls!> <!call!>tools.", "", "", 1), ("call", "<!call!>tools.", "", "", 1),
-        ("call", "```\ufdd1 <!calls!> <!call!>tools.", "", "", 1), ("call", "```\ufdd1 <!call!>tools.", "", "", 1),
-        find=(
-            r"<(?:(!assistant!> <!calls!> <!calls!> <!call!>tools\.)|(!assistant!> <!calls!> <!call!> <!call!>tools\.)"
-            r"|(!assistant!> ```[\w-]{0,16} <!calls!> <!call!>tools\.)|(!assistant!> <!calls!> <!call!>tools\.)|(!call"
-            r"s!> <!calls!> <!call!>tools\.)|(!assistant!> ```[\w-]{0,16} <!call!>tools\.)|(!calls!> <!call!> <!call!>"
-            r"tools\.)|(!assistant!> <!call!>tools\.)|(!calls!> <!call!>tools\.)|(!call!>tools\.))|`(?:(``[\w-]{0,16} "
-            r"<!calls!> <!call!>tools\.)|(``[\w-]{0,16} <!call!>tools\.))"
-        ), near=r"<(?=[!]|\Z)|`(?=[`]|\Z)", width=251,
+    AFTER_TURN = Markers(
+        call=(
+            "<!calls!><!call!>tools.", "<!call!>tools.", "<!calls!>\n<!calls!><!call!>tools.",
+            "<!calls!><!call!>\n<!call!>tools.", "```\ufdd1\n<!calls!><!call!>tools.", "```\ufdd1\n<!call!>tools.",
+        ),
+        header=(
+            "<!assistant!> <!calls!><!call!>tools.", "<!assistant!> <!call!>tools.",
+            "<!assistant!> <!calls!>\n<!calls!><!call!>tools.", "<!assistant!> <!calls!><!call!>\n<!call!>tools.",
+            "<!assistant!> ```\ufdd1\n<!calls!><!call!>tools.", "<!assistant!> ```\ufdd1\n<!call!>tools.",
+        ),
     )
 
     def _content(self) -> bool:

@@ -14,10 +14,10 @@ if __package__:
     from ._tplc_runtime import (
         Delta,
         ExpectedText,
+        Markers,
         Message,
         Objects,
         Pattern,
-        Scanner,
         WordStyle,
         checked_text,
         require_runtime,
@@ -27,10 +27,10 @@ else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         Delta,
         ExpectedText,
+        Markers,
         Message,
         Objects,
         Pattern,
-        Scanner,
         WordStyle,
         checked_text,
         require_runtime,
@@ -83,64 +83,34 @@ class StreamParser(Objects):
     HAS_REASONING = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
-    AT_START = Scanner(
-        ("call", "(!ask: (!ask:", "", "", 0), ("header", "(|assistant ", "", "\n", 2),
-        ("reasoning", "(~musing ", "", "\n", 2), ("call", "(!ask:", "", "", 2), ("final_end", "|)", "", "\n", 0),
-        ("reasoning_end", "~)", "\n", "", 0),
-        find=r"\((?:(!ask: \(!ask:)|(\|assistant(?!\w))|(~musing(?!\w))|(!ask:))|\|(\))|~(\))",
-        near=r"\((?=[!\|\~]|\Z)|\|(?=[)]|\Z)|~(?=[)]|\Z)", width=78, leads="\n",
+    AT_START = Markers(
+        reasoning_end=("\n~)",), reasoning=("(~musing\n",), call=("(!ask:", "(!ask:\n(!ask:"), final_end=("|)\n",),
+        header=("(|assistant\n",),
     )
-    IN_REASONING = Scanner(
-        ("line", "(!ask: (!ask:", "", "", 0), ("line", "(!ask:", "", "", 2), ("final_end", "|)", "", "\n", 0),
-        ("reasoning_line", "~)", "\n", "", 0), find=r"\((?:(!ask: \(!ask:)|(!ask:))|\|(\))|~(\))",
-        near=r"\((?=[!]|\Z)|\|(?=[)]|\Z)|~(?=[)]|\Z)", width=78, leads="\n",
+    IN_REASONING = Markers(reasoning_line=("\n~)",), final_end=("|)\n",), line=("(!ask:", "(!ask:\n(!ask:"))
+    IN_CONTENT = Markers(
+        reasoning=("(~musing\n",), call=("(!ask:", "(!ask:\n(!ask:"), final_end=("|)\n",), header=("(|assistant\n",)
     )
-    IN_CONTENT = Scanner(
-        ("call", "(!ask: (!ask:", "", "", 0), ("header", "(|assistant ", "", "\n", 2),
-        ("reasoning", "(~musing ", "", "\n", 2), ("call", "(!ask:", "", "", 2), ("final_end", "|)", "", "\n", 0),
-        find=r"\((?:(!ask: \(!ask:)|(\|assistant(?!\w))|(~musing(?!\w))|(!ask:))|\|(\))",
-        near=r"\((?=[!\|\~]|\Z)|\|(?=[)]|\Z)", width=78,
-    )
-    REASONING_AGAIN = Scanner(
-        ("reasoning", "(~musing ", "", "\n", 2), find=r"\((~musing(?!\w))", near=r"\((?=[\~]|\Z)", width=9
-    )
+    REASONING_AGAIN = Markers(reasoning=("(~musing\n",))
     OPENERS = ("(!ask: (!ask:", "(!ask:")
     # call = name arguments
-    HEADER = (
-        (
-            "name", Scanner(("next", "{", "", "", 0), find=r"\{()", near=r"\{", width=2), "",
-            Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\{())"), (None,),
-        ),
-    )
+    HEADER = (("name", Markers(next=("{",)), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\{())"), (None,)),)
     HEADER_PARTS = ("(!ask:", "ask:", "!", "(")
     HEADER_TEXTS = Pattern(
         "(?:\\[\\w{1,32}\\]|\\(!ask:|ask:|!|\\(|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
     )
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
-        ("mark", "(|assistant", "", "", 0), find=r"\((?:(\|assistant))", near=r"\((?=[\|]|\Z)", width=12, first="("
-    )
-    LEFT_OVER = Scanner(("call", "(!ask:", "", "", 0), find=r"\((!ask:)", near=r"\((?=[!]|\Z)", width=7)
+    BREAKS = Markers(mark=("(|assistant",))
+    LEFT_OVER = Markers(call=("(!ask:",))
     USUAL_NEXT = ExpectedText("!)(!ask:", "(!ask:")
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True
-    AFTER_CALL = Scanner(
-        ("closed", "!)", "", "", 0), ("call", "(!ask: (!ask:", "", "", 1), ("header", "(|assistant ", "", "\n", 2),
-        ("reasoning", "(~musing ", "", "\n", 2), ("call", "(!ask:", "", "", 2), ("call", ", (!ask: (!ask:", "", "", 0),
-        ("call", ", (!ask:", "", "", 2), ("call", "; (!ask: (!ask:", "", "", 0), ("call", "; (!ask:", "", "", 2),
-        ("final_end", "|)", "", "\n", 0),
-        find=(
-            r"!(\))|\((?:(!ask: \(!ask:)|(\|assistant(?!\w))|(~musing(?!\w))|(!ask:))|,(?:( \(!ask: \(!ask:)|( \(!ask:"
-            r"))|;(?:( \(!ask: \(!ask:)|( \(!ask:))|\|(\))"
-        ), near=r"!(?=[)]|\Z)|\((?=[!\|\~]|\Z)|,|;|\|(?=[)]|\Z)", width=144,
+    AFTER_CALL = Markers(
+        call=("(!ask:", "(!ask:\n(!ask:", ",\n(!ask:", ",\n(!ask:\n(!ask:", ";\n(!ask:", ";\n(!ask:\n(!ask:"),
+        closed=("!)",), reasoning=("(~musing\n",), final_end=("|)\n",), header=("(|assistant\n",),
     )
-    AFTER_TURN = Scanner(
-        ("header", "(|assistant (!ask: (!ask:", "", "", 0), ("header", "(|assistant (!ask:", "", "", 2),
-        ("call", "(!ask: (!ask:", "", "", 1), ("call", "(!ask:", "", "", 2),
-        find=r"\((?:(\|assistant \(!ask: \(!ask:)|(\|assistant \(!ask:)|(!ask: \(!ask:)|(!ask:))",
-        near=r"\((?=[!\|]|\Z)", width=154,
-    )
+    AFTER_TURN = Markers(call=("(!ask:", "(!ask:\n(!ask:"), header=("(|assistant (!ask:", "(|assistant (!ask:\n(!ask:"))
 
     def _first_state(self) -> Callable[[Any], bool]:
         return type(self)._start if self._reasoning_on else type(self)._content

@@ -15,10 +15,10 @@ if __package__:
         IN_STRING,
         Delta,
         ExpectedText,
+        Markers,
         Message,
         Objects,
         Pattern,
-        Scanner,
         Style,
         checked_text,
         require_runtime,
@@ -29,10 +29,10 @@ else:
         IN_STRING,
         Delta,
         ExpectedText,
+        Markers,
         Message,
         Objects,
         Pattern,
-        Scanner,
         Style,
         checked_text,
         require_runtime,
@@ -78,29 +78,20 @@ class StreamParser(Objects):
     HAS_REASONING = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
-    IN_REASONING = Scanner(
-        ("line", "```\ufdd1 §call§", "", "", 0), ("line", "§call§ §call§", "", "", 0),
-        ("reasoning_end", "§/muse§", "", "", 0), ("line", "§call§", "", "", 2), ("end", "§end§", "", "", 0),
-        find=r"`(``[\w-]{0,16} §call§)|§(?:(call§ §call§)|(/muse§)|(call§)|(end§))", near=r"`(?=[`]|\Z)|§(?=[/ce]|\Z)",
-        width=92,
+    IN_REASONING = Markers(
+        reasoning_end=("§/muse§",), end=("§end§",), line=("§call§", "§call§\n§call§", "```\ufdd1\n§call§")
     )
-    IN_CONTENT = Scanner(
-        ("call", "```\ufdd1 §call§", "", "", 0), ("call", "§call§ §call§", "", "", 0),
-        ("header", "§assistant§", "", "", 0), ("stray", "§/muse§", "", "", 0), ("reasoning", "§muse§", "", "", 0),
-        ("call", "§call§", "", "", 2), ("end", "§end§", "", "", 0),
-        find=r"`(``[\w-]{0,16} §call§)|§(?:(call§ §call§)|(assistant§)|(/muse§)|(muse§)|(call§)|(end§))",
-        near=r"`(?=[`]|\Z)|§(?=[/acem]|\Z)", width=92,
+    IN_CONTENT = Markers(
+        reasoning=("§muse§",), call=("§call§", "§call§\n§call§", "```\ufdd1\n§call§"), end=("§end§",),
+        header=("§assistant§",), stray=("§/muse§",),
     )
-    REASONING_AGAIN = Scanner(("reasoning", "§muse§", "", "", 0), find="§(muse§)", near=r"§(?=[m]|\Z)", width=7)
+    REASONING_AGAIN = Markers(reasoning=("§muse§",))
     OPENERS = ("§call§ §call§", "§call§")
     # call = name "§with§" arguments
     HEADER = (
         (
-            "name",
-            Scanner(
-                ("bare", "{", "", "", 0), ("suffix", "§with§", "", "", 0), find=r"\{()|§(with§)",
-                near=r"\{|§(?=[w]|\Z)", width=7,
-            ), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:§(with§))"), ("",),
+            "name", Markers(suffix=("§with§",), bare=("{",)), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:§(with§))"),
+            ("",),
         ),
     )
     HEADER_PARTS = ("§call§", "§with§", "call", "with", "§")
@@ -108,33 +99,20 @@ class StreamParser(Objects):
         "(?:\\[\\w{1,32}\\]|§call§|§with§|call|with|§|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
     )
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
-        ("mark", "```\ufdd1 §call§", "", "", 0), ("mark", "§assistant§", "", "", 0), ("mark", "§call§", "", "", 1),
-        ("mark", "§end§", "", "", 0), find=r"`(``[\w-]{0,16} §call§)|§(?:(assistant§)|(call§)|(end§))",
-        near=r"`(?=[`]|\Z)|§(?=[ace]|\Z)", width=92, first="`§",
-    )
-    LEFT_OVER = Scanner(("call", "§call§", "", "", 0), find="§(call§)", near=r"§(?=[c]|\Z)", width=7)
+    BREAKS = Markers(mark=("§call§", "```\ufdd1\n§call§", "§end§", "§assistant§"))
+    LEFT_OVER = Markers(call=("§call§",))
     USUAL_NEXT = ExpectedText("§call§")
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True
-    AFTER_CALL = Scanner(
-        ("call", ", §call§ §call§", "", "", 0), ("call", ", §call§", "", "", 2), ("call", "; §call§ §call§", "", "", 0),
-        ("call", "; §call§", "", "", 2), ("call", "```\ufdd1 §call§", "", "", 0), ("call", "§call§ §call§", "", "", 1),
-        ("header", "§assistant§", "", "", 0), ("stray", "§/muse§", "", "", 0), ("call", "§call§", "", "", 2),
-        ("reasoning", "§muse§", "", "", 0), ("end", "§end§", "", "", 0),
-        find=(
-            r",(?:( §call§ §call§)|( §call§))|;(?:( §call§ §call§)|( §call§))|`(``[\w-]{0,16} §call§)|§(?:(call§ §call"
-            "§)|(assistant§)|(/muse§)|(call§)|(muse§)|(end§))"
-        ), near=r",|;|`(?=[`]|\Z)|§(?=[/acem]|\Z)", width=144,
+    AFTER_CALL = Markers(
+        call=(
+            "§call§", "§call§\n§call§", "```\ufdd1\n§call§", ",\n§call§", ",\n§call§\n§call§", ";\n§call§",
+            ";\n§call§\n§call§",
+        ), reasoning=("§muse§",), end=("§end§",), header=("§assistant§",), stray=("§/muse§",),
     )
-    AFTER_TURN = Scanner(
-        ("call", "```\ufdd1 §call§", "", "", 1), ("header", "§assistant§ §call§ §call§", "", "", 0),
-        ("header", "§assistant§ ```\ufdd1 §call§", "", "", 0), ("header", "§assistant§ §call§", "", "", 2),
-        ("call", "§call§ §call§", "", "", 1), ("call", "§call§", "", "", 2),
-        find=(
-            r"`(``[\w-]{0,16} §call§)|§(?:(assistant§ §call§ §call§)|(assistant§ ```[\w-]{0,16} §call§)|(assistant§ §c"
-            "all§)|(call§ §call§)|(call§))"
-        ), near=r"`(?=[`]|\Z)|§(?=[ac]|\Z)", width=168,
+    AFTER_TURN = Markers(
+        call=("§call§", "§call§\n§call§", "```\ufdd1\n§call§"),
+        header=("§assistant§ §call§", "§assistant§ §call§\n§call§", "§assistant§ ```\ufdd1\n§call§"),
     )
 
     def _reasoning(self) -> bool:

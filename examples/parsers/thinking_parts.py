@@ -15,10 +15,10 @@ if __package__:
         IN_STRING,
         Delta,
         ExpectedText,
+        Markers,
         Message,
         Objects,
         Pattern,
-        Scanner,
         Style,
         checked_text,
         require_runtime,
@@ -29,10 +29,10 @@ else:
         IN_STRING,
         Delta,
         ExpectedText,
+        Markers,
         Message,
         Objects,
         Pattern,
-        Scanner,
         Style,
         checked_text,
         require_runtime,
@@ -88,46 +88,27 @@ class StreamParser(Objects):
     HAS_REASONING = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
-    IN_REASONING = Scanner(
-        ("line", "[NEED] [NEED]", "", "", 0), ("reasoning_end", "[/PONDER]", "", "", 0), ("line", "[NEED]", "", "", 2),
-        ("end", "[END]", "", "", 0), ("final_end", "[TOP]", "", "", 0), ("line", "\x00[need][need]", "", "", 6),
-        ("respelled", "\x00[/ponder]", "", "", 6), ("line", "\x00[need]", "", "", 6), ("end", "\x00[end]", "", "", 6),
-        ("line", "```\ufdd1 [NEED]", "", "", 0),
-        find=(
-            r"\[(?:(NEED\] \[NEED\])|(/PONDER\])|(NEED\])|(END\])|(TOP\])|({}(?ai:NEED){}\]{-}\[{}(?ai:NEED){}\])|({}["
-            r"/\\]{}(?ai:PONDER){}\])|({}(?ai:NEED){}\])|({}(?ai:END){}\]))|`(``[\w-]{0,16} \[NEED\])"
-        ), near=r"\[(?=[\t\n\r \-/ENT\\_en\|▁｜]|\Z)|`(?=[`]|\Z)", width=194,
+    IN_REASONING = Markers(
+        reasoning_end=("[/PONDER]",), end=("[END]",), final_end=("[TOP]",),
+        line=("[NEED]", "[NEED]\n[NEED]", "```\ufdd1\n[NEED]"), respelled=("line", "end"), apart=("reasoning_end",),
+        any_number=("[/PONDER]", "[NEED]", "[END]"),
     )
-    IN_CONTENT = Scanner(
-        ("call", "[NEED] [NEED]", "", "", 0), ("stray", "[/PONDER]", "", "", 0), ("reasoning", "[PONDER]", "", "", 0),
-        ("call", "[NEED]", "", "", 2), ("end", "[END]", "", "", 0), ("final_end", "[TOP]", "", "", 0),
-        ("call", "\x00[need][need]", "", "", 6), ("call", "\x00[need]", "", "", 6), ("end", "\x00[end]", "", "", 6),
-        ("call", "```\ufdd1 [NEED]", "", "", 0),
-        find=(
-            r"\[(?:(NEED\] \[NEED\])|(/PONDER\])|(PONDER\])|(NEED\])|(END\])|(TOP\])|({}(?ai:NEED){}\]{-}\[{}(?ai:NEED"
-            r"){}\])|({}(?ai:NEED){}\])|({}(?ai:END){}\]))|`(``[\w-]{0,16} \[NEED\])"
-        ), near=r"\[(?=[\t\n\r \-/ENPT_en\|▁｜]|\Z)|`(?=[`]|\Z)", width=194,
+    IN_CONTENT = Markers(
+        reasoning=("[PONDER]",), call=("[NEED]", "[NEED]\n[NEED]", "```\ufdd1\n[NEED]"), end=("[END]",),
+        final_end=("[TOP]",), stray=("[/PONDER]",), respelled=("call", "end"), any_number=("[NEED]", "[END]"),
     )
-    BEFORE_CONTENT = Scanner(
-        ("call", "[NEED] [NEED]", "", "", 0), ("stray", "[/PONDER]", "", "", 0), ("reasoning", "[PONDER]", "", "", 0),
-        ("call", "[NEED]", "", "", 2), ("end", "[END]", "", "", 0), ("final_end", "[TOP]", "", "", 0),
-        ("call", "\x00[need][need]", "", "", 6), ("reasoning", "\x00[ponder]", "", "", 6),
-        ("call", "\x00[need]", "", "", 6), ("end", "\x00[end]", "", "", 6), ("call", "```\ufdd1 [NEED]", "", "", 0),
-        find=(
-            r"\[(?:(NEED\] \[NEED\])|(/PONDER\])|(PONDER\])|(NEED\])|(END\])|(TOP\])|({}(?ai:NEED){}\]{-}\[{}(?ai:NEED"
-            r"){}\])|({}(?ai:PONDER){}\])|({}(?ai:NEED){}\])|({}(?ai:END){}\]))|`(``[\w-]{0,16} \[NEED\])"
-        ), near=r"\[(?=[\t\n\r \-/ENPT_enp\|▁｜]|\Z)|`(?=[`]|\Z)", width=194,
+    BEFORE_CONTENT = Markers(
+        reasoning=("[PONDER]",), call=("[NEED]", "[NEED]\n[NEED]", "```\ufdd1\n[NEED]"), end=("[END]",),
+        final_end=("[TOP]",), stray=("[/PONDER]",), respelled=("call", "reasoning", "end"),
+        any_number=("[PONDER]", "[NEED]", "[END]"),
     )
-    REASONING_AGAIN = Scanner(("reasoning", "[PONDER]", "", "", 0), find=r"\[(PONDER\])", near=r"\[(?=[P]|\Z)", width=9)
+    REASONING_AGAIN = Markers(reasoning=("[PONDER]",))
     OPENERS = ("[NEED] [NEED]", "[NEED]")
     # call = name "[GIVEN]" arguments
     HEADER = (
         (
-            "name",
-            Scanner(
-                ("suffix", "[GIVEN]", "", "", 0), ("suffix", "\x00[given]", "", "", 6), ("bare", "{", "", "", 0),
-                find=r"\[(?:(GIVEN\])|({}(?ai:GIVEN){}\]))|\{()", near=r"\[(?=[\t\n\r \-G_g\|▁｜]|\Z)|\{", width=100,
-            ), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(GIVEN\]))"), ("",),
+            "name", Markers(suffix=("[GIVEN]",), bare=("{",), respelled=("suffix",)), "",
+            Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(GIVEN\]))"), ("",),
         ),
     )
     HEADER_PARTS = ("[GIVEN]", "[NEED]", "GIVEN", "NEED", "[", "]")
@@ -135,31 +116,19 @@ class StreamParser(Objects):
         "(?:\\[\\w{1,32}\\]|\\[GIVEN\\]|\\[NEED\\]|GIVEN|NEED|\\[|\\]|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
     )
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
-        ("mark", "[NEED]", "", "", 1), ("mark", "[END]", "", "", 0), ("mark", "```\ufdd1 [NEED]", "", "", 0),
-        find=r"\[(?:(NEED\])|(END\]))|`(``[\w-]{0,16} \[NEED\])", near=r"\[(?=[EN]|\Z)|`(?=[`]|\Z)", width=92,
-        first="[`",
-    )
-    LEFT_OVER = Scanner(("call", "[NEED]", "", "", 0), find=r"\[(NEED\])", near=r"\[(?=[N]|\Z)", width=7)
+    BREAKS = Markers(mark=("[NEED]", "```\ufdd1\n[NEED]", "[END]"))
+    LEFT_OVER = Markers(call=("[NEED]",))
     USUAL_NEXT = ExpectedText("[NEED]")
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True
-    AFTER_CALL = Scanner(
-        ("call", ", [NEED] [NEED]", "", "", 0), ("call", ", [NEED]", "", "", 2), ("call", "; [NEED] [NEED]", "", "", 0),
-        ("call", "; [NEED]", "", "", 2), ("call", "[NEED] [NEED]", "", "", 1), ("stray", "[/PONDER]", "", "", 0),
-        ("reasoning", "[PONDER]", "", "", 0), ("call", "[NEED]", "", "", 2), ("end", "[END]", "", "", 0),
-        ("final_end", "[TOP]", "", "", 0), ("call", "\x00[need][need]", "", "", 6), ("call", "\x00[need]", "", "", 6),
-        ("end", "\x00[end]", "", "", 6), ("call", "```\ufdd1 [NEED]", "", "", 0),
-        find=(
-            r",(?:( \[NEED\] \[NEED\])|( \[NEED\]))|;(?:( \[NEED\] \[NEED\])|( \[NEED\]))|\[(?:(NEED\] \[NEED\])|(/PON"
-            r"DER\])|(PONDER\])|(NEED\])|(END\])|(TOP\])|({}(?ai:NEED){}\]{-}\[{}(?ai:NEED){}\])|({}(?ai:NEED){}\])|({"
-            r"}(?ai:END){}\]))|`(``[\w-]{0,16} \[NEED\])"
-        ), near=r",|;|\[(?=[\t\n\r \-/ENPT_en\|▁｜]|\Z)|`(?=[`]|\Z)", width=194,
+    AFTER_CALL = Markers(
+        call=(
+            "[NEED]", "[NEED]\n[NEED]", "```\ufdd1\n[NEED]", ",\n[NEED]", ",\n[NEED]\n[NEED]", ";\n[NEED]",
+            ";\n[NEED]\n[NEED]",
+        ), reasoning=("[PONDER]",), end=("[END]",), final_end=("[TOP]",), stray=("[/PONDER]",),
+        respelled=("call", "end"), any_number=("[NEED]", "[END]"),
     )
-    AFTER_TURN = Scanner(
-        ("call", "[NEED] [NEED]", "", "", 0), ("call", "[NEED]", "", "", 2), ("call", "```\ufdd1 [NEED]", "", "", 0),
-        find=r"\[(?:(NEED\] \[NEED\])|(NEED\]))|`(``[\w-]{0,16} \[NEED\])", near=r"\[(?=[N]|\Z)|`(?=[`]|\Z)", width=92,
-    )
+    AFTER_TURN = Markers(call=("[NEED]", "[NEED]\n[NEED]", "```\ufdd1\n[NEED]"))
 
     def _reasoning(self) -> bool:
         # reasoning = text ("[/PONDER]" content | "[NEED]" call)

@@ -16,10 +16,10 @@ if __package__:
     from ._tplc_runtime import (
         Delta,
         ExpectedText,
+        Markers,
         Message,
         Pattern,
         RawPairs,
-        Scanner,
         ValueWords,
         checked_text,
         require_runtime,
@@ -29,10 +29,10 @@ else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         Delta,
         ExpectedText,
+        Markers,
         Message,
         Pattern,
         RawPairs,
-        Scanner,
         ValueWords,
         checked_text,
         require_runtime,
@@ -66,65 +66,41 @@ class StreamParser(RawPairs):
     HAS_REASONING = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
-    IN_REASONING = Scanner(
-        ("line", '```\ufdd1 ⟨steps⟩ ⟨step name="', "", "", 0), ("line", '```\ufdd1 ⟨step name="', "", "", 0),
-        ("line", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", 0),
-        ("line", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("line", '⟨steps⟩ ⟨step name="', "\n\n", "", 2),
-        ("line", "⟨steps⟩ ⟨step name", "\n\n", "", 2), ("line", '⟨step name="', "", "", 1),
-        ("line", "⟨step name", "", "", 2), ("reasoning_end", "⟨/ponder⟩", "", "", 0),
-        ("line", "⟨steps⟩", "\n\n", "\n", 2), ("end", "⟪stop⟫", "", "", 0),
-        find=(
-            r'`(?:(``[\w-]{0,16} ⟨steps⟩ ⟨step\s{1,64}name=")|(``[\w-]{0,16} ⟨step\s{1,64}name="))|⟨(?:(steps⟩ ⟨step\s'
-            r'{1,64}name=" ⟨step\s{1,64}name=")|(steps⟩ ⟨steps⟩ ⟨step\s{1,64}name=")|(steps⟩ ⟨step\s{1,64}name=")|(ste'
-            r'ps⟩ ⟨step\s{1,64}name)|(step\s{1,64}name=")|(step\s{1,64}name)|(/ponder⟩)|(steps⟩))|⟪(stop⟫)'
-        ), near=r"`(?=[`]|\Z)|⟨(?=[/s]|\Z)|⟪(?=[s]|\Z)", width=290, leads="\n\n",
+    IN_REASONING = Markers(
+        reasoning_end=("⟨/ponder⟩",), end=("⟪stop⟫",),
+        line=(
+            '\n\n⟨steps⟩\n⟨step name="', '⟨step name="', '\n\n⟨steps⟩\n⟨steps⟩\n⟨step name="',
+            '\n\n⟨steps⟩\n⟨step name="\n⟨step name="', '```\ufdd1\n⟨steps⟩\n⟨step name="', '```\ufdd1\n⟨step name="',
+            "\n\n⟨steps⟩\n", "\n\n⟨steps⟩\n⟨step name", "⟨step name",
+        ),
     )
-    IN_CONTENT = Scanner(
-        ("call", '```\ufdd1 ⟨steps⟩ ⟨step name="', "", "", 0), ("call", '```\ufdd1 ⟨step name="', "", "", 0),
-        ("empty", '⟨steps⟩ ⟨step name=" ⟨/step⟩ ⟨/steps⟩', "", "", 0),
-        ("call", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", 0),
-        ("call", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", 2),
-        ("empty", '⟨step name=" ⟨/step⟩', "", "", 1), ("call", "⟨steps⟩ ⟨step name", "\n\n", "", 2),
-        ("empty", "⟨steps⟩ ⟨/steps⟩", "", "", 0), ("call", '⟨step name="', "", "", 2),
-        ("call", "⟨step name", "", "", 2), ("stray", "⟨/ponder⟩", "", "", 0), ("reasoning", "⟨ponder⟩", "", "", 0),
-        ("call", "⟨steps⟩", "\n\n", "\n", 2), ("end", "⟪stop⟫", "", "", 0),
-        find=(
-            r'`(?:(``[\w-]{0,16} ⟨steps⟩ ⟨step\s{1,64}name=")|(``[\w-]{0,16} ⟨step\s{1,64}name="))|⟨(?:(steps⟩ ⟨step\s'
-            r'{1,64}name=" ⟨/step⟩ ⟨/steps⟩)|(steps⟩ ⟨step\s{1,64}name=" ⟨step\s{1,64}name=")|(steps⟩ ⟨steps⟩ ⟨step\s{'
-            r'1,64}name=")|(steps⟩ ⟨step\s{1,64}name=")|(step\s{1,64}name=" ⟨/step⟩)|(steps⟩ ⟨step\s{1,64}name)|(steps'
-            r'⟩ ⟨/steps⟩)|(step\s{1,64}name=")|(step\s{1,64}name)|(/ponder⟩)|(ponder⟩)|(steps⟩))|⟪(stop⟫)'
-        ), near=r"`(?=[`]|\Z)|⟨(?=[/ps]|\Z)|⟪(?=[s]|\Z)", width=294, leads="\n\n",
+    IN_CONTENT = Markers(
+        reasoning=("⟨ponder⟩",),
+        call=(
+            '\n\n⟨steps⟩\n⟨step name="', '⟨step name="', '\n\n⟨steps⟩\n⟨steps⟩\n⟨step name="',
+            '\n\n⟨steps⟩\n⟨step name="\n⟨step name="', '```\ufdd1\n⟨steps⟩\n⟨step name="', '```\ufdd1\n⟨step name="',
+            "\n\n⟨steps⟩\n", "\n\n⟨steps⟩\n⟨step name", "⟨step name",
+        ), end=("⟪stop⟫",), stray=("⟨/ponder⟩",),
+        empty=("⟨steps⟩\n⟨/steps⟩", '⟨step name="\n⟨/step⟩', '⟨steps⟩\n⟨step name="\n⟨/step⟩\n⟨/steps⟩'),
     )
-    REASONING_AGAIN = Scanner(("reasoning", "⟨ponder⟩", "", "", 0), find="⟨(ponder⟩)", near=r"⟨(?=[p]|\Z)", width=9)
+    REASONING_AGAIN = Markers(reasoning=("⟨ponder⟩",))
     OPENERS = (
         '⟨steps⟩ ⟨step name=" ⟨step name="', '⟨steps⟩ ⟨steps⟩ ⟨step name="', '⟨steps⟩ ⟨step name="', '⟨step name="',
     )
     # call = name '"⟩' arguments
-    HEADER = (
-        (
-            "name", Scanner(("suffix", '"⟩', "", "\n", 0), find='"(⟩)', near=r'"(?=[⟩]|\Z)', width=3), "",
-            Pattern(r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(⟩))'), ("\n",),
-        ),
-    )
+    HEADER = (("name", Markers(suffix=('"⟩\n',)), "", Pattern(r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(⟩))'), ("\n",)),)
     HEADER_PARTS = ('name="', "⟨step", "name", "step", '"⟩', '"', "=", "⟨", "⟩")
     HEADER_TEXTS = Pattern(
         '(?:\\[\\w{1,32}\\]|name="|⟨step|name|step|"⟩|"|=|⟨|⟩|[^\\S\\n]*[\\n:.,/\'"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?["\']))'
     )
     SHORT_OPENERS = ("⟨steps⟩", "⟨steps⟩⟨stepname", "⟨stepname")
-    BREAKS = Scanner(
-        ("mark", '```\ufdd1 ⟨steps⟩ ⟨step name="', "", "", 0), ("mark", '```\ufdd1 ⟨step name="', "", "", 0),
-        ("mark", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "", "", 0), ("mark", '⟨steps⟩ ⟨step name="', "", "", 1),
-        ("mark", '⟨step name="', "", "", 1), ("mark", "⟨/steps⟩", "", "", 0), ("mark", "⟨/step⟩", "", "", 0),
-        ("mark", "⟪stop⟫", "", "", 0),
-        find=(
-            r'`(?:(``[\w-]{0,16} ⟨steps⟩ ⟨step\s{1,64}name=")|(``[\w-]{0,16} ⟨step\s{1,64}name="))|⟨(?:(steps⟩ ⟨steps⟩'
-            r' ⟨step\s{1,64}name=")|(steps⟩ ⟨step\s{1,64}name=")|(step\s{1,64}name=")|(/steps⟩)|(/step⟩))|⟪(stop⟫)'
-        ), near=r"`(?=[`]|\Z)|⟨(?=[/s]|\Z)|⟪(?=[s]|\Z)", width=234, first="`⟨⟪",
+    BREAKS = Markers(
+        mark=(
+            "⟨/step⟩", "⟨/steps⟩", '⟨steps⟩\n⟨step name="', '⟨step name="', '⟨steps⟩\n⟨steps⟩\n⟨step name="',
+            '```\ufdd1\n⟨steps⟩\n⟨step name="', '```\ufdd1\n⟨step name="', "⟪stop⟫",
+        ),
     )
-    LEFT_OVER = Scanner(
-        ("call", '⟨step name="', "", "", 0), ("call", "⟨steps⟩", "\n\n", "\n", 0),
-        find=r'⟨(?:(step\s{1,64}name=")|(steps⟩))', near=r"⟨(?=[s]|\Z)", width=77, leads="\n\n",
-    )
+    LEFT_OVER = Markers(call=("\n\n⟨steps⟩\n", '⟨step name="'))
     USUAL_NEXT = ExpectedText('⟨/step⟩\n⟨step name="', '⟨step name="', '\n⟨step name="')
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
@@ -132,25 +108,18 @@ class StreamParser(RawPairs):
     # arguments = ('⟨arg name="' key '" text="' type '"⟩' value)*
     PAIR = (
         (
-            "key", Scanner(("suffix", '" text="', "", "", 0), find='"( text=")', near='"', width=73), "",
-            Pattern(r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(\s{0,64}text="))'), ("",),
+            "key", Markers(suffix=('" text="',)), "", Pattern(r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(\s{0,64}text="))'),
+            ("",),
         ),
-        (
-            "type", Scanner(("suffix", '"⟩', "", "", 0), find='"(⟩)', near=r'"(?=[⟩]|\Z)', width=3), "",
-            Pattern(r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(⟩))'), ("",),
-        ),
+        ("type", Markers(suffix=('"⟩',)), "", Pattern(r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(⟩))'), ("",)),
     )
-    BETWEEN = Scanner(
-        ("next", '```\ufdd1 ⟨steps⟩ ⟨step name="', "", "", 0), ("next", '```\ufdd1 ⟨step name="', "", "", 0),
-        ("next", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", 0),
-        ("next", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("next", '⟨steps⟩ ⟨step name="', "\n\n", "", 2),
-        ("next", '⟨step name="', "", "", 1), ("pair", '⟨arg name="', "", "", 0), ("next", "⟨/steps⟩", "\n", "", 0),
-        ("next", "⟨/step⟩", "", "", 0), ("skip", "⟨/arg⟩", "", "", 0), ("next", "⟪stop⟫", "", "", 0),
-        find=(
-            r'`(?:(``[\w-]{0,16} ⟨steps⟩ ⟨step\s{1,64}name=")|(``[\w-]{0,16} ⟨step\s{1,64}name="))|⟨(?:(steps⟩ ⟨step\s'
-            r'{1,64}name=" ⟨step\s{1,64}name=")|(steps⟩ ⟨steps⟩ ⟨step\s{1,64}name=")|(steps⟩ ⟨step\s{1,64}name=")|(ste'
-            r'p\s{1,64}name=")|(arg\s{1,64}name=")|(/steps⟩)|(/step⟩)|(/arg⟩))|⟪(stop⟫)'
-        ), near=r"`(?=[`]|\Z)|⟨(?=[/as]|\Z)|⟪(?=[s]|\Z)", width=290, leads="\n\n",
+    BETWEEN = Markers(
+        pair=('⟨arg name="',), skip=("⟨/arg⟩",),
+        next=(
+            "⟨/step⟩", "\n⟨/steps⟩", '\n\n⟨steps⟩\n⟨step name="', '⟨step name="', '\n\n⟨steps⟩\n⟨steps⟩\n⟨step name="',
+            '\n\n⟨steps⟩\n⟨step name="\n⟨step name="', '```\ufdd1\n⟨steps⟩\n⟨step name="', '```\ufdd1\n⟨step name="',
+            "⟪stop⟫",
+        ),
     )
     USUAL_PAIR = ExpectedText('⟨arg name="')
     RESUMES = True
@@ -161,23 +130,12 @@ class StreamParser(RawPairs):
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )
-    AFTER_VALUE = Scanner(("end", "⟨/arg⟩", "", "", 0), find="⟨(/arg⟩)", near=r"⟨(?=[/]|\Z)", width=7)
-    LAST_CLOSER = Scanner(
-        ("mark", '⟨step name="', "", "", 0), ("mark", '⟨arg name="', "", "", 0), ("mark", "⟨/steps⟩", "", "", 0),
-        ("mark", "⟨/step⟩", "", "", 0), ("end", "⟨/arg⟩", "", "", 0), ("mark", "⟪stop⟫", "", "", 0),
-        find=r'⟨(?:(step\s{1,64}name=")|(arg\s{1,64}name=")|(/steps⟩)|(/step⟩)|(/arg⟩))|⟪(stop⟫)',
-        near=r"⟨(?=[/as]|\Z)|⟪(?=[s]|\Z)", width=77,
-    )
+    AFTER_VALUE = Markers(end=("⟨/arg⟩",))
+    LAST_CLOSER = Markers(mark=('⟨arg name="', "⟨/step⟩", "⟨/steps⟩", '⟨step name="', "⟪stop⟫"), end=("⟨/arg⟩",))
     USUAL_ENDS = ExpectedText('⟨/arg⟩\n⟨arg name="', "⟨/arg⟩\n⟨/step")
     NEXT_PAIR = (
-        Scanner(
-            ("break", '⟨step name="', "", "", 0), ("next", '⟨arg name="', "\n", "", 0),
-            ("break", "⟨/steps⟩", "", "", 0), ("break", "⟨/step⟩", "", "", 0), ("end", "⟨/arg⟩", "", "", 0),
-            ("break", "⟪stop⟫", "", "", 0),
-            find=r'⟨(?:(step\s{1,64}name=")|(arg\s{1,64}name=")|(/steps⟩)|(/step⟩)|(/arg⟩))|⟪(stop⟫)',
-            near=r"⟨(?=[/as]|\Z)|⟪(?=[s]|\Z)", width=77, leads="\n",
-        ),
-        Scanner(("end", '" text="', "", "", 0), find='"( text=")', near='"', width=73),
+        Markers(end=("⟨/arg⟩",), next=('\n⟨arg name="',), breaks=("⟨/step⟩", "⟨/steps⟩", '⟨step name="', "⟪stop⟫")),
+        Markers(end=('" text="',)),
     )
     NEXT_PAIR_OPENER = '⟨arg name="'
     NEXT_UNOPENED = '" text="'
@@ -192,37 +150,21 @@ class StreamParser(RawPairs):
             r'⟨/step⟩\s{0,16}(?:(?:⟨/steps⟩\s{0,16})?(?:⟪stop⟫|\Z)|⟨step\ name="\s{0,16}[^\s=:,(){}\[\]]{1,64}?\s{0,16}"⟩)'
         ), Pattern(r"(?s:⟨/step⟩.{0,160}\Z|⟨(?:/(?:s(?:t(?:e(?:p(?:⟩)?)?)?)?)?)?\Z)"), Pattern("(?!)"), Pattern("(?!)"),
     )
-    AFTER_CALL = Scanner(
-        ("call", ', ⟨step name=" ⟨step name="', "", "", 0), ("call", ', ⟨step name="', "", "", 2),
-        ("call", '; ⟨step name=" ⟨step name="', "", "", 0), ("call", '; ⟨step name="', "", "", 2),
-        ("call", '```\ufdd1 ⟨steps⟩ ⟨step name="', "", "", 0), ("call", '```\ufdd1 ⟨step name="', "", "", 0),
-        ("empty", '⟨steps⟩ ⟨step name=" ⟨/step⟩ ⟨/steps⟩', "", "", 0),
-        ("call", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", 0),
-        ("call", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("call", '⟨step name=" ⟨step name="', "", "", 1),
-        ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", 2), ("empty", '⟨step name=" ⟨/step⟩', "", "", 1),
-        ("call", "⟨steps⟩ ⟨step name", "\n\n", "", 2), ("empty", "⟨steps⟩ ⟨/steps⟩", "", "", 0),
-        ("call", '⟨step name="', "", "", 2), ("call", "⟨step name", "", "", 2), ("stray", "⟨/ponder⟩", "", "", 0),
-        ("closed", "⟨/steps⟩", "\n", "", 1), ("reasoning", "⟨ponder⟩", "", "", 0), ("call", "⟨steps⟩", "\n\n", "\n", 2),
-        ("closed", "⟨/step⟩", "", "", 1), ("end", "⟪stop⟫", "", "", 0),
-        find=(
-            r',(?:( ⟨step\s{1,64}name=" ⟨step\s{1,64}name=")|( ⟨step\s{1,64}name="))|;(?:( ⟨step\s{1,64}name=" ⟨step\s'
-            r'{1,64}name=")|( ⟨step\s{1,64}name="))|`(?:(``[\w-]{0,16} ⟨steps⟩ ⟨step\s{1,64}name=")|(``[\w-]{0,16} ⟨st'
-            r'ep\s{1,64}name="))|⟨(?:(steps⟩ ⟨step\s{1,64}name=" ⟨/step⟩ ⟨/steps⟩)|(steps⟩ ⟨step\s{1,64}name=" ⟨step\s'
-            r'{1,64}name=")|(steps⟩ ⟨steps⟩ ⟨step\s{1,64}name=")|(step\s{1,64}name=" ⟨step\s{1,64}name=")|(steps⟩ ⟨ste'
-            r'p\s{1,64}name=")|(step\s{1,64}name=" ⟨/step⟩)|(steps⟩ ⟨step\s{1,64}name)|(steps⟩ ⟨/steps⟩)|(step\s{1,64}'
-            r'name=")|(step\s{1,64}name)|(/ponder⟩)|(/steps⟩)|(ponder⟩)|(steps⟩)|(/step⟩))|⟪(stop⟫)'
-        ), near=r",|;|`(?=[`]|\Z)|⟨(?=[/ps]|\Z)|⟪(?=[s]|\Z)", width=294, leads="\n\n",
+    AFTER_CALL = Markers(
+        call=(
+            '⟨step name="', '⟨step name="\n⟨step name="', '\n\n⟨steps⟩\n⟨step name="',
+            '\n\n⟨steps⟩\n⟨steps⟩\n⟨step name="', '\n\n⟨steps⟩\n⟨step name="\n⟨step name="',
+            '```\ufdd1\n⟨steps⟩\n⟨step name="', '```\ufdd1\n⟨step name="', "\n\n⟨steps⟩\n", "\n\n⟨steps⟩\n⟨step name",
+            "⟨step name", ',\n⟨step name="', ',\n⟨step name="\n⟨step name="', ';\n⟨step name="',
+            ';\n⟨step name="\n⟨step name="',
+        ), closed=("⟨/step⟩", "\n⟨/steps⟩"), reasoning=("⟨ponder⟩",), end=("⟪stop⟫",), stray=("⟨/ponder⟩",),
+        empty=("⟨steps⟩\n⟨/steps⟩", '⟨step name="\n⟨/step⟩', '⟨steps⟩\n⟨step name="\n⟨/step⟩\n⟨/steps⟩'),
     )
-    AFTER_TURN = Scanner(
-        ("call", '```\ufdd1 ⟨steps⟩ ⟨step name="', "", "", 0), ("call", '```\ufdd1 ⟨step name="', "", "", 0),
-        ("call", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", 0),
-        ("call", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", 2),
-        ("call", '⟨step name="', "", "", 1),
-        find=(
-            r'`(?:(``[\w-]{0,16} ⟨steps⟩ ⟨step\s{1,64}name=")|(``[\w-]{0,16} ⟨step\s{1,64}name="))|⟨(?:(steps⟩ ⟨step\s'
-            r'{1,64}name=" ⟨step\s{1,64}name=")|(steps⟩ ⟨steps⟩ ⟨step\s{1,64}name=")|(steps⟩ ⟨step\s{1,64}name=")|(ste'
-            r'p\s{1,64}name="))'
-        ), near=r"`(?=[`]|\Z)|⟨(?=[s]|\Z)", width=290, leads="\n\n",
+    AFTER_TURN = Markers(
+        call=(
+            '\n\n⟨steps⟩\n⟨step name="', '⟨step name="', '\n\n⟨steps⟩\n⟨steps⟩\n⟨step name="',
+            '\n\n⟨steps⟩\n⟨step name="\n⟨step name="', '```\ufdd1\n⟨steps⟩\n⟨step name="', '```\ufdd1\n⟨step name="',
+        ),
     )
 
     def _reasoning(self) -> bool:

@@ -16,10 +16,10 @@ if __package__:
         IN_STRING,
         Delta,
         ExpectedText,
+        Markers,
         Message,
         Pattern,
         QuotedPairs,
-        Scanner,
         Style,
         checked_text,
         require_runtime,
@@ -30,10 +30,10 @@ else:
         IN_STRING,
         Delta,
         ExpectedText,
+        Markers,
         Message,
         Pattern,
         QuotedPairs,
-        Scanner,
         Style,
         checked_text,
         require_runtime,
@@ -79,46 +79,24 @@ class StreamParser(QuotedPairs):
     HAS_LINE_MARKERS = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
-    IN_CONTENT = Scanner(
-        ("call", "```\ufdd1 ⟨do ", "", " ", 2), ("call", "⟨do ⟨do ", "", " ", 2), ("empty", "⟨do ⟩", "", "", 0),
-        ("call", "⟨do ", "", " ", 2), ("header", "⟪assistant⟫", "", "", 0), ("end", "⟪stop⟫", "", "", 0),
-        find=r"`(``[\w-]{0,16} ⟨do(?!\w))|⟨(?:(do ⟨do(?!\w))|(do ⟩)|(do(?!\w)))|⟪(?:(assistant⟫)|(stop⟫))",
-        near=r"`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟪(?=[as]|\Z)", width=89,
+    IN_CONTENT = Markers(
+        call=("⟨do ", "⟨do\n⟨do ", "```\ufdd1\n⟨do "), end=("⟪stop⟫",), header=("⟪assistant⟫",), empty=("⟨do\n⟩",)
     )
     OPENERS = ("⟨do ⟨do", "⟨do")
     # call = name arguments
-    HEADER = (
-        (
-            "name", Scanner(("next", "⟩", "", "", 0), find="⟩()", near="⟩", width=2), " \t\n",
-            Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:⟩())"), (None,),
-        ),
-    )
+    HEADER = (("name", Markers(next=("⟩",)), " \t\n", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:⟩())"), (None,)),)
     HEADER_PARTS = ("⟨do", "do", "⟨")
     HEADER_TEXTS = Pattern("(?:\\[\\w{1,32}\\]|⟨do|do|⟨|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
-        ("mark", "```\ufdd1 ⟨do", "", "", 0), ("mark", "⟨do", "", "", 1), ("mark", "⟪assistant⟫", "", "", 0),
-        ("mark", "⟪stop⟫", "", "", 0), find=r"`(``[\w-]{0,16} ⟨do)|⟨(do)|⟪(?:(assistant⟫)|(stop⟫))",
-        near=r"`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟪(?=[as]|\Z)", width=89, first="`⟨⟪",
-    )
-    LEFT_OVER = Scanner(("call", "⟨do ", "", " ", 2), find=r"⟨(do(?!\w))", near=r"⟨(?=[d]|\Z)", width=4)
+    BREAKS = Markers(mark=("⟨do", "```\ufdd1\n⟨do", "⟪stop⟫", "⟪assistant⟫"))
+    LEFT_OVER = Markers(call=("⟨do ",))
     USUAL_NEXT = ExpectedText("⟩⟨do ", "⟨do ")
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True
     # arguments = (key "" value)*
-    PAIR = (
-        (
-            "key", Scanner(find="(?!)", near="(?!)", width=1), " \t\n",
-            Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:(?!))"), (),
-        ),
-    )
-    BETWEEN = Scanner(
-        ("skip", ",", "", "", 0), ("next", "```\ufdd1 ⟨do ", "", " ", 2), ("next", "⟨do ⟨do ", "", " ", 2),
-        ("next", "⟨do ", "", " ", 2), ("next", "⟩", "", "", 0), ("next", "⟪stop⟫", "", "", 0),
-        find=r",()|`(``[\w-]{0,16} ⟨do(?!\w))|⟨(?:(do ⟨do(?!\w))|(do(?!\w)))|⟩()|⟪(stop⟫)",
-        near=r",|`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟩|⟪(?=[s]|\Z)", width=89,
-    )
+    PAIR = (("key", Markers(), " \t\n", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:(?!))"), ()),)
+    BETWEEN = Markers(skip=(",",), next=("⟩", "⟨do ", "⟨do\n⟨do ", "```\ufdd1\n⟨do ", "⟪stop⟫"))
     PAIR_OPENS = False
     AROUND_KEY = (Pattern(""), Pattern(r"(?:\s{0,64}[:=])*"), 65)
     FOLLOW = (
@@ -127,24 +105,13 @@ class StreamParser(QuotedPairs):
             "(?:\\s{0,16}(?:[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}\\ |⟩\\s{0,16}(?:⟪stop⟫|⟨do)|⟩\\s{0,16}\\Z|\\Z)|\\s{0,16}⟨do)"
         ),
     )
-    AFTER_CALL = Scanner(
-        ("call", ", ⟨do ⟨do ", "", " ", 2), ("call", ", ⟨do ", "", " ", 2), ("call", "; ⟨do ⟨do ", "", " ", 2),
-        ("call", "; ⟨do ", "", " ", 2), ("call", "```\ufdd1 ⟨do ", "", " ", 2), ("call", "⟨do ⟨do ", "", " ", 2),
-        ("empty", "⟨do ⟩", "", "", 0), ("call", "⟨do ", "", " ", 2), ("closed", "⟩", "", "", 1),
-        ("header", "⟪assistant⟫", "", "", 0), ("end", "⟪stop⟫", "", "", 0),
-        find=(
-            r",(?:( ⟨do ⟨do(?!\w))|( ⟨do(?!\w)))|;(?:( ⟨do ⟨do(?!\w))|( ⟨do(?!\w)))|`(``[\w-]{0,16} ⟨do(?!\w))|⟨(?:(do"
-            r" ⟨do(?!\w))|(do ⟩)|(do(?!\w)))|⟩()|⟪(?:(assistant⟫)|(stop⟫))"
-        ), near=r",|;|`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟩|⟪(?=[as]|\Z)", width=138,
+    AFTER_CALL = Markers(
+        call=("⟨do ", "⟨do\n⟨do ", "```\ufdd1\n⟨do ", ",\n⟨do ", ",\n⟨do\n⟨do ", ";\n⟨do ", ";\n⟨do\n⟨do "),
+        closed=("⟩",), end=("⟪stop⟫",), header=("⟪assistant⟫",), empty=("⟨do\n⟩",),
     )
-    AFTER_TURN = Scanner(
-        ("call", "```\ufdd1 ⟨do ", "", " ", 2), ("call", "⟨do ⟨do ", "", " ", 2), ("call", "⟨do ", "", " ", 2),
-        ("header", "⟪assistant⟫ ```\ufdd1 ⟨do ", "", " ", 2), ("header", "⟪assistant⟫ ⟨do ⟨do ", "", " ", 2),
-        ("header", "⟪assistant⟫ ⟨do ", "", " ", 2),
-        find=(
-            r"`(``[\w-]{0,16} ⟨do(?!\w))|⟨(?:(do ⟨do(?!\w))|(do(?!\w)))|⟪(?:(assistant⟫ ```[\w-]{0,16} ⟨do(?!\w))|(ass"
-            r"istant⟫ ⟨do ⟨do(?!\w))|(assistant⟫ ⟨do(?!\w)))"
-        ), near=r"`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟪(?=[a]|\Z)", width=165,
+    AFTER_TURN = Markers(
+        call=("⟨do ", "⟨do\n⟨do ", "```\ufdd1\n⟨do "),
+        header=("⟪assistant⟫ ⟨do ", "⟪assistant⟫ ⟨do\n⟨do ", "⟪assistant⟫ ```\ufdd1\n⟨do "),
     )
 
     def _content(self) -> bool:

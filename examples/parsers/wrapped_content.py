@@ -16,9 +16,9 @@ if __package__:
         CallObjects,
         Delta,
         ExpectedText,
+        Markers,
         Message,
         Pattern,
-        Scanner,
         Style,
         WholeCall,
         checked_text,
@@ -31,9 +31,9 @@ else:
         CallObjects,
         Delta,
         ExpectedText,
+        Markers,
         Message,
         Pattern,
-        Scanner,
         Style,
         WholeCall,
         checked_text,
@@ -91,61 +91,31 @@ class StreamParser(CallObjects):
     HAS_REASONING = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
-    IN_REASONING = Scanner(
-        ("unclosed", "<#assistant#> <#answer#>", "", "", 0), ("line", "<#acts#> <#acts#> {", "", "", 0),
-        ("line", "<#acts#> ```\ufdd1 {", "", "", 0), ("line", "<#acts#> [ {", "", "", 0),
-        ("line", "<#acts#> {", "", "", 1), ("unclosed", "<#answer#>", "", "", 1),
-        ("reasoning_end", "<#/plan#>", "", "", 0), ("end", "<#over#>", "", "", 0), ("line", "<#acts#>", "", "\n", 2),
-        ("line", "\x00<#acts#><#acts#>{", "", "", 6), ("line", "\x00<#acts#>```\ufdd1{", "", "", 6),
-        ("line", "\x00<#acts#>[{", "", "", 6), ("line", "\x00<#acts#>{", "", "", 6),
-        ("respelled", "\x00<#/plan#>", "", "", 6), ("end", "\x00<#over#>", "", "", 6),
-        ("line", "\x00<#acts#>", "", "\n", 6), ("line", "```\ufdd1 <#acts#> {", "", "", 0),
-        find=(
-            r"<(?:(#assistant#> <#answer#>)|(#acts#> <#acts#> \{)|(#acts#> ```[\w-]{0,16} \{)|(#acts#> \[ \{)|(#acts#>"
-            r" \{)|(#answer#>)|(#/plan#>)|(#over#>)|(#acts#>)|({}#{}(?ai:acts){}#{}>{-}<{}#{}(?ai:acts){}#{}>{-}\{)|({"
-            r"}#{}(?ai:acts){}#{}>{-}`{}`{}`{}[\w-]{0,16}{-}\{)|({}#{}(?ai:acts){}#{}>{-}\[{}\{)|({}#{}(?ai:acts){}#{}"
-            r">{-}\{)|({}#{}[/\\]{}(?ai:plan){}#{}>)|({}#{}(?ai:over){}#{}>)|({}#{}(?ai:acts){}#{}>))|`(``[\w-]{0,16} "
-            r"<#acts#> \{)"
-        ), near=r"<(?=[\t\n\r #\-_\|▁｜]|\Z)|`(?=[`]|\Z)", width=288,
+    IN_REASONING = Markers(
+        reasoning_end=("<#/plan#>",), end=("<#over#>",),
+        line=(
+            "<#acts#>\n{", "<#acts#>\n<#acts#>\n{", "```\ufdd1\n<#acts#>\n{", "<#acts#>\n[{", "<#acts#>\n```\ufdd1\n{",
+            "<#acts#>\n",
+        ), unclosed=("<#answer#>", "<#assistant#><#answer#>"), respelled=("line", "end"), apart=("reasoning_end",),
+        any_number=("<#/plan#>", "<#over#>", "<#acts#>"),
     )
-    IN_CONTENT = Scanner(
-        ("call", "<#acts#> <#acts#> {", "", "", 0), ("empty", "<#acts#> <#/acts#>", "", "", 0),
-        ("call", "<#acts#> ```\ufdd1 {", "", "", 0), ("header", "<#assistant#>", "", "", 0),
-        ("content_end", "<#/answer#>", "", "", 0), ("call", "<#acts#> [ {", "", "", 0),
-        ("content", "<#answer#>", "", "", 0), ("call", "<#acts#> {", "", "", 1), ("stray", "<#/plan#>", "", "", 0),
-        ("reasoning", "<#plan#>", "", "", 0), ("call", "<#acts#>", "", "\n", 2), ("end", "<#over#>", "", "", 0),
-        ("call", "\x00<#acts#><#acts#>{", "", "", 6), ("call", "\x00<#acts#>```\ufdd1{", "", "", 6),
-        ("call", "\x00<#acts#>[{", "", "", 6), ("call", "\x00<#acts#>{", "", "", 6),
-        ("call", "\x00<#acts#>", "", "\n", 6), ("end", "\x00<#over#>", "", "", 6),
-        ("call", "```\ufdd1 <#acts#> {", "", "", 0),
-        find=(
-            r"<(?:(#acts#> <#acts#> \{)|(#acts#> <#/acts#>)|(#acts#> ```[\w-]{0,16} \{)|(#assistant#>)|(#/answer#>)|(#"
-            r"acts#> \[ \{)|(#answer#>)|(#acts#> \{)|(#/plan#>)|(#plan#>)|(#acts#>)|(#over#>)|({}#{}(?ai:acts){}#{}>{-"
-            r"}<{}#{}(?ai:acts){}#{}>{-}\{)|({}#{}(?ai:acts){}#{}>{-}`{}`{}`{}[\w-]{0,16}{-}\{)|({}#{}(?ai:acts){}#{}>"
-            r"{-}\[{}\{)|({}#{}(?ai:acts){}#{}>{-}\{)|({}#{}(?ai:acts){}#{}>)|({}#{}(?ai:over){}#{}>))|`(``[\w-]{0,16}"
-            r" <#acts#> \{)"
-        ), near=r"<(?=[\t\n\r #\-_\|▁｜]|\Z)|`(?=[`]|\Z)", width=288,
+    IN_CONTENT = Markers(
+        reasoning=("<#plan#>",), content=("<#answer#>",), content_end=("<#/answer#>",),
+        call=(
+            "<#acts#>\n{", "<#acts#>\n<#acts#>\n{", "```\ufdd1\n<#acts#>\n{", "<#acts#>\n[{", "<#acts#>\n```\ufdd1\n{",
+            "<#acts#>\n",
+        ), end=("<#over#>",), header=("<#assistant#>",), stray=("<#/plan#>",), empty=("<#acts#>\n<#/acts#>",),
+        respelled=("call", "end"), any_number=("<#acts#>", "<#over#>"),
     )
-    BEFORE_CONTENT = Scanner(
-        ("call", "<#acts#> <#acts#> {", "", "", 0), ("empty", "<#acts#> <#/acts#>", "", "", 0),
-        ("call", "<#acts#> ```\ufdd1 {", "", "", 0), ("header", "<#assistant#>", "", "", 0),
-        ("content_end", "<#/answer#>", "", "", 0), ("call", "<#acts#> [ {", "", "", 0),
-        ("content", "<#answer#>", "", "", 0), ("call", "<#acts#> {", "", "", 1), ("stray", "<#/plan#>", "", "", 0),
-        ("reasoning", "<#plan#>", "", "", 0), ("call", "<#acts#>", "", "\n", 2), ("end", "<#over#>", "", "", 0),
-        ("call", "\x00<#acts#><#acts#>{", "", "", 6), ("call", "\x00<#acts#>```\ufdd1{", "", "", 6),
-        ("call", "\x00<#acts#>[{", "", "", 6), ("call", "\x00<#acts#>{", "", "", 6),
-        ("reasoning", "\x00<#plan#>", "", "", 6), ("call", "\x00<#acts#>", "", "\n", 6),
-        ("end", "\x00<#over#>", "", "", 6), ("bare", "[ {", "", "", 1), ("call", "```\ufdd1 <#acts#> {", "", "", 0),
-        ("bare", "{", "", "", 1),
-        find=(
-            r"<(?:(#acts#> <#acts#> \{)|(#acts#> <#/acts#>)|(#acts#> ```[\w-]{0,16} \{)|(#assistant#>)|(#/answer#>)|(#"
-            r"acts#> \[ \{)|(#answer#>)|(#acts#> \{)|(#/plan#>)|(#plan#>)|(#acts#>)|(#over#>)|({}#{}(?ai:acts){}#{}>{-"
-            r"}<{}#{}(?ai:acts){}#{}>{-}\{)|({}#{}(?ai:acts){}#{}>{-}`{}`{}`{}[\w-]{0,16}{-}\{)|({}#{}(?ai:acts){}#{}>"
-            r"{-}\[{}\{)|({}#{}(?ai:acts){}#{}>{-}\{)|({}#{}(?ai:plan){}#{}>)|({}#{}(?ai:acts){}#{}>)|({}#{}(?ai:over)"
-            r"{}#{}>))|\[( \{)|`(``[\w-]{0,16} <#acts#> \{)|\{()"
-        ), near=r"<(?=[\t\n\r #\-_\|▁｜]|\Z)|\[|`(?=[`]|\Z)|\{", width=288,
+    BEFORE_CONTENT = Markers(
+        reasoning=("<#plan#>",), content=("<#answer#>",), content_end=("<#/answer#>",),
+        call=(
+            "<#acts#>\n{", "<#acts#>\n<#acts#>\n{", "```\ufdd1\n<#acts#>\n{", "<#acts#>\n[{", "<#acts#>\n```\ufdd1\n{",
+            "<#acts#>\n",
+        ), end=("<#over#>",), header=("<#assistant#>",), stray=("<#/plan#>",), empty=("<#acts#>\n<#/acts#>",),
+        bare=("{", "[{"), respelled=("call", "reasoning", "end"), any_number=("<#plan#>", "<#acts#>", "<#over#>"),
     )
-    REASONING_AGAIN = Scanner(("reasoning", "<#plan#>", "", "", 0), find="<(#plan#>)", near=r"<(?=[#]|\Z)", width=9)
+    REASONING_AGAIN = Markers(reasoning=("<#plan#>",))
     OPENERS = ("<#acts#> <#acts#> {", "<#acts#> ```\ufdd1 {", "<#acts#> [ {", "<#acts#> {", "<#acts#>")
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
@@ -175,13 +145,8 @@ class StreamParser(CallObjects):
     )
     LONE_OPENERS = ("{", "[{")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
-        ("mark", "<#assistant#>", "", "", 0), ("mark", "<#/acts#>", "", "", 0), ("mark", "<#acts#>", "", "", 1),
-        ("mark", "<#over#>", "", "", 0), ("mark", "```\ufdd1 <#acts#> {", "", "", 0),
-        find=r"<(?:(#assistant#>)|(#/acts#>)|(#acts#>)|(#over#>))|`(``[\w-]{0,16} <#acts#> \{)",
-        near=r"<(?=[#]|\Z)|`(?=[`]|\Z)", width=160, first="<`",
-    )
-    LEFT_OVER = Scanner(("call", "<#acts#>", "", "\n", 0), find="<(#acts#>)", near=r"<(?=[#]|\Z)", width=9)
+    BREAKS = Markers(mark=("<#/acts#>", "```\ufdd1\n<#acts#>\n{", "<#acts#>", "<#over#>", "<#assistant#>"))
+    LEFT_OVER = Markers(call=("<#acts#>\n",))
     GARBLED = (
         Pattern("((?!))|[#()/<>\\[\\\\\\]{\\|}＜＞｜][#()/<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:acts))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[#)/>\\\\\\]\\|}＞｜]{0,4}"),
         "#()/<>[\\]{|}＜＞｜", ("acts",),
@@ -189,40 +154,23 @@ class StreamParser(CallObjects):
     USUAL_NEXT = ExpectedText('{"tool": "', '\n{"tool": "')
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True
-    AFTER_CALL = Scanner(
-        ("call", ", {", "", "", 0), ("call", "; {", "", "", 0), ("call", "<#acts#> <#acts#> {", "", "", 0),
-        ("empty", "<#acts#> <#/acts#>", "", "", 0), ("call", "<#acts#> ```\ufdd1 {", "", "", 0),
-        ("header", "<#assistant#>", "", "", 0), ("call", "<#acts#> [ {", "", "", 0),
-        ("content_end", "<#/answer#>", "", "", 0), ("call", "<#acts#> {", "", "", 1),
-        ("content", "<#answer#>", "", "", 0), ("closed", "<#/acts#>", "\n", "", 1), ("stray", "<#/plan#>", "", "", 0),
-        ("call", "<#acts#>", "", "\n", 2), ("reasoning", "<#plan#>", "", "", 0), ("end", "<#over#>", "", "", 0),
-        ("call", "\x00<#acts#><#acts#>{", "", "", 6), ("call", "\x00<#acts#>```\ufdd1{", "", "", 6),
-        ("call", "\x00<#acts#>[{", "", "", 6), ("call", "\x00<#acts#>{", "", "", 6),
-        ("closed", "\x00<#/acts#>", "\n", "", 6), ("call", "\x00<#acts#>", "", "\n", 6),
-        ("end", "\x00<#over#>", "", "", 6), ("call", "```\ufdd1 <#acts#> {", "", "", 0), ("call", "{", "", "", 1),
-        find=(
-            r",( \{)|;( \{)|<(?:(#acts#> <#acts#> \{)|(#acts#> <#/acts#>)|(#acts#> ```[\w-]{0,16} \{)|(#assistant#>)|("
-            r"#acts#> \[ \{)|(#/answer#>)|(#acts#> \{)|(#answer#>)|(#/acts#>)|(#/plan#>)|(#acts#>)|(#plan#>)|(#over#>)"
-            r"|({}#{}(?ai:acts){}#{}>{-}<{}#{}(?ai:acts){}#{}>{-}\{)|({}#{}(?ai:acts){}#{}>{-}`{}`{}`{}[\w-]{0,16}{-}"
-            r"\{)|({}#{}(?ai:acts){}#{}>{-}\[{}\{)|({}#{}(?ai:acts){}#{}>{-}\{)|({}#{}[/\\]{}(?ai:acts){}#{}>)|({}#{}("
-            r"?ai:acts){}#{}>)|({}#{}(?ai:over){}#{}>))|`(``[\w-]{0,16} <#acts#> \{)|\{()"
-        ), near=r",|;|<(?=[\t\n\r #\-_\|▁｜]|\Z)|`(?=[`]|\Z)|\{", width=288, leads="\n",
+    AFTER_CALL = Markers(
+        call=(
+            "{", "<#acts#>\n{", "<#acts#>\n<#acts#>\n{", "```\ufdd1\n<#acts#>\n{", "<#acts#>\n[{",
+            "<#acts#>\n```\ufdd1\n{", "<#acts#>\n", ",\n{", ";\n{",
+        ), closed=("\n<#/acts#>",), reasoning=("<#plan#>",), content=("<#answer#>",), content_end=("<#/answer#>",),
+        end=("<#over#>",), header=("<#assistant#>",), stray=("<#/plan#>",), empty=("<#acts#>\n<#/acts#>",),
+        respelled=("call", "closed", "end"), any_number=("<#/acts#>", "<#acts#>", "<#over#>"),
     )
-    AFTER_TURN = Scanner(
-        ("header", "<#assistant#> <#acts#> <#acts#> {", "", "", 0),
-        ("header", "<#assistant#> ```\ufdd1 <#acts#> {", "", "", 0),
-        ("header", "<#assistant#> <#acts#> ```\ufdd1 {", "", "", 0),
-        ("header", "<#assistant#> <#acts#> [ {", "", "", 0), ("header", "<#assistant#> <#acts#> {", "", "", 0),
-        ("header", "<#assistant#> <#acts#>", "", "\n", 2), ("call", "<#acts#> <#acts#> {", "", "", 1),
-        ("call", "<#acts#> ```\ufdd1 {", "", "", 1), ("call", "<#acts#> [ {", "", "", 1),
-        ("call", "<#acts#> {", "", "", 1), ("call", "<#acts#>", "", "\n", 2),
-        ("call", "```\ufdd1 <#acts#> {", "", "", 1),
-        find=(
-            r"<(?:(#assistant#> <#acts#> <#acts#> \{)|(#assistant#> ```[\w-]{0,16} <#acts#> \{)|(#assistant#> <#acts#>"
-            r" ```[\w-]{0,16} \{)|(#assistant#> <#acts#> \[ \{)|(#assistant#> <#acts#> \{)|(#assistant#> <#acts#>)|(#a"
-            r"cts#> <#acts#> \{)|(#acts#> ```[\w-]{0,16} \{)|(#acts#> \[ \{)|(#acts#> \{)|(#acts#>))|`(``[\w-]{0,16} <"
-            r"#acts#> \{)"
-        ), near=r"<(?=[#]|\Z)|`(?=[`]|\Z)", width=238,
+    AFTER_TURN = Markers(
+        call=(
+            "<#acts#>\n{", "<#acts#>\n<#acts#>\n{", "```\ufdd1\n<#acts#>\n{", "<#acts#>\n[{", "<#acts#>\n```\ufdd1\n{",
+            "<#acts#>\n",
+        ),
+        header=(
+            "<#assistant#> <#acts#>\n{", "<#assistant#> <#acts#>\n<#acts#>\n{", "<#assistant#> ```\ufdd1\n<#acts#>\n{",
+            "<#assistant#> <#acts#>\n[{", "<#assistant#> <#acts#>\n```\ufdd1\n{", "<#assistant#> <#acts#>\n",
+        ),
     )
 
     def _reasoning(self) -> bool:

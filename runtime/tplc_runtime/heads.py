@@ -43,8 +43,7 @@ def filled_heads(prompt: str, heads: Sequence[str]) -> list[str]:
 
 def after_last_anchor(prompt: str, anchors: Sequence[str]) -> str:
     """Return the text after the last anchor; the whole prompt if it has no anchor."""
-    ends = [match.end() for match in re.finditer(any_of(anchors), prompt)]
-    return prompt[ends[-1] if ends else 0 :]
+    return re.split(any_of(anchors), prompt)[-1]
 
 
 def any_of(anchors: Sequence[str]) -> str:

@@ -376,13 +376,14 @@ class Machine(Slots):
         """Return the kind of the next marker after a call, as `_next` does; a truncated marker of the calls at the
         output's end is dropped."""
         marks, buf = self.AFTER_CALL, self._buf
-        kind = self._next(marks, self.USUAL_NEXT) if self.USUAL_NEXT else self._next(marks)
+        kind = self._next(marks, self.USUAL_NEXT)
         # The text after a piece of a closer may be all that the output has of the rest.
         part = kind == "" or (kind in ("close", "closed") and next_char(buf, self._mark.end) < len(buf))
         if part and self._final:
             least, at = 1 if self._unclosed and kind == "" else LEAST_CUT, next_char(buf, self._pos)
             # A fence around the calls is closed there, rather than another one opened.
-            if buf[at:].rstrip() != FENCE_END and marks.is_truncated(buf, at, CALL_KINDS, least):
+            cut = marks.prefix_of(buf, at, CALL_KINDS) if len("".join(buf[at:].split())) >= least else ""
+            if cut and buf[at:].rstrip() != FENCE_END:
                 self._drop_truncated_call()
                 return None
         if self.LONE_OPENERS and self._lacks_section and kind == "call":

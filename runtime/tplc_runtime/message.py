@@ -6,7 +6,7 @@ from operator import itemgetter
 
 TYPE_CHECKING = False  # importing `typing` would take longer than the rest of a parser
 if TYPE_CHECKING:
-    from typing import Any, TypedDict
+    from typing import Any, ClassVar, TypedDict
 
     # Not nested, because mypyc doesn't support classes inside of blocks.
     Function = TypedDict("Function", {"name": str, "arguments": str})
@@ -45,9 +45,12 @@ def checked_text(name: str, value: object) -> str:
 class Copyable:
     """An object whose copy has its own lists and nested objects of this class."""
 
+    MADE_OF: ClassVar[tuple[str, ...]] = ()  # the attributes that it is made with
+
     def copy(self) -> Any:
         """Return a copy in the same state, which continues independently."""
-        twin = self._new()
+        cls: Any = type(self)  # not __new__ alone: of a class that mypyc compiled, it calls __init__
+        twin = cls(*[getattr(self, name) for name in self.MADE_OF])
         slots = [name for base in type(self).__mro__ for name in getattr(base, "__slots__", ())]
         # A class that mypyc compiled has no __dict__.
         for name in getattr(self, "__mypyc_attrs__", None) or [*slots, *self.__dict__]:
@@ -55,7 +58,3 @@ class Copyable:
                 value = getattr(self, name)
                 setattr(twin, name, value.copy() if isinstance(value, (list, Copyable)) else value)
         return twin
-
-    def _new(self) -> Any:
-        # Not __new__ alone: of a class that mypyc compiled, it calls __init__.
-        return type(self)()

@@ -63,7 +63,7 @@ class Pairs(Repairs):
 
     def _pairs(self) -> bool:
         # arguments = (pair | separator)* end
-        kind = self._next(self.BETWEEN, self.USUAL_PAIR) if self.USUAL_PAIR else self._next(self.BETWEEN)
+        kind = self._next(self.BETWEEN, self.USUAL_PAIR)
         if kind is None:
             return False
         if kind == "skip":
@@ -75,11 +75,7 @@ class Pairs(Repairs):
             if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
                 self._note_spelling()
             self._pos = self._mark.end
-        if (
-            not kind
-            and self._final
-            and self.BETWEEN.is_truncated(self._buf, next_char(self._buf, self._pos), PAIR_KINDS)
-        ):
+        if not kind and self._final and self.BETWEEN.prefix_of(self._buf, next_char(self._buf, self._pos), PAIR_KINDS):
             return self._drop_truncated_call()
         # Most keys begin with a letter: a pair without an opener costs no more then.
         if kind == "" and self.GARBLED and not self._buf[self._pos : self._pos + 2].strip()[:1].isalnum():

@@ -82,7 +82,7 @@ def may_begin_with_key(buf: str, pos: int, keys: Iterable[str], end: Scanner) ->
 
 
 class KnownPairs:
-    """The end of a value: its own closer, or the next pair with one of these keys; or a marker ("break") after which
+    """The end of a value: its own closer, or the next pair with one of these keys; or a marker ("breaks") after which
     no pair ends it, because the value quotes a call.
 
     `unopened`: the text after a key that shows, at the start of a line, that a pair begins without its opener.
@@ -187,7 +187,7 @@ class ValueOrCallEnd:
 
     def find(self, buf: str, pos: int) -> Match | None:
         mark: Match | None = self.end.find(buf, pos)
-        match = self.close.search(buf, pos, len(buf) if mark is None or mark.kind == "break" else mark.start)
+        match = self.close.search(buf, pos, len(buf) if mark is None or mark.kind == "breaks" else mark.start)
         if match is not None and (mark is None or mark.start >= match.start()):
             mark = Match("lost", match.start(), match.start(), "\n" * (buf[match.start() - 1 : match.start()] == "\n"))
         if mark is None or mark.kind not in ("next", "lost"):
@@ -381,8 +381,8 @@ class RawPairs(Pairs):
         """Return the first marker that may end the value, and the same marker again if what follows decides that."""
         mark = self._end.find(buf, pos)
         undecided: Match | None = None
-        while mark is not None and mark.kind in ("next", "respelled", "break"):
-            if self.NEXT_PAIR and mark.kind == "break":
+        while mark is not None and mark.kind in ("next", "respelled", "breaks"):
+            if self.NEXT_PAIR and mark.kind == "breaks":
                 if mark.ambiguous and not self._final and self._end.partial_match(buf, pos) <= mark.start:
                     break
                 own, self._next_lines = self.AFTER_VALUE, ""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     Marker = tuple[str, str, str, str, int]
 
 WORD_SEPARATORS = Pattern(r"[\s_▁|｜-]+")
+PLURAL = Pattern(r"(?<=[a-z][a-z][a-rt-z])s(?![a-z])")
 IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("\\"): ord("/")}
 ANY_WORD = "\ufdd1"  # in a core: the language that a fence names, or none.  It is no character of any text.
 LONGEST_LANGUAGE = 16
@@ -90,17 +91,13 @@ class Scanner:
         kind, _, lead, trail, ambiguous = self.markers[match.lastindex - 1]
         return Match(kind, pos, match.end(), lead, trail, ambiguous & ~PART_OF_LONGER)
 
-    def prefix_of(self, buf: str, pos: int) -> str:
-        """Return a marker that the text from `pos` to the end could become; "" if there is none."""
+    def prefix_of(self, buf: str, pos: int, kinds: Sequence[str] = ()) -> str:
+        """Return a marker, of these kinds or any, that the text from `pos` to the end could become; "" if there is
+        none."""
         if len(buf) - pos > self.width or self._near.match(buf, pos) is None:
             return ""
-        return truncated_core(self._cores, buf[pos:])
-
-    def is_truncated(self, buf: str, pos: int, kinds: Sequence[str], least: int = 1) -> bool:
-        """Return whether a marker of these kinds is truncated at the output's end, with at least so many characters."""
-        tail = buf[pos:] if len(buf) - pos <= self.width else ""
-        enough = len("".join(tail.split())) >= least
-        return enough and any(is_truncated(core, tail) for kind, core, _, _, _ in self.markers if kind in kinds)
+        cores = tuple([marker[1] for marker in self.markers if marker[0] in kinds]) if kinds else self._cores
+        return truncated_core(cores, buf[pos:])
 
     def partial_match(self, buf: str, pos: int) -> int:
         """Return where text begins that could still become a marker, or white space of one."""
@@ -154,8 +151,9 @@ class ExpectedText:
 
 
 def squeezed(text: str) -> str:
-    """Return a text in lower case, without white space, bars, `_`, `-` and similar separators, with `/` for `\\`."""
-    return str(WORD_SEPARATORS.sub("", text)).translate(IN_ANY_CASE)
+    """Return a text in lower case, with words in the singular, without white space, bars, `_`, `-` and similar
+    separators, with `/` for `\\`."""
+    return str(WORD_SEPARATORS.sub("", PLURAL.sub("", text.translate(IN_ANY_CASE))))
 
 
 @lru_cache(maxsize=1024)

@@ -108,7 +108,7 @@ class Slots(TurnStates):
         if mark is not None and pending_from > mark.start:
             return mark, ""
         rest = next_char(buf, partial)  # white space alone may be the beginning of the slot's own end
-        of_slot = rest == len(buf) or ends.is_truncated(buf, rest, ("suffix",))
+        of_slot = rest == len(buf) or ends.prefix_of(buf, rest, ("suffix",)) != ""
         if self._final and partial < len(buf) and not of_slot and buf[pos:partial].strip() in self._tools:
             return Match("next", partial, partial), ""  # a truncated marker comes after the whole name
         text = buf[pos : min(partial, pos + NAME_LIMIT)].strip()

@@ -54,6 +54,8 @@ class Guard(Copyable):
     """Puts guards into the text of one answer.  Offsets are those of the text as it arrives; `places` are those of the
     guards in the text that is passed on."""
 
+    MADE_OF: ClassVar[tuple[str, ...]] = ("tokens",)
+
     def __init__(self, tokens: KnownTokens) -> None:
         self.tokens = tokens
         self.tail = ""  # the beginning of a token that may continue
@@ -67,9 +69,6 @@ class Guard(Copyable):
         self.noted = 0
         self.followed = False  # text after the end of the answer was noted
         self._unknown, self._unknown_at = "", 0  # the beginning of such a token, and its offset
-
-    def _new(self) -> Any:
-        return Guard(self.tokens)
 
     def guarded(self, chunk: str, special: Sequence[Sequence[int]]) -> str:
         """Return the chunk with guards.  `special`: the ranges of it that came from special tokens; ranges that touch,

@@ -189,15 +189,11 @@ class Stream(Copyable):
                 stream.diagnostics.append(Diagnostic(0, problem, "tools_not_read"))
             stream.feed(checked_text(f"texts[{at}]", text))
             stream.finish()
-            rows.append(stream._row())
+            message, notes = stream.message, [note._asdict() for note in stream.diagnostics]
+            calls = [{"id": call["id"], **call["function"]} for call in message["tool_calls"]]
+            row = {"content": message["content"], "reasoning_content": message["reasoning_content"]}
+            rows.append({**row, "tool_calls": calls, "incomplete": stream.incomplete, "diagnostics": notes})
         return rows
-
-    def _row(self) -> dict[str, Any]:
-        message = self.message
-        notes = [note._asdict() for note in self._examined(message)]
-        calls = [{"id": call["id"], **call["function"]} for call in message["tool_calls"]]
-        text = {"content": message["content"], "reasoning_content": message["reasoning_content"]}
-        return {**text, "tool_calls": calls, "incomplete": self.incomplete, "diagnostics": notes}
 
     def __copy__(self) -> Any:
         return self.copy()
@@ -360,16 +356,12 @@ class Stream(Copyable):
     @property
     def diagnostics(self) -> list[Any]:
         """What was dropped, repaired or not read so far."""
-        return self._examined()
-
-    def _examined(self, message: Message | None = None) -> list[Any]:
-        """Return the diagnostics, also those found only if somebody asks.  `message`: the message, if it is known."""
         if self.CALLS and self._unchecked:
             self._note_misfits()
         if self.MARKER_LIKE and self._final and not self._is_searched:
             self._is_searched = True
             if not (self._diagnostics or self._out.guarded):
-                found = marker_like(message or self._out.to_message(), self.MARKER_LIKE)
+                found = marker_like(self._out.to_message(), self.MARKER_LIKE)
                 if found:
                     self._note("like_a_marker", found + LIKE_A_MARKER)
         return self._diagnostics

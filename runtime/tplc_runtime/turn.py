@@ -423,7 +423,7 @@ class TurnStates(Stream):
         rest = "".join(self._buf[pos:].split())
         if len(rest) < LEAST_CUT or rest.isalnum() or not any(map(str.isalnum, rest)):
             return False
-        is_cut = marks.is_truncated(self._buf, next_char(self._buf, pos), CUT_KINDS, LEAST_CUT)
+        is_cut = marks.prefix_of(self._buf, next_char(self._buf, pos), CUT_KINDS) != ""
         return is_cut and (not self.CALLS or not self._after_failed_call)
 
     def _drop_truncated_marker(self) -> None:

@@ -19,7 +19,7 @@ from .scanner import NO_MARKERS, NOTHING
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any, ClassVar
+    from typing import ClassVar
 
     from .scanner import Scanner
 
@@ -213,6 +213,7 @@ class Reader(Copyable):
     """
 
     KNOWS_REGULAR_TEXT: ClassVar[bool] = False
+    MADE_OF: ClassVar[tuple[str, ...]] = ("styles",)
     # What may follow a value whose end only the text after it shows: a pattern, and one for the output's end.
     follow: tuple[Pattern, ...] = ()
 
@@ -232,9 +233,6 @@ class Reader(Copyable):
         self.needs_more = False  # the rest of regular JSON depends on the following text
         self.wanted = 0  # so many characters are needed before anything is decided
         self.floor = 0  # deeper values are read only for their text
-
-    def _new(self) -> Any:
-        return type(self)(self.styles)
 
     def take(self) -> str:
         text = "".join(self.out)

@@ -375,6 +375,27 @@ RULES: dict[str, tuple[str, str, Any, bool, list[str]]] = {
         False,
         ["a whole call, or another object, around the arguments"],
     ),
+    "markers in the plural": (
+        "parameter-tags",
+        "\n\n<deeds>\n<do=get_weather>\n<with=city>\nOslo\n</with>\n<with=days>\n3\n</with>\n</do>\n</deeds><:>\n",
+        (None, None, [OSLO]),
+        False,
+        ["a marker is not spelled as the template does"] * 2,
+    ),
+    "a word like a marker in the plural is text": (
+        "parameter-tags",
+        "I see <deeds> here.<:>\n",
+        (None, "I see <deeds> here.", []),
+        False,
+        [],
+    ),
+    "the plural of a marker that is another marker": (
+        "sectioned-ids",
+        '<!calls!>tools.get_weather:0<!args!>{"city": "Oslo", "days": 3}<!/call!><!/calls!><!.!>',
+        (None, None, [OSLO]),
+        False,
+        ["the tool get_weather is called as tools.get_weather"],
+    ),
     "the same inside of a value is text": (
         "cdata-values",
         '<act name="get_weather"><arg key="city">a </ARG> b</arg><arg key="days">3</arg></act>',

@@ -8,18 +8,17 @@ r"""What a parser reads: every marker with its variants and where it counts, wha
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 from tplc.ir.markers import ends_in_text, is_distinctive, is_word_at_line, parts_of, pieces_of
 from tplc.ir.nodes import Layout, SlotKind
 from tplc.ir.spellings import Spelling
+from tplc_runtime.lexemes import SAME_SLOT as SAME_SLOT
 
 # The fields of a call that is an object with one member: the name, and the arguments as its value.
 NAME_IS_KEY = ((("*",), "arguments"),)
-# Stands in a text for a slot that comes again there: no character of any text.
-SAME_SLOT = "\ufdd0"
 LINE_END = "\n"
 FENCE = "```"
 WORD_OR_PUNCTUATION = re.compile(r"<[^<>]*>|[\w.:-]+|[^\w\s]")
@@ -474,3 +473,14 @@ class Acceptor:
     @property
     def distinctive_content_ends(self) -> tuple[str, ...]:
         return tuple(text for text in self.content_ends if not ends_in_text(text))
+
+
+def markers_of(acceptor: Acceptor) -> Iterator[str]:
+    """Yield the markers around reasoning, content, calls and their arguments."""
+    calls = acceptor.calls
+    yield from (start.text for start in (*acceptor.reasoning_starts, *acceptor.content_starts))
+    yield from (*acceptor.reasoning_ends, *acceptor.content_ends)
+    if calls is not None:
+        yield from (*calls.section_starts, *calls.starts, *calls.closers)
+        yield from calls.pairs.opens if calls.pairs is not None else ()
+        yield from calls.pairs.value_ends if calls.pairs is not None else ()

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tplc.ir.markers import is_unmistakable, pieces_of
-from tplc.lower.acceptor import Acceptor
+from tplc.lower.acceptor import Acceptor, markers_of
 from tplc.lower.garbled import SHORT, WORDS, in_other_brackets
 from tplc.lower.layouts import unique
 from tplc.lower.lexemes import NOTHING, exact, in_class, is_respelled, respelling, truncated_pattern
@@ -46,7 +46,7 @@ def marker_like_texts(acceptor: Acceptor) -> MarkerLikeTexts | None:
 
     None if no marker has brackets and a word, and the turn's header is not one that people write as well.
     """
-    pieces = unique(piece for text in _markers(acceptor) for piece in pieces_of(text))
+    pieces = unique(piece for text in markers_of(acceptor) for piece in pieces_of(text))
     long = tuple(core for core in pieces if is_respelled(core) and WORDS.search(core) is not None)
     short = tuple(core for core in pieces if core not in long and SHORT.fullmatch(core))
     at_edges, value = list(_at_edges(acceptor)), _value_edges(acceptor)
@@ -108,13 +108,3 @@ def _other_words(cores: Sequence[str]) -> tuple[str, ...]:
 def _first_tag(core: str) -> str:
     """Return a marker up to its first closing bracket, `=` or quote: what follows differs between outputs."""
     return re.split(r"[>\]}»】⟩=\"']", core, maxsplit=1)[0]
-
-
-def _markers(acceptor: Acceptor) -> Iterator[str]:
-    calls = acceptor.calls
-    yield from (start.text for start in (*acceptor.reasoning_starts, *acceptor.content_starts))
-    yield from (*acceptor.reasoning_ends, *acceptor.content_ends)
-    if calls is not None:
-        yield from (*calls.section_starts, *calls.starts, *calls.closers)
-        yield from calls.pairs.opens if calls.pairs is not None else ()
-        yield from calls.pairs.value_ends if calls.pairs is not None else ()

@@ -10,14 +10,16 @@ reasoning "<r>" … "</r>", call "<call>", end "<end>"
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from tplc.ir.markers import is_unmistakable
-from tplc.lower.acceptor import Acceptor, CallForm, Marker, Where
+from tplc.ir.markers import is_unmistakable, pieces_of
+from tplc.lower.acceptor import Acceptor, CallForm, Marker, Where, markers_of
 from tplc.lower.lexemes import Lexemes, is_respelled, lexemes_of
+from tplc_runtime.scanner import squeezed
 
 StateName = Literal[
     "start",  # closers of reasoning that nothing opened come first
@@ -89,11 +91,12 @@ class TurnState:
     otherwise: Transition | Branch | None = None
     respelled: tuple[str, ...] = ()  # the kinds whose markers may be in other case, or have other separators
     apart: tuple[str, ...] = ()  # the same, where they count at some places only
+    any_number: frozenset[str] = frozenset()  # those markers whose words may be in the singular or the plural then
     drops_left_over: bool = False  # superfluous brackets, fences and openers
 
     @cached_property
     def lexemes(self) -> Lexemes:
-        return lexemes_of(self.kinds, self.respelled, apart=self.apart)
+        return lexemes_of(self.kinds, self.respelled, apart=self.apart, any_number=self.any_number)
 
 
 def states(acceptor: Acceptor) -> tuple[TurnState, ...]:
@@ -119,6 +122,7 @@ def states(acceptor: Acceptor) -> tuple[TurnState, ...]:
         if calls.openers and calls.where == "anywhere":
             found.append(("over", (("call", calls.openers), ("header", acceptor.further))))
     alike = respelled_kinds(acceptor)
+    any_number = in_any_number(acceptor) if alike else frozenset[str]()
     respelled: dict[StateName, tuple[str, ...]] = {"over": (), "before_content": (*alike, "reasoning")}
     return tuple(
         _state(
@@ -126,6 +130,7 @@ def states(acceptor: Acceptor) -> tuple[TurnState, ...]:
             name,
             tuple(kind for kind in kinds if kind[1]),
             respelled.get(name, alike) if alike else (),
+            any_number,
         )
         for name, kinds in found
     )
@@ -146,6 +151,15 @@ def respelled_kinds(acceptor: Acceptor) -> tuple[str, ...]:
     return RESPELLED_KINDS if "marker_spelling" in acceptor.tolerances else ()
 
 
+def in_any_number(acceptor: Acceptor) -> frozenset[str]:
+    """Return the cores of markers whose words may be in the singular or the plural: no piece of them is another
+    marker's then."""
+    breaks = acceptor.calls.breaks if acceptor.calls is not None else ()
+    pieces = {text.strip(): pieces_of(text) for text in (*markers_of(acceptor), *acceptor.ends, *breaks)}
+    found = Counter(squeezed(piece) for piece in {piece for each in pieces.values() for piece in each})
+    return frozenset(core for core, each in pieces.items() if all(found[squeezed(piece)] == 1 for piece in each))
+
+
 _TEXT: dict[StateName, TextKind | None] = {
     "start": None,
     "pending": "pending",
@@ -158,16 +172,19 @@ _TEXT: dict[StateName, TextKind | None] = {
 TO_CONTENT = Transition((), "content")
 
 
-def _state(acceptor: Acceptor, name: StateName, kinds: Kinds, respelled: tuple[str, ...]) -> TurnState:
+def _state(
+    acceptor: Acceptor, name: StateName, kinds: Kinds, respelled: tuple[str, ...], any_number: frozenset[str]
+) -> TurnState:
     calls = acceptor.calls
     if name == "after_call" and calls is not None:
         on = tuple((kind, _after_call_on(calls, kind)) for kind, _ in kinds)
         left_over = "repeated_markers" in acceptor.tolerances
-        return TurnState(name, None, kinds, on, _text_after_call(calls), respelled, drops_left_over=left_over)
+        after = _text_after_call(calls)
+        return TurnState(name, None, kinds, on, after, respelled, any_number=any_number, drops_left_over=left_over)
     on = tuple((kind, transition_of(name, kind)) for kind, _ in kinds)
-    otherwise = TO_CONTENT if _TEXT[name] is None else None
+    otherwise = None if _TEXT[name] else TO_CONTENT
     apart = ("reasoning_end",) if name == "reasoning" and has_respelled_ends(acceptor) else ()
-    return TurnState(name, _TEXT[name], kinds, on, otherwise, respelled, apart)
+    return TurnState(name, _TEXT[name], kinds, on, otherwise, respelled, apart, any_number)
 
 
 def _after_call_on(calls: CallForm, kind: str) -> Transition | Branch:

@@ -71,9 +71,12 @@ def checked_text(name: str, value: object) -> str:
 class Copyable:
     """An object whose copy has its own lists and nested objects of this class."""
 
+    MADE_OF: ClassVar[tuple[str, ...]] = ()  # the attributes that it is made with
+
     def copy(self) -> Any:
         """Return a copy in the same state, which continues independently."""
-        twin = self._new()
+        cls: Any = type(self)  # not __new__ alone: of a class that mypyc compiled, it calls __init__
+        twin = cls(*[getattr(self, name) for name in self.MADE_OF])
         slots = [name for base in type(self).__mro__ for name in getattr(base, "__slots__", ())]
         # A class that mypyc compiled has no __dict__.
         for name in getattr(self, "__mypyc_attrs__", None) or [*slots, *self.__dict__]:
@@ -81,10 +84,6 @@ class Copyable:
                 value = getattr(self, name)
                 setattr(twin, name, value.copy() if isinstance(value, (list, Copyable)) else value)
         return twin
-
-    def _new(self) -> Any:
-        # Not __new__ alone: of a class that mypyc compiled, it calls __init__.
-        return type(self)()
 
 
 NAME_CHARACTERS = r"\w.:/-"  # of the names that tools mostly have
@@ -115,6 +114,7 @@ class Pattern:
 
 
 WORD_SEPARATORS = Pattern(r"[\s_▁|｜-]+")
+PLURAL = Pattern(r"(?<=[a-z][a-z][a-rt-z])s(?![a-z])")
 IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("\\"): ord("/")}
 ANY_WORD = "\ufdd1"  # in a core: the language that a fence names, or none.  It is no character of any text.
 LONGEST_LANGUAGE = 16
@@ -178,17 +178,13 @@ class Scanner:
         kind, _, lead, trail, ambiguous = self.markers[match.lastindex - 1]
         return Match(kind, pos, match.end(), lead, trail, ambiguous & ~PART_OF_LONGER)
 
-    def prefix_of(self, buf: str, pos: int) -> str:
-        """Return a marker that the text from `pos` to the end could become; "" if there is none."""
+    def prefix_of(self, buf: str, pos: int, kinds: Sequence[str] = ()) -> str:
+        """Return a marker, of these kinds or any, that the text from `pos` to the end could become; "" if there is
+        none."""
         if len(buf) - pos > self.width or self._near.match(buf, pos) is None:
             return ""
-        return truncated_core(self._cores, buf[pos:])
-
-    def is_truncated(self, buf: str, pos: int, kinds: Sequence[str], least: int = 1) -> bool:
-        """Return whether a marker of these kinds is truncated at the output's end, with at least so many characters."""
-        tail = buf[pos:] if len(buf) - pos <= self.width else ""
-        enough = len("".join(tail.split())) >= least
-        return enough and any(is_truncated(core, tail) for kind, core, _, _, _ in self.markers if kind in kinds)
+        cores = tuple([marker[1] for marker in self.markers if marker[0] in kinds]) if kinds else self._cores
+        return truncated_core(cores, buf[pos:])
 
     def partial_match(self, buf: str, pos: int) -> int:
         """Return where text begins that could still become a marker, or white space of one."""
@@ -224,8 +220,9 @@ NO_MARKERS = Scanner(find=NOTHING, near=NOTHING, width=1)
 
 
 def squeezed(text: str) -> str:
-    """Return a text in lower case, without white space, bars, `_`, `-` and similar separators, with `/` for `\\`."""
-    return str(WORD_SEPARATORS.sub("", text)).translate(IN_ANY_CASE)
+    """Return a text in lower case, with words in the singular, without white space, bars, `_`, `-` and similar
+    separators, with `/` for `\\`."""
+    return str(WORD_SEPARATORS.sub("", PLURAL.sub("", text.translate(IN_ANY_CASE))))
 
 
 @lru_cache(maxsize=1024)
@@ -651,6 +648,7 @@ class Reader(Copyable):
     """
 
     KNOWS_REGULAR_TEXT: ClassVar[bool] = False
+    MADE_OF: ClassVar[tuple[str, ...]] = ("styles",)
     # What may follow a value whose end only the text after it shows: a pattern, and one for the output's end.
     follow: tuple[Pattern, ...] = ()
     is_regular: ClassVar[Callable[[Any], bool]]
@@ -672,9 +670,6 @@ class Reader(Copyable):
         self.needs_more = False  # the rest of regular JSON depends on the following text
         self.wanted = 0  # so many characters are needed before anything is decided
         self.floor = 0  # deeper values are read only for their text
-
-    def _new(self) -> Any:
-        return type(self)(self.styles)
 
     def take(self) -> str:
         text = "".join(self.out)
@@ -1770,6 +1765,9 @@ class Stream(Copyable):
     MARKER_LIKE: ClassVar[Any] = None  # what is like a marker
     SPACE: ClassVar[str] = ""  # alternatives of the white space before the content, with SPACE_SEPARATOR between
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
+    # The usual texts in some places, which are awaited as a whole: after a call, after an argument, where a value ends.
+    USUAL_NEXT: ClassVar[Any] = None
+    USUAL_PAIR: ClassVar[Any] = None
     _is_searched = False  # for a text like a marker
     feed: ClassVar[Callable[..., list[Delta]]]
     finish: ClassVar[Callable[[Any], list[Delta]]]
@@ -1890,15 +1888,11 @@ class Stream(Copyable):
                 stream.diagnostics.append(Diagnostic(0, problem, "tools_not_read"))
             stream.feed(checked_text(f"texts[{at}]", text))
             stream.finish()
-            rows.append(stream._row())
+            message, notes = stream.message, [note._asdict() for note in stream.diagnostics]
+            calls = [{"id": call["id"], **call["function"]} for call in message["tool_calls"]]
+            row = {"content": message["content"], "reasoning_content": message["reasoning_content"]}
+            rows.append({**row, "tool_calls": calls, "incomplete": stream.incomplete, "diagnostics": notes})
         return rows
-
-    def _row(self) -> dict[str, Any]:
-        message = self.message
-        notes = [note._asdict() for note in self._examined(message)]
-        calls = [{"id": call["id"], **call["function"]} for call in message["tool_calls"]]
-        text = {"content": message["content"], "reasoning_content": message["reasoning_content"]}
-        return {**text, "tool_calls": calls, "incomplete": self.incomplete, "diagnostics": notes}
 
     def __copy__(self) -> Any:
         return self.copy()
@@ -2020,16 +2014,12 @@ class Stream(Copyable):
     @property
     def diagnostics(self) -> list[Any]:
         """What was dropped, repaired or not read so far."""
-        return self._examined()
-
-    def _examined(self, message: Message | None = None) -> list[Any]:
-        """Return the diagnostics, also those found only if somebody asks.  `message`: the message, if it is known."""
         if self._unchecked:
             self._note_misfits()
         if self._final and not self._is_searched:
             self._is_searched = True
             if not (self._diagnostics or self._out.guarded):
-                found = marker_like(message or self._out.to_message(), self.MARKER_LIKE)
+                found = marker_like(self._out.to_message(), self.MARKER_LIKE)
                 if found:
                     self._note("like_a_marker", found + LIKE_A_MARKER)
         return self._diagnostics
@@ -2374,7 +2364,7 @@ class TurnStates(Stream):
         rest = "".join(self._buf[pos:].split())
         if len(rest) < LEAST_CUT or rest.isalnum() or not any(map(str.isalnum, rest)):
             return False
-        is_cut = marks.is_truncated(self._buf, next_char(self._buf, pos), CUT_KINDS, LEAST_CUT)
+        is_cut = marks.prefix_of(self._buf, next_char(self._buf, pos), CUT_KINDS) != ""
         return is_cut and not self._after_failed_call
 
     def _drop_truncated_marker(self) -> None:
@@ -2491,7 +2481,7 @@ class Slots(TurnStates):
         if mark is not None and pending_from > mark.start:
             return mark, ""
         rest = next_char(buf, partial)  # white space alone may be the beginning of the slot's own end
-        of_slot = rest == len(buf) or ends.is_truncated(buf, rest, ("suffix",))
+        of_slot = rest == len(buf) or ends.prefix_of(buf, rest, ("suffix",)) != ""
         if self._final and partial < len(buf) and not of_slot and buf[pos:partial].strip() in self._tools:
             return Match("next", partial, partial), ""  # a truncated marker comes after the whole name
         text = buf[pos : min(partial, pos + NAME_LIMIT)].strip()
@@ -2784,13 +2774,14 @@ class Machine(Slots):
         """Return the kind of the next marker after a call, as `_next` does; a truncated marker of the calls at the
         output's end is dropped."""
         marks, buf = self.AFTER_CALL, self._buf
-        kind = self._next(marks)
+        kind = self._next(marks, self.USUAL_NEXT)
         # The text after a piece of a closer may be all that the output has of the rest.
         part = kind == "" or (kind in ("close", "closed") and next_char(buf, self._mark.end) < len(buf))
         if part and self._final:
             least, at = 1 if self._unclosed and kind == "" else LEAST_CUT, next_char(buf, self._pos)
             # A fence around the calls is closed there, rather than another one opened.
-            if buf[at:].rstrip() != FENCE_END and marks.is_truncated(buf, at, CALL_KINDS, least):
+            cut = marks.prefix_of(buf, at, CALL_KINDS) if len("".join(buf[at:].split())) >= least else ""
+            if cut and buf[at:].rstrip() != FENCE_END:
                 self._drop_truncated_call()
                 return None
         if self._lacks_section and kind == "call":
@@ -3033,7 +3024,7 @@ class Pairs(Repairs):
 
     def _pairs(self) -> bool:
         # arguments = (pair | separator)* end
-        kind = self._next(self.BETWEEN)
+        kind = self._next(self.BETWEEN, self.USUAL_PAIR)
         if kind is None:
             return False
         if kind == "skip":
@@ -3045,11 +3036,7 @@ class Pairs(Repairs):
             if self._mark.ambiguous >= SPELLED_OTHERWISE:
                 self._note_spelling()
             self._pos = self._mark.end
-        if (
-            not kind
-            and self._final
-            and self.BETWEEN.is_truncated(self._buf, next_char(self._buf, self._pos), PAIR_KINDS)
-        ):
+        if not kind and self._final and self.BETWEEN.prefix_of(self._buf, next_char(self._buf, self._pos), PAIR_KINDS):
             return self._drop_truncated_call()
         # Most keys begin with a letter: a pair without an opener costs no more then.
         if kind == "" and not self._buf[self._pos : self._pos + 2].strip()[:1].isalnum():
@@ -3255,8 +3242,8 @@ class StreamParser(Pairs):
         ("line", "```\ufdd1 <.code.> [", "", "", 0),
         find=(
             r"<(?:(\.code\.> \[ <\.code\.> \[)|(\./mind\.>)|(\.code\.> \[)|(\.code\.>)|(\./\.>)|({}\.{}(?ai:code){}\.{"
-            r"}>{}\[{-}<{}\.{}(?ai:code){}\.{}>{}\[)|({}\.{}[/\\]{}(?ai:mind){}\.{}>)|({}\.{}(?ai:code){}\.{}>{}\[)|({"
-            r"}\.{}(?ai:code){}\.{}>))|`(``[\w-]{0,16} <\.code\.> \[)"
+            r"}>{}\[{-}<{}\.{}(?ai:code){}\.{}>{}\[)|({}\.{}[/\\]{}(?ai:minds?){}\.{}>)|({}\.{}(?ai:codes?){}\.{}>{}\["
+            r")|({}\.{}(?ai:code){}\.{}>))|`(``[\w-]{0,16} <\.code\.> \[)"
         ), near=r"<(?=[\t\n\r \-._\|▁｜]|\Z)|`(?=[`]|\Z)", width=224,
     )
     IN_CONTENT = Scanner(
@@ -3271,7 +3258,7 @@ class StreamParser(Pairs):
             r"<(?:(\.code\.> \[ \)\] <\./code\.>)|(\.code\.> \[ \] <\./code\.>)|(\.code\.> \)\] <\./code\.>)|(\.code\."
             r"> \[ <\.code\.> \[)|(\.code\.> \] <\./code\.>)|(\.code\.> <\./code\.>)|(\.assistant\.>)|(\.code\.> \[)|("
             r"\./mind\.>)|(\.mind\.>)|(\.code\.>)|(\./\.>)|({}\.{}(?ai:code){}\.{}>{}\[{-}<{}\.{}(?ai:code){}\.{}>{}\["
-            r")|({}\.{}(?ai:code){}\.{}>{}\[)|({}\.{}(?ai:code){}\.{}>))|`(``[\w-]{0,16} <\.code\.> \[)"
+            r")|({}\.{}(?ai:codes?){}\.{}>{}\[)|({}\.{}(?ai:code){}\.{}>))|`(``[\w-]{0,16} <\.code\.> \[)"
         ), near=r"<(?=[\t\n\r \-._\|▁｜]|\Z)|`(?=[`]|\Z)", width=224,
     )
     BEFORE_CONTENT = Scanner(
@@ -3287,8 +3274,8 @@ class StreamParser(Pairs):
             r"<(?:(\.code\.> \[ \)\] <\./code\.>)|(\.code\.> \[ \] <\./code\.>)|(\.code\.> \)\] <\./code\.>)|(\.code\."
             r"> \[ <\.code\.> \[)|(\.code\.> \] <\./code\.>)|(\.code\.> <\./code\.>)|(\.assistant\.>)|(\.code\.> \[)|("
             r"\./mind\.>)|(\.mind\.>)|(\.code\.>)|(\./\.>)|({}\.{}(?ai:code){}\.{}>{}\[{-}<{}\.{}(?ai:code){}\.{}>{}\["
-            r")|({}\.{}(?ai:code){}\.{}>{}\[)|({}\.{}(?ai:mind){}\.{}>)|({}\.{}(?ai:code){}\.{}>))|\[()|`(``[\w-]{0,16"
-            r"} <\.code\.> \[)"
+            r")|({}\.{}(?ai:codes?){}\.{}>{}\[)|({}\.{}(?ai:minds?){}\.{}>)|({}\.{}(?ai:code){}\.{}>))|\[()|`(``[\w-]{"
+            r"0,16} <\.code\.> \[)"
         ), near=r"<(?=[\t\n\r \-._\|▁｜]|\Z)|\[|`(?=[`]|\Z)", width=224,
     )
     REASONING_AGAIN = Scanner(("reasoning", "<.mind.>", "", "", 0), find=r"<(\.mind\.>)", near=r"<(?=[.]|\Z)", width=9)
@@ -3379,8 +3366,8 @@ class StreamParser(Pairs):
             r"\)()|,()|<(?:(\.code\.> \[ \)\] <\./code\.>)|(\.code\.> \[ \] <\./code\.>)|(\.code\.> \)\] <\./code\.>)|"
             r"(\.code\.> \[ <\.code\.> \[)|(\.code\.> \] <\./code\.>)|(\.code\.> <\./code\.>)|(\.assistant\.>)|(\.code"
             r"\.> \[)|(\./code\.>)|(\./mind\.>)|(\.code\.>)|(\.mind\.>)|(\./\.>)|({}\.{}(?ai:code){}\.{}>{}\[{-}<{}\.{"
-            r"}(?ai:code){}\.{}>{}\[)|({}\.{}(?ai:code){}\.{}>{}\[)|({}\.{}[/\\]{}(?ai:code){}\.{}>)|({}\.{}(?ai:code)"
-            r"{}\.{}>))|\](?:( <\./code\.>)|())|`(``[\w-]{0,16} <\.code\.> \[)"
+            r"}(?ai:code){}\.{}>{}\[)|({}\.{}(?ai:codes?){}\.{}>{}\[)|({}\.{}[/\\]{}(?ai:codes?){}\.{}>)|({}\.{}(?ai:c"
+            r"ode){}\.{}>))|\](?:( <\./code\.>)|())|`(``[\w-]{0,16} <\.code\.> \[)"
         ), near=r"\)|,|<(?=[\t\n\r \-._\|▁｜]|\Z)|\]|`(?=[`]|\Z)", width=224,
     )
     AFTER_TURN = Scanner(

@@ -66,9 +66,12 @@ def checked_text(name: str, value: object) -> str:
 class Copyable:
     """An object whose copy has its own lists and nested objects of this class."""
 
+    MADE_OF: ClassVar[tuple[str, ...]] = ()  # the attributes that it is made with
+
     def copy(self) -> Any:
         """Return a copy in the same state, which continues independently."""
-        twin = self._new()
+        cls: Any = type(self)  # not __new__ alone: of a class that mypyc compiled, it calls __init__
+        twin = cls(*[getattr(self, name) for name in self.MADE_OF])
         slots = [name for base in type(self).__mro__ for name in getattr(base, "__slots__", ())]
         # A class that mypyc compiled has no __dict__.
         for name in getattr(self, "__mypyc_attrs__", None) or [*slots, *self.__dict__]:
@@ -76,10 +79,6 @@ class Copyable:
                 value = getattr(self, name)
                 setattr(twin, name, value.copy() if isinstance(value, (list, Copyable)) else value)
         return twin
-
-    def _new(self) -> Any:
-        # Not __new__ alone: of a class that mypyc compiled, it calls __init__.
-        return type(self)()
 
 
 LEAST_CUT = 3  # fewer characters of a marker at the output's end may as well be text
@@ -146,17 +145,13 @@ class Scanner:
         kind, _, lead, trail, ambiguous = self.markers[match.lastindex - 1]
         return Match(kind, match.start(), match.end(), lead, trail, ambiguous)
 
-    def prefix_of(self, buf: str, pos: int) -> str:
-        """Return a marker that the text from `pos` to the end could become; "" if there is none."""
+    def prefix_of(self, buf: str, pos: int, kinds: Sequence[str] = ()) -> str:
+        """Return a marker, of these kinds or any, that the text from `pos` to the end could become; "" if there is
+        none."""
         if len(buf) - pos > self.width or self._near.match(buf, pos) is None:
             return ""
-        return truncated_core(self._cores, buf[pos:])
-
-    def is_truncated(self, buf: str, pos: int, kinds: Sequence[str], least: int = 1) -> bool:
-        """Return whether a marker of these kinds is truncated at the output's end, with at least so many characters."""
-        tail = buf[pos:] if len(buf) - pos <= self.width else ""
-        enough = len("".join(tail.split())) >= least
-        return enough and any(is_truncated(core, tail) for kind, core, _, _, _ in self.markers if kind in kinds)
+        cores = tuple([marker[1] for marker in self.markers if marker[0] in kinds]) if kinds else self._cores
+        return truncated_core(cores, buf[pos:])
 
     def partial_match(self, buf: str, pos: int) -> int:
         """Return where text begins that could still become a marker, or white space of one."""
@@ -318,8 +313,7 @@ class Transcript(Copyable):
 
 def after_last_anchor(prompt: str, anchors: Sequence[str]) -> str:
     """Return the text after the last anchor; the whole prompt if it has no anchor."""
-    ends = [match.end() for match in re.finditer(any_of(anchors), prompt)]
-    return prompt[ends[-1] if ends else 0 :]
+    return re.split(any_of(anchors), prompt)[-1]
 
 
 def any_of(anchors: Sequence[str]) -> str:
@@ -511,15 +505,11 @@ class StreamParser(Copyable):
             stream = cls(prompt=prompt)
             stream.feed(checked_text(f"texts[{at}]", text))
             stream.finish()
-            rows.append(stream._row())
+            message, notes = stream.message, [note._asdict() for note in stream.diagnostics]
+            calls = [{"id": call["id"], **call["function"]} for call in message["tool_calls"]]
+            row = {"content": message["content"], "reasoning_content": message["reasoning_content"]}
+            rows.append({**row, "tool_calls": calls, "incomplete": stream.incomplete, "diagnostics": notes})
         return rows
-
-    def _row(self) -> dict[str, Any]:
-        message = self.message
-        notes = [note._asdict() for note in self._examined(message)]
-        calls = [{"id": call["id"], **call["function"]} for call in message["tool_calls"]]
-        text = {"content": message["content"], "reasoning_content": message["reasoning_content"]}
-        return {**text, "tool_calls": calls, "incomplete": self.incomplete, "diagnostics": notes}
 
     def __copy__(self) -> Any:
         return self.copy()
@@ -615,10 +605,6 @@ class StreamParser(Copyable):
     @property
     def diagnostics(self) -> list[Any]:
         """What was dropped, repaired or not read so far."""
-        return self._examined()
-
-    def _examined(self, message: Message | None = None) -> list[Any]:
-        """Return the diagnostics, also those found only if somebody asks.  `message`: the message, if it is known."""
         return self._diagnostics
 
     @property
@@ -733,7 +719,7 @@ class StreamParser(Copyable):
         rest = "".join(self._buf[pos:].split())
         if len(rest) < LEAST_CUT or rest.isalnum() or not any(map(str.isalnum, rest)):
             return False
-        is_cut = marks.is_truncated(self._buf, next_char(self._buf, pos), CUT_KINDS, LEAST_CUT)
+        is_cut = marks.prefix_of(self._buf, next_char(self._buf, pos), CUT_KINDS) != ""
         return is_cut
 
     def _drop_truncated_marker(self) -> None:

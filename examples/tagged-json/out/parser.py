@@ -70,9 +70,12 @@ def checked_text(name: str, value: object) -> str:
 class Copyable:
     """An object whose copy has its own lists and nested objects of this class."""
 
+    MADE_OF: ClassVar[tuple[str, ...]] = ()  # the attributes that it is made with
+
     def copy(self) -> Any:
         """Return a copy in the same state, which continues independently."""
-        twin = self._new()
+        cls: Any = type(self)  # not __new__ alone: of a class that mypyc compiled, it calls __init__
+        twin = cls(*[getattr(self, name) for name in self.MADE_OF])
         slots = [name for base in type(self).__mro__ for name in getattr(base, "__slots__", ())]
         # A class that mypyc compiled has no __dict__.
         for name in getattr(self, "__mypyc_attrs__", None) or [*slots, *self.__dict__]:
@@ -80,10 +83,6 @@ class Copyable:
                 value = getattr(self, name)
                 setattr(twin, name, value.copy() if isinstance(value, (list, Copyable)) else value)
         return twin
-
-    def _new(self) -> Any:
-        # Not __new__ alone: of a class that mypyc compiled, it calls __init__.
-        return type(self)()
 
 
 NAME_CHARACTERS = r"\w.:/-"  # of the names that tools mostly have
@@ -113,6 +112,7 @@ class Pattern:
 
 
 WORD_SEPARATORS = Pattern(r"[\s_▁|｜-]+")
+PLURAL = Pattern(r"(?<=[a-z][a-z][a-rt-z])s(?![a-z])")
 IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("\\"): ord("/")}
 ANY_WORD = "\ufdd1"  # in a core: the language that a fence names, or none.  It is no character of any text.
 LONGEST_LANGUAGE = 16
@@ -176,17 +176,13 @@ class Scanner:
         kind, _, lead, trail, ambiguous = self.markers[match.lastindex - 1]
         return Match(kind, pos, match.end(), lead, trail, ambiguous & ~PART_OF_LONGER)
 
-    def prefix_of(self, buf: str, pos: int) -> str:
-        """Return a marker that the text from `pos` to the end could become; "" if there is none."""
+    def prefix_of(self, buf: str, pos: int, kinds: Sequence[str] = ()) -> str:
+        """Return a marker, of these kinds or any, that the text from `pos` to the end could become; "" if there is
+        none."""
         if len(buf) - pos > self.width or self._near.match(buf, pos) is None:
             return ""
-        return truncated_core(self._cores, buf[pos:])
-
-    def is_truncated(self, buf: str, pos: int, kinds: Sequence[str], least: int = 1) -> bool:
-        """Return whether a marker of these kinds is truncated at the output's end, with at least so many characters."""
-        tail = buf[pos:] if len(buf) - pos <= self.width else ""
-        enough = len("".join(tail.split())) >= least
-        return enough and any(is_truncated(core, tail) for kind, core, _, _, _ in self.markers if kind in kinds)
+        cores = tuple([marker[1] for marker in self.markers if marker[0] in kinds]) if kinds else self._cores
+        return truncated_core(cores, buf[pos:])
 
     def partial_match(self, buf: str, pos: int) -> int:
         """Return where text begins that could still become a marker, or white space of one."""
@@ -239,8 +235,9 @@ class ExpectedText:
 
 
 def squeezed(text: str) -> str:
-    """Return a text in lower case, without white space, bars, `_`, `-` and similar separators, with `/` for `\\`."""
-    return str(WORD_SEPARATORS.sub("", text)).translate(IN_ANY_CASE)
+    """Return a text in lower case, with words in the singular, without white space, bars, `_`, `-` and similar
+    separators, with `/` for `\\`."""
+    return str(WORD_SEPARATORS.sub("", PLURAL.sub("", text.translate(IN_ANY_CASE))))
 
 
 @lru_cache(maxsize=1024)
@@ -608,6 +605,7 @@ class Reader(Copyable):
     """
 
     KNOWS_REGULAR_TEXT: ClassVar[bool] = False
+    MADE_OF: ClassVar[tuple[str, ...]] = ("styles",)
     # What may follow a value whose end only the text after it shows: a pattern, and one for the output's end.
     follow: tuple[Pattern, ...] = ()
     is_regular: ClassVar[Callable[[Any], bool]]
@@ -629,9 +627,6 @@ class Reader(Copyable):
         self.needs_more = False  # the rest of regular JSON depends on the following text
         self.wanted = 0  # so many characters are needed before anything is decided
         self.floor = 0  # deeper values are read only for their text
-
-    def _new(self) -> Any:
-        return type(self)(self.styles)
 
     def take(self) -> str:
         text = "".join(self.out)
@@ -1860,15 +1855,11 @@ class Stream(Copyable):
                 stream.diagnostics.append(Diagnostic(0, problem, "tools_not_read"))
             stream.feed(checked_text(f"texts[{at}]", text))
             stream.finish()
-            rows.append(stream._row())
+            message, notes = stream.message, [note._asdict() for note in stream.diagnostics]
+            calls = [{"id": call["id"], **call["function"]} for call in message["tool_calls"]]
+            row = {"content": message["content"], "reasoning_content": message["reasoning_content"]}
+            rows.append({**row, "tool_calls": calls, "incomplete": stream.incomplete, "diagnostics": notes})
         return rows
-
-    def _row(self) -> dict[str, Any]:
-        message = self.message
-        notes = [note._asdict() for note in self._examined(message)]
-        calls = [{"id": call["id"], **call["function"]} for call in message["tool_calls"]]
-        text = {"content": message["content"], "reasoning_content": message["reasoning_content"]}
-        return {**text, "tool_calls": calls, "incomplete": self.incomplete, "diagnostics": notes}
 
     def __copy__(self) -> Any:
         return self.copy()
@@ -2005,16 +1996,12 @@ class Stream(Copyable):
     @property
     def diagnostics(self) -> list[Any]:
         """What was dropped, repaired or not read so far."""
-        return self._examined()
-
-    def _examined(self, message: Message | None = None) -> list[Any]:
-        """Return the diagnostics, also those found only if somebody asks.  `message`: the message, if it is known."""
         if self._unchecked:
             self._note_misfits()
         if self._final and not self._is_searched:
             self._is_searched = True
             if not (self._diagnostics or self._out.guarded):
-                found = marker_like(message or self._out.to_message(), self.MARKER_LIKE)
+                found = marker_like(self._out.to_message(), self.MARKER_LIKE)
                 if found:
                     self._note("like_a_marker", found + LIKE_A_MARKER)
         return self._diagnostics
@@ -2361,7 +2348,7 @@ class TurnStates(Stream):
         rest = "".join(self._buf[pos:].split())
         if len(rest) < LEAST_CUT or rest.isalnum() or not any(map(str.isalnum, rest)):
             return False
-        is_cut = marks.is_truncated(self._buf, next_char(self._buf, pos), CUT_KINDS, LEAST_CUT)
+        is_cut = marks.prefix_of(self._buf, next_char(self._buf, pos), CUT_KINDS) != ""
         return is_cut and not self._after_failed_call
 
     def _drop_truncated_marker(self) -> None:
@@ -2601,7 +2588,8 @@ class Machine(TurnStates):
         if part and self._final:
             least, at = 1 if self._unclosed and kind == "" else LEAST_CUT, next_char(buf, self._pos)
             # A fence around the calls is closed there, rather than another one opened.
-            if buf[at:].rstrip() != FENCE_END and marks.is_truncated(buf, at, CALL_KINDS, least):
+            cut = marks.prefix_of(buf, at, CALL_KINDS) if len("".join(buf[at:].split())) >= least else ""
+            if cut and buf[at:].rstrip() != FENCE_END:
                 self._drop_truncated_call()
                 return None
         if self._lacks_section and kind == "call":
@@ -3161,7 +3149,7 @@ class StreamParser(CallObjects):
         ("respelled", "\x00</musing>", "\n", "\n\n", 6), ("line", "```\ufdd1 <fn> {", "", "", 0),
         find=(
             r"<(?:(fn> <fn> \{)|(fn> ```[\w-]{0,16} \{)|(/musing>)|(fn> \[ \{)|(fn> \{)|(~/~>)|(fn>)|({}[/\\]{}(?ai:mu"
-            r"sing){}>))|`(``[\w-]{0,16} <fn> \{)"
+            r"sings?){}>))|`(``[\w-]{0,16} <fn> \{)"
         ), near=r"<(?=[\t\n\r \-/\\_f\|\~▁｜]|\Z)|`(?=[`]|\Z)", width=156, leads="\n",
     )
     IN_CONTENT = Scanner(
@@ -3184,7 +3172,7 @@ class StreamParser(CallObjects):
         ("call", "```\ufdd1 <fn> {", "", "", 0), ("bare", "{", "", "", 1),
         find=(
             r"<(?:(~assistant~>)|(fn> <fn> \{)|(fn> ```[\w-]{0,16} \{)|(fn> </fn>)|(/musing>)|(musing>)|(fn> \[ \{)|(f"
-            r"n> \{)|(~/~>)|(fn>)|({}(?ai:musing){}>))|\[( \{)|`(``[\w-]{0,16} <fn> \{)|\{()"
+            r"n> \{)|(~/~>)|(fn>)|({}(?ai:musings?){}>))|\[( \{)|`(``[\w-]{0,16} <fn> \{)|\{()"
         ), near=r"<(?=[\t\n\r \-/M_fm\|\~▁｜]|\Z)|\[|`(?=[`]|\Z)|\{", width=156, leads="\n",
     )
     REASONING_AGAIN = Scanner(("reasoning", "<musing>", "", "\n", 0), find="<(musing>)", near=r"<(?=[m]|\Z)", width=9)

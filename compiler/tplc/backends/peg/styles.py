@@ -59,11 +59,4 @@ def spelled_of(acceptor: Acceptor) -> OtherSpelling:
 
 
 def scanner(found: Lexemes) -> Scanner:
-    return Scanner(
-        *found.markers,
-        find=found.find,
-        near=found.near,
-        width=found.width,
-        leads=found.leads,
-        first=found.first,
-    )
+    return Scanner(*found.markers, **found.scanner)

@@ -8,9 +8,9 @@ Each file is parsed once.  A member whose conditions ask for a flag is folded an
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property, partial
 from importlib import resources
 
 from tplc.backends.python.fold import conditions, flags_in, fold_lines
@@ -35,15 +35,31 @@ class Fragment:
     declaration: Fragment | None = None  # in place of a method that is always overridden
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Definition:
+    """A statement of the runtime that defines names, with what flags make of it.
+
+    `flags`: of a class, those that are true or hold something.  `pieces`: its lines before any flag is known.
+    """
+
     names: tuple[str, ...]
     bases: tuple[str, ...]
-    flags: frozenset[str]  # of a class, those that are true or hold something
-    parts: tuple[Fragment, ...]
+    flags: frozenset[str]
     imports: tuple[tuple[str, Import], ...]
     type_imports: tuple[tuple[str, Import], ...]
     only_types: bool
+    pieces: Callable[[], Sequence[_Piece]]
+    off: frozenset[str] = frozenset()
+    on: frozenset[str] = frozenset()
+    filled: frozenset[str] = frozenset()
+
+    @cached_property
+    def parts(self) -> tuple[Fragment, ...]:
+        """Return the lines as the flags fold them.  Most formats need few definitions, so this waits until it is
+        asked for."""
+        return tuple(
+            _folded(one, self.off & one.asked, self.on & one.asked, self.filled & one.asked) for one in self.pieces()
+        )
 
 
 @cache
@@ -105,27 +121,7 @@ def definitions(
 ) -> tuple[Definition, ...]:
     """Return the definitions of a file of the runtime.  `off`, `on` and `filled`: attributes that are false, that are
     True, and that are true as they hold something."""
-    asked = _asked(file)
-    return _folded_definitions(file, off & asked, on & asked, filled & asked)
-
-
-@cache
-def _asked(file: str) -> frozenset[str]:
-    """Return the attributes that the conditions of a file ask for."""
-    return frozenset[str]().union(*(piece.asked for _, pieces in _split(file) for piece in pieces))
-
-
-@cache
-def _folded_definitions(
-    file: str, off: frozenset[str], on: frozenset[str], filled: frozenset[str]
-) -> tuple[Definition, ...]:
-    return tuple(
-        replace(
-            definition,
-            parts=tuple(_folded(one, off & one.asked, on & one.asked, filled & one.asked) for one in pieces),
-        )
-        for definition, pieces in _split(file)
-    )
+    return tuple(replace(definition, off=off, on=on, filled=filled) for definition in _definitions(file))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -156,8 +152,8 @@ def _folded(piece: _Piece, off: frozenset[str], on: frozenset[str], filled: froz
 
 
 @cache
-def _split(file: str) -> tuple[tuple[Definition, tuple[_Piece, ...]], ...]:
-    """Return the definitions of a file as the runtime has them, with their pieces."""
+def _definitions(file: str) -> tuple[Definition, ...]:
+    """Return the definitions of a file as the runtime has them."""
     body = tree(file).body
     guarded = [item for node in body if isinstance(node, ast.If) for item in node.body]
     imports, type_imports = tuple(_imports(body)), tuple(_imports(guarded))
@@ -166,9 +162,8 @@ def _split(file: str) -> tuple[tuple[Definition, tuple[_Piece, ...]], ...]:
         names = defined_names(node)
         if names and names != ("TYPE_CHECKING",):
             bases = tuple(base.id for base in getattr(node, "bases", ()) if isinstance(base, ast.Name))
-            on = frozenset(_flags_of(node, on=True))
-            definition = Definition(names, bases, on, (), imports, type_imports, node in guarded)
-            found.append((definition, tuple(_pieces(node, file))))
+            on, pieces = frozenset(_flags_of(node, on=True)), partial(_pieces, node, file)
+            found.append(Definition(names, bases, on, imports, type_imports, node in guarded, pieces))
     return tuple(found)
 
 
@@ -180,8 +175,13 @@ def _imports(body: list[ast.stmt]) -> Iterator[tuple[str, Import]]:
             yield from ((alias.name, (node.module, alias.name)) for alias in node.names)
 
 
-def _pieces(node: ast.stmt, file: str) -> Iterator[_Piece]:
-    """Yield the definition's lines, a piece for each member and for what is between."""
+@cache
+def _pieces(node: ast.stmt, file: str) -> tuple[_Piece, ...]:
+    """Return the definition's lines, a piece for each member and for what is between."""
+    return tuple(_pieces_in(node, file))
+
+
+def _pieces_in(node: ast.stmt, file: str) -> Iterator[_Piece]:
     lines = _lines(file)
     start, stop = _first_line(node, lines), node.end_lineno or node.lineno
     if not isinstance(node, ast.ClassDef):

@@ -69,7 +69,7 @@ FILES = (
     "command",
 )
 # Of the runtime that several parsers share, not of a parser that contains its own.
-_SHARED_ONLY = "version"
+_SHARED_ONLY = ("lexemes", "version")
 FILLED = "filled"  # an attribute holds something that is true, but not True
 _PUBLIC = frozenset(["feed", "finish", "message", "copy", "trailing", "response", "read"])
 
@@ -213,7 +213,7 @@ def _value_of(item: ast.stmt) -> bool | str | None:
 
 def share() -> Embedded:
     """Return all of the runtime, for the file that parsers share."""
-    definitions = [definition for file in (*FILES, _SHARED_ONLY) for definition in definitions_of(file)]
+    definitions = [definition for file in (*FILES, *_SHARED_ONLY) for definition in definitions_of(file)]
     texts = ["\n".join(line for part in definition.parts for line in part.lines) for definition in definitions]
     written = list(zip(definitions, texts, strict=True))
     return Embedded(
@@ -232,7 +232,7 @@ def imports_of(code: Iterable[str]) -> tuple[dict[str, tuple[str, ...]], dict[st
     names = {*names_in(walk(ast.parse("\n".join(code))))}
     taken: dict[str, tuple[str, ...]] = {}
     types: dict[str, tuple[str, ...]] = {}
-    definitions = {file: definitions_of(file) for file in (*FILES, _SHARED_ONLY)}
+    definitions = {file: definitions_of(file) for file in (*FILES, *_SHARED_ONLY)}
     for file, there in definitions.items():
         for found, only_types in ((taken, False), (types, True)):
             wanted = {name for one in there if one.only_types == only_types for name in one.names if name in names}
@@ -293,13 +293,15 @@ def _reachable(
     followed = set[Fragment]()
     used, members = {*names, "Message", "Delta", "ToolCall", "Function"}, {*attributes, *_PUBLIC}
     replaced, declared = family.replaced()
-    declared |= {(one.names[0], part.member) for one in definitions for part in one.parts if part.is_abstract}
+    declared |= {pair for one in definitions if one.names[0] in family.members for pair in _abstract(one)}
     size = (-1, -1, -1, -1)
     while size != (size := (len(used), len(members), len(replaced), len(declared))):
         for definition in definitions:
             name = definition.names[0]
             if name not in kept and not used.intersection(definition.names):
                 continue
+            if name not in kept and name not in family.members:
+                declared |= _abstract(definition)
             parts = kept.setdefault(name, set())
             for part in definition.parts:
                 if part in followed:
@@ -323,6 +325,10 @@ def _reachable(
         for definition in definitions
         if (name := definition.names[0]) in kept
     }
+
+
+def _abstract(definition: Definition) -> set[tuple[str, str]]:
+    return {(definition.names[0], part.member) for part in definition.parts if part.is_abstract}
 
 
 def _with_declarations(parts: list[Fragment], declared: Collection[tuple[str, str]], name: str) -> list[Fragment]:

@@ -17,7 +17,7 @@ from collections.abc import Collection, Sequence
 from tplc.backends.python.embed import Embedded, embed, imports_of, share
 from tplc.backends.python.feed import feed, keeps_pending
 from tplc.backends.python.literals import WIDTH, Expression, assignment, called, literal, mapping, raw, texts
-from tplc.backends.python.tables import marker_groups, scanner_call, slots_rule, styles, tables, with_texts
+from tplc.backends.python.tables import Scanners, marker_groups, slots_rule, styles, tables, with_texts
 from tplc.ir.nodes import TemplateIR
 from tplc.ir.runtimes import RUNTIME, Runtime
 from tplc.ir.visible import one_line
@@ -26,7 +26,7 @@ from tplc.lower.special import TokensOfFormat, special_tokens
 from tplc.lower.states import is_unopened
 from tplc.lower.stops import stops
 from tplc.version import VERSION
-from tplc_runtime.scanner import RESPELLED, WORD_SLOT
+from tplc_runtime.scanner import WORD_SLOT
 
 
 def emit(
@@ -42,7 +42,7 @@ def emit(
     special = special_tokens(ir, facts)
     bases = ["SpecialTokens"] * bool(special.all) + _bases(facts)
     # mypyc has no class of two bases; in one file, one can be on the other.
-    parser = _class(facts, bases[:1] if runtime == "standalone" else bases, special)
+    parser = _class(facts, bases[:1] if runtime == "standalone" else bases, special, shared=runtime != "standalone")
     footer = (
         [*_PARSE, *(line for api in apis for line in APIS[api][1]), *(_COMMAND if main else _NO_COMMAND)]
         if whole
@@ -287,27 +287,27 @@ def _field(path: tuple[str, ...], role: str) -> str:
     return literal(".".join(path)) + ": " + role
 
 
-def _class(facts: Acceptor, bases: Sequence[str], special: TokensOfFormat) -> list[str]:
+def _class(facts: Acceptor, bases: Sequence[str], special: TokensOfFormat, *, shared: bool) -> list[str]:
     tokens = [token.text for token in special.markers]
     pending = ["    FEED_HOLDS_PENDING = True"] * keeps_pending(facts, tokens)
-    groups = marker_groups(facts)
-    rules = [with_texts(line, groups) if line.lstrip().startswith("# ") else line for line in tables(facts)]
-    of_tokens = _of_tokens(facts, special)
-    # The core of a marker in another spelling begins with RESPELLED.
-    respelled = any(f'"{literal(RESPELLED)[1:-1]}' in line for line in (*rules, *of_tokens))
-    pending += ["    OTHER_SPELLINGS = True"] * respelled
-    pending += ["    WORD_SLOTS = True"] * any(literal(WORD_SLOT)[1:-1] in line for line in (*rules, *of_tokens))
+    groups, scanners = marker_groups(facts), Scanners(shared)
+    rules = [with_texts(line, groups) if line.lstrip().startswith("# ") else line for line in tables(facts, scanners)]
+    of_tokens = _of_tokens(facts, special, scanners)
+    lexemes = [lexeme for found in scanners.printed for lexeme in found.all]
+    pending += ["    OTHER_SPELLINGS = True"] * any(lexeme.respelled for lexeme in lexemes)
+    texts_with_slots = (*facts.heads, *(lexeme.core for lexeme in lexemes))
+    pending += ["    WORD_SLOTS = True"] * any(WORD_SLOT in text for text in texts_with_slots)
     body = [*_CLASS_DOCSTRING, *pending, *rules, *of_tokens]
     body += feed(facts, tokens if special.all else None)
     above = styles(facts)
     return [*above, *["", ""] * bool(above), f"class StreamParser({', '.join(bases)}):", *body]
 
 
-def _of_tokens(facts: Acceptor, special: TokensOfFormat) -> list[str]:
+def _of_tokens(facts: Acceptor, special: TokensOfFormat, scanners: Scanners) -> list[str]:
     if not special.all:
         return []
-    groups = called("", map(scanner_call, special.groups))
-    given: list[Expression] = [groups, scanner_call(special.lexemes_of_ends), raw(special.first)]
+    groups = called("", map(scanners.call, special.groups))
+    given: list[Expression] = [groups, scanners.call(special.lexemes_of_ends), raw(special.first)]
     given += [texts(special.shared)] * bool(special.shared)
     lines = assignment("KNOWN_TOKENS", called("KnownTokens", given), 4)
     if special.opens:

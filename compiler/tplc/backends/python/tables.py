@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import reduce
 
 from tplc.backends.python.literals import (
@@ -31,7 +32,7 @@ from tplc.lower.bounds import KEY
 from tplc.lower.following import after_quoted, any_key, closes_call, pattern_of, start_of
 from tplc.lower.garbled import garbled_closers
 from tplc.lower.garbled_values import garbled_end_of_value
-from tplc.lower.lexemes import MAX_INNER_SPACE, NOTHING, Lexemes, lexemes_of, plain_word
+from tplc.lower.lexemes import MAX_INNER_SPACE, NOTHING, Lexemes, is_wordless, lexemes_of, plain_word
 from tplc.lower.markerlike import marker_like_texts
 from tplc.lower.pairs import around_key, between_pairs, closes_lost_value, ends_of_value, value_ends_and_markers
 from tplc.lower.states import (
@@ -47,6 +48,7 @@ from tplc.lower.states import (
     texts_at,
 )
 from tplc.lower.values import NUMBERS
+from tplc_runtime.lexemes import lexemes_of as made_of
 from tplc_runtime.scanner import SHORTENED
 from tplc_runtime.turn import SPACE_SEPARATOR
 
@@ -107,7 +109,7 @@ def _texts_of(markers: Iterable[Marker]) -> tuple[str, ...]:
     return tuple(marker.text for marker in markers)
 
 
-def tables(facts: Acceptor) -> list[str]:
+def tables(facts: Acceptor, scanners: Scanners) -> list[str]:
     """Return the body of the parser's class, without `feed`."""
     calls = facts.calls
     of_state = {state.name: state for state in states(facts)}
@@ -115,17 +117,17 @@ def tables(facts: Acceptor) -> list[str]:
     lines = [
         *_of_the_turn(facts, of_state),
         *_flags({"TEXT_MARKERS": keeps_markers(facts, of_state)}),
-        *_of_text(facts, of_state),
+        *_of_text(facts, of_state, scanners),
     ]
     if calls is None:
         return lines + methods
-    lines += _of_calls(calls, facts)
+    lines += _of_calls(calls, facts, scanners)
     if calls.pairs is not None:
-        lines += _of_pairs(calls, calls.pairs, respelled_kinds(facts), otherwise="other_forms" in facts.tolerances)
+        lines += _of_pairs(calls, calls.pairs, facts, scanners)
         lines += _of_lost_ends(calls, calls.pairs, facts)
-    lines += _scanner("AFTER_CALL", of_state["after_call"].lexemes)
+    lines += scanners.named("AFTER_CALL", of_state["after_call"].lexemes)
     if "over" in of_state:
-        lines += _scanner("AFTER_TURN", of_state["over"].lexemes)
+        lines += scanners.named("AFTER_TURN", of_state["over"].lexemes)
     return lines + methods
 
 
@@ -182,13 +184,13 @@ def _of_the_turn(facts: Acceptor, of_state: Mapping[StateName, TurnState]) -> li
     )
 
 
-def _of_text(facts: Acceptor, of_state: Mapping[StateName, TurnState]) -> list[str]:
+def _of_text(facts: Acceptor, of_state: Mapping[StateName, TurnState], scanners: Scanners) -> list[str]:
     """Return the scanners of the states of a turn."""
     apart = ("after_call", "over")
     named = [(name, state) for name, state in of_state.items() if name not in apart]
-    lines = [line for name, state in named for line in _scanner(SCANNERS[name], state.lexemes)]
+    lines = [line for name, state in named for line in scanners.named(SCANNERS[name], state.lexemes)]
     if facts.repeated_reasoning and "reasoning" in of_state:
-        lines += _scanner("REASONING_AGAIN", lexemes_of([("reasoning", facts.repeated_reasoning)]))
+        lines += scanners.named("REASONING_AGAIN", lexemes_of([("reasoning", facts.repeated_reasoning)]))
     return lines
 
 
@@ -224,14 +226,14 @@ def _counts_at_lines(facts: Acceptor) -> bool:
 # Calls
 
 
-def _of_calls(calls: CallForm, facts: Acceptor) -> list[str]:
+def _of_calls(calls: CallForm, facts: Acceptor, scanners: Scanners) -> list[str]:
     lines = _openers(calls)
     if calls.fields:
-        lines += _of_objects(calls, respelled_kinds(facts))
+        lines += _of_objects(calls, respelled_kinds(facts), scanners)
     elif calls.header:
         respelled = respelled_kinds(facts)
         lines.append(_rule("call", slots_rule(calls.header) + " arguments"))
-        lines += _slots("HEADER", calls.header, calls.breaks, respelled)
+        lines += _slots("HEADER", calls.header, calls.breaks, scanners, respelled)
         lines += _of_names(calls)
         lines += _header_texts(calls) if "other_forms" in facts.tolerances else []
     if calls.whole:
@@ -246,9 +248,9 @@ def _of_calls(calls: CallForm, facts: Acceptor) -> list[str]:
     if named:
         lines.append(f"    STYLES = ({', '.join(named[style] for style in calls.styles or ())})")
     if calls.breaks:
-        lines += _breaks(calls)
+        lines += scanners.named("BREAKS", lexemes_of([("mark", calls.breaks)]), first=True)
     if facts.left_over:
-        lines += _scanner("LEFT_OVER", lexemes_of([("call", facts.left_over)]))
+        lines += scanners.named("LEFT_OVER", lexemes_of([("call", facts.left_over)]))
     if (garbled := garbled_closers(facts)) is not None:
         words = texts(garbled.words)
         lines += assignment(
@@ -256,7 +258,7 @@ def _of_calls(calls: CallForm, facts: Acceptor) -> list[str]:
         )
     lines += _expected("USUAL_NEXT", calls.usual_next)
     if calls.tail is not None:
-        lines += _slots("TAIL", calls.tail[1], calls.breaks)
+        lines += _slots("TAIL", calls.tail[1], calls.breaks, scanners)
     return lines + _flags(
         {
             "CALLS_HAVE_CLOSER": calls.is_closed,
@@ -325,9 +327,9 @@ def _header_texts(calls: CallForm) -> list[str]:
     return lines + assignment("HEADER_TEXTS", called("Pattern", [raw(calls.header_pattern)]), INDENT)
 
 
-def _of_objects(calls: CallForm, respelled: Sequence[str]) -> list[str]:
+def _of_objects(calls: CallForm, respelled: Sequence[str], scanners: Scanners) -> list[str]:
     lines = [_rule("call", (slots_rule(calls.header) + " object").strip())]
-    lines += _slots("HEADER", calls.header, calls.breaks, respelled) if calls.header else []
+    lines += _slots("HEADER", calls.header, calls.breaks, scanners, respelled) if calls.header else []
     fields = mapping([(texts(path), literal(role)) for path, role in (*calls.fields, *calls.wrapped)], packed=True)
     lines += [
         *assignment("FIELDS: ClassVar[Mapping[tuple[str, ...], str]]", fields, INDENT),
@@ -419,18 +421,19 @@ def _replaced(name: str, replaced: Sequence[tuple[str, str]]) -> list[str]:
 # Pairs
 
 
-def _of_pairs(calls: CallForm, pairs: PairForm, respelled: Sequence[str], *, otherwise: bool) -> list[str]:
-    """Return the constants for pairs.  `otherwise`: a pair with irregular texts is searched for by its key."""
+def _of_pairs(calls: CallForm, pairs: PairForm, facts: Acceptor, scanners: Scanners) -> list[str]:
+    """Return the constants for pairs."""
+    respelled = respelled_kinds(facts)
     start = "PAIR_START " if pairs.opens else ""
     lines = [_rule("arguments", f"({start}{slots_rule(pairs.slots)} value)*")]
-    lines += _slots("PAIR", pairs.slots, calls.breaks, respelled)
-    lines += _scanner("BETWEEN", between_pairs(pairs, respelled))
+    lines += _slots("PAIR", pairs.slots, calls.breaks, scanners, respelled)
+    lines += scanners.named("BETWEEN", between_pairs(pairs, respelled))
     if pairs.opens and not pairs.separator.strip():
         lines += _expected("USUAL_PAIR", [pairs.opens[0].lstrip()])
     lines += ["    PAIR_OPENS = False"] * (not pairs.opens) + ["    RESUMES = True"] * pairs.resumes
     lines += ["    ARGUMENTS_OPEN = True"] * pairs.pairs_have_opener
     around = around_key(pairs)
-    if around is not None and otherwise:
+    if around is not None and "other_forms" in facts.tolerances:  # the pair is searched for by its key
         patterns = [called("Pattern", [raw(pattern)]) for pattern in around]
         width = max([len(text) for found in pairs.key_texts or () for text in found], default=1) + MAX_INNER_SPACE
         lines += assignment("AROUND_KEY", _packed([*patterns, str(width)]), INDENT)
@@ -439,23 +442,24 @@ def _of_pairs(calls: CallForm, pairs: PairForm, respelled: Sequence[str], *, oth
         patterns = [called("Pattern", [literal(pattern)]) for pattern in _follow(pairs.following)]
         return lines + assignment("FOLLOW", called("", patterns), INDENT)
     lines += assignment("WORDS", called("ValueWords", [_words(pairs.words)]), INDENT)
-    lines += _of_raw_values(pairs, calls, respelled)
+    lines += _of_raw_values(pairs, calls, respelled, scanners)
     if pairs.types:
         types = mapping((literal(word), texts(types)) for word, types in pairs.types)
         lines += assignment("TYPE_WORDS: ClassVar[Mapping[str, Sequence[str]]]", types, INDENT)
     lines += [f"    WRAP = {texts(pairs.wrap)}"] if pairs.wrap else []
-    lines += assignment("WRAPS", called("", map(_wrap, pairs.wraps)), INDENT) if pairs.wraps else []
+    wraps = called("", [_wrap(wrap, scanners) for wrap in pairs.wraps])
+    lines += assignment("WRAPS", wraps, INDENT) if pairs.wraps else []
     if pairs.items is None:
         return lines
     elements = [("item", pairs.items[:1]), ("pair", pairs.opens), ("broken", (pairs.value_close or ())[:1])]
-    return [*lines, *_scanner("ELEMENT", lexemes_of(elements)), f"    AFTER_ITEM = {literal(pairs.items[1])}"]
+    return [*lines, *scanners.named("ELEMENT", lexemes_of(elements)), f"    AFTER_ITEM = {literal(pairs.items[1])}"]
 
 
-def _wrap(wrap: TypeWrap) -> Expression:
+def _wrap(wrap: TypeWrap, scanners: Scanners) -> Expression:
     if wrap.around_key is not None:
         ends: Expression = texts(wrap.around_key)
     else:
-        ends = scanner_call(lexemes_of([("end", wrap.ends)])) if wrap.ends else "None"
+        ends = scanners.call(lexemes_of([("end", wrap.ends)])) if wrap.ends else "None"
     return called("", [literal(wrap.opened), texts(wrap.types), ends])
 
 
@@ -477,29 +481,29 @@ def _of_lost_ends(calls: CallForm, pairs: PairForm, facts: Acceptor) -> list[str
     return lines + assignment("CALL_CLOSES", closes, INDENT)
 
 
-def _of_raw_values(pairs: PairForm, calls: CallForm, respelled: Sequence[str]) -> list[str]:
+def _of_raw_values(pairs: PairForm, calls: CallForm, respelled: Sequence[str], scanners: Scanners) -> list[str]:
     """Return the constants for the ends of raw values, and for escapes in them."""
     escapes = _replaced("VALUE_ESCAPES", pairs.escapes) if pairs.escapes else []
-    return escapes + _ends_of_raw_values(pairs, calls, respelled)
+    return escapes + _ends_of_raw_values(pairs, calls, respelled, scanners)
 
 
-def _ends_of_raw_values(pairs: PairForm, calls: CallForm, respelled: Sequence[str]) -> list[str]:
+def _ends_of_raw_values(pairs: PairForm, calls: CallForm, respelled: Sequence[str], scanners: Scanners) -> list[str]:
     """Return the ends of a raw value; in another spelling they count before the next pair or the end of the call."""
-    last = _scanner("LAST_CLOSER", value_ends_and_markers(pairs)) if pairs.marks else []
+    last = scanners.named("LAST_CLOSER", value_ends_and_markers(pairs)) if pairs.marks else []
     if pairs.value_close is not None:
         return [*assignment("VALUE_CLOSE", texts(pairs.value_close), INDENT), *last]
     if pairs.guessed:
         lines = assignment("AFTER_VALUE", called("LookaheadEnd", map(literal, _guess(pairs.following))), INDENT)
     else:
-        lines = [*_scanner("AFTER_VALUE", ends_of_value(pairs, respelled)), *last]
+        lines = [*scanners.named("AFTER_VALUE", ends_of_value(pairs, respelled)), *last]
         lines += _expected("USUAL_ENDS", pairs.usual_ends)
     if pairs.next_pair is not None:
         before, after = pairs.next_pair
         ends = [
-            ends_of_value(pairs, respelled, ("next", [before]), ("break", calls.innermost_breaks)),
+            ends_of_value(pairs, respelled, ("next", [before]), ("breaks", calls.innermost_breaks)),
             lexemes_of([("end", [after])]),
         ]
-        lines += assignment("NEXT_PAIR", called("", map(scanner_call, ends)), INDENT)
+        lines += assignment("NEXT_PAIR", called("", map(scanners.call, ends)), INDENT)
         lines.append(f"    NEXT_PAIR_OPENER = {literal(before.strip())}")
         lines += ["    LINES = False"] * (not before.startswith("\n"))
         lines += [f"    NEXT_UNOPENED = {literal(pairs.next_unopened)}"] * bool(pairs.next_unopened)
@@ -524,40 +528,66 @@ def _follow(following: Following) -> tuple[str, str]:
 # Scanners and slots
 
 
-def _scanner(name: str, found: Lexemes) -> list[str]:
-    return assignment(name, scanner_call(found), INDENT)
+@dataclass(slots=True)
+class Scanners:
+    """Prints scanners, and keeps what they search for.  `shared`: the runtime makes their patterns."""
+
+    shared: bool = False
+    printed: list[Lexemes] = field(default_factory=list)
+
+    def named(self, name: str, found: Lexemes, *, first: bool = False) -> list[str]:
+        return assignment(name, self.call(found, first=first), INDENT)
+
+    def call(self, found: Lexemes, *, first: bool = False) -> Bracketed:
+        """Return the call that creates a scanner.  `first`: the characters that its markers begin with matter."""
+        self.printed.append(found)
+        by_kind = _by_kind(found) if self.shared else None
+        if by_kind is not None:
+            return Bracketed("Markers", by_kind, packed=True)
+        items: list[Expression] = [
+            *(_of_marker(*marker) for marker in found.markers),
+            raw(reduce(lambda find, short: find.replace(short[1], short[0]), SHORTENED, found.find), "find"),
+            raw(found.near, "near"),
+            f"width={found.width}",
+        ]
+        named = (("leads", found.leads), ("first", found.first if first else ""))
+        return Bracketed("Scanner", (*items, *(f"{name}={literal(text)}" for name, text in named if text)), packed=True)
 
 
-def scanner_call(found: Lexemes, *, first: str = "") -> Bracketed:
-    """Return the call that creates a scanner.  `first`: the characters that its markers begin with, if they matter."""
-    items: list[Expression] = [
-        *(_of_marker(*marker) for marker in found.markers),
-        raw(reduce(lambda find, short: find.replace(short[1], short[0]), SHORTENED, found.find), "find"),
-        raw(found.near, "near"),
-        f"width={found.width}",
-    ]
-    items += [f"{name}={literal(text)}" for name, text in (("leads", found.leads), ("first", first)) if text]
-    return Bracketed("Scanner", tuple(items), packed=True)
+def _by_kind(found: Lexemes) -> tuple[Expression, ...] | None:
+    """Return the markers of each kind, and which of them are respelled; None if that doesn't say all."""
+    kinds = {one.core: one.kind for one in found.given}
+    by_kind: dict[str, list[str]] = {}
+    for one in found.given:
+        by_kind.setdefault(one.kind, []).append(one.lead + one.core + one.trail)
+    alike = [one for one in found.all if one.respelled]
+    respelled = list(dict.fromkeys(one.kind for one in alike if one.kind == kinds[one.core]))
+    apart = list(dict.fromkeys(kinds[one.core] for one in alike if one.kind != kinds[one.core]))
+    any_number = [one.core for one in alike if one.any_number]
+    again = made_of(by_kind.items(), respelled, apart=apart, any_number=any_number)
+    if again.markers != found.markers or again.scanner != found.scanner:
+        return None
+    every = len(any_number) == len(alike) > 0
+    given = by_kind | {"respelled": respelled, "apart": apart, "any_number": [] if every else any_number}
+    packed = [Bracketed("", tuple(map(literal, one)), f"{name}=", packed=True) for name, one in given.items() if one]
+    return (*packed, *["any_number=True"] * every)
 
 
 def _of_marker(kind: str, spelled: str, lead: str, trail: str, ambiguous: int) -> str:
     return str(called("", [*map(literal, (kind, spelled, lead, trail)), str(ambiguous)]))
 
 
-def _breaks(calls: CallForm) -> list[str]:
-    found = lexemes_of([("mark", calls.breaks)])
-    return assignment("BREAKS", scanner_call(found, first=found.first), INDENT)
-
-
-def _slots(name: str, slots: Sequence[SlotEnd], breaks: Sequence[str], respelled: Sequence[str] = ()) -> list[str]:
+def _slots(
+    name: str, slots: Sequence[SlotEnd], breaks: Sequence[str], scanners: Scanners, respelled: Sequence[str] = ()
+) -> list[str]:
     # A plain word may contain a marker that begins with a character of words.
-    plain = lexemes_of([("mark", breaks)]).is_wordless
+    plain = is_wordless(lexemes_of([("mark", breaks)]))
     rows = []
     for slot in slots:
         found = lexemes_of([("suffix", slot.suffixes), ("next", slot.nexts), ("bare", slot.bare)], respelled)
         word, trails = plain_word(found) if plain else (NOTHING, ())
         after = called("", ("None" if trail is None else literal(trail) for trail in trails))
         pattern: Expression = "NO_WORD" if word == NOTHING else called("Pattern", [raw(word)])
-        row = (literal(slot.kind), scanner_call(found), literal(slot.stops), pattern, after)
+        row = (literal(slot.kind), scanners.call(found), literal(slot.stops), pattern, after)
         rows.append(_packed(row))
     return assignment(name, called("", rows), INDENT)
