@@ -86,7 +86,7 @@ def test_what_breaks_is_seen(title: str, name: str, broken: str, change: str) ->
     """The checks catch a parser that is wrong in one way."""
     form = named(name)
     changed = with_source(form, f"{form.source}\n\n{dedent(change)}")
-    counters = fuzz(300, seed=1, forms=[changed], shrink=False)
+    counters = fuzz(600, seed=1, forms=[changed], shrink=False)
     assert counters.broken[broken] > 0, title
 
 

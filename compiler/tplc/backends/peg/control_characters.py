@@ -17,7 +17,7 @@ _OUTSIDE = {r"\s": rf"[{_RANGE}\s]", r"\S": rf"[^{_RANGE}\s]"}
 
 
 def with_separators(grammar: str) -> str:
-    """Return the grammar with patterns that match the separators wherever they match white space."""
+    """Return the grammar with patterns that match the separators as white space."""
     return _TOKEN.sub(lambda found: _matching_separators(found[0]), grammar)
 
 

@@ -47,7 +47,7 @@ class _Copy:
         return Ref(self._names[expr.name])
 
     def finish(self) -> None:
-        """Copy the rules that were referred to."""
+        """Add the rules that were referred to."""
         while self._todo:
             name = self._todo.pop()
             self._rules.define(self._names[name], self.of(self._inner.body(name)))
