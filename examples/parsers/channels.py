@@ -138,6 +138,7 @@ class StreamParser(Objects):
     USUAL_NEXT = ExpectedText("{invoke}{start}assistant{to}fn.", "{start}assistant{to}fn.")
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
+    UNOPENED_CALLS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Markers(
         call=(
@@ -183,7 +184,14 @@ class StreamParser(Objects):
         return kind != ""
 
     def _content(self) -> bool:
+<<<<<<< HEAD
         # content = (text | "{channel}reply{body}" | "{stop}{start}assistant" | "{done}")* ("{channel}notes{body}" reasoning | "{to}fn." call)?
+=======
+        # content = (text | "{channel}reply{body}" | "{done}")* ("{channel}notes{body}" reasoning | "{to}fn." call)?
+        unopened = self._unopened_calls()
+        if unopened is not None:
+            return unopened
+>>>>>>> main
         kind = self._until(self.IN_CONTENT, "content")
         if kind == "reasoning":
             return self._open_reasoning()
