@@ -87,13 +87,8 @@ class StreamParser(RawPairs):
         any_number=True,
     )
     IN_CONTENT = Markers(
-<<<<<<< HEAD
         reasoning=(" to self:>",), content=(" to user:>",), content_end=("<:more:><:from assistant",), line=(" to ",),
         end=("<:over:>",), final_end=("#top#",), header=("<:from assistant",), stray=("<:more:>",), respelled=("end",),
-=======
-        reasoning=(" to self:>",), content=(" to user:>",), line=(" to ",), end=("<:over:>",), final_end=("#top#",),
-        header=("<:from assistant",), stray=("<:more:>", "<:more:><:from assistant "), respelled=("end",),
->>>>>>> main
         any_number=True,
     )
     REASONING_AGAIN = Markers(reasoning=(" to self:>",))
@@ -191,14 +186,10 @@ class StreamParser(RawPairs):
         return kind != ""
 
     def _content(self) -> bool:
-<<<<<<< HEAD
         # content = (text | "to user:>" | "<:more:><:from assistant" | "<:over:>")* ("to self:>" reasoning | "to" call)?
-=======
-        # content = (text | "to user:>" | "<:over:>")* ("to self:>" reasoning | "to" call)?
         unopened = self._unopened_calls()
         if unopened is not None:
             return unopened
->>>>>>> main
         kind = self._until(self.IN_CONTENT, "content")
         if kind == "reasoning":
             return self._open_reasoning()

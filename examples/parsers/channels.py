@@ -184,14 +184,10 @@ class StreamParser(Objects):
         return kind != ""
 
     def _content(self) -> bool:
-<<<<<<< HEAD
         # content = (text | "{channel}reply{body}" | "{stop}{start}assistant" | "{done}")* ("{channel}notes{body}" reasoning | "{to}fn." call)?
-=======
-        # content = (text | "{channel}reply{body}" | "{done}")* ("{channel}notes{body}" reasoning | "{to}fn." call)?
         unopened = self._unopened_calls()
         if unopened is not None:
             return unopened
->>>>>>> main
         kind = self._until(self.IN_CONTENT, "content")
         if kind == "reasoning":
             return self._open_reasoning()
