@@ -13,6 +13,7 @@ REFUSED = {
     "attrs": "the name of a call comes after its arguments",
     "bool-words-pairs": "arguments called is, and",
     "csv-row": "read as without tools",
+    "elements-of-json-values": "the key is written again after values in quotes",
     "eq-lines-raw": "read as without tools",
     "heredoc-values": "arguments called tool, EOF",
     "json-with-thought-field": "the template writes JSON strings in content",
