@@ -91,10 +91,8 @@ class StreamParser(CallObjects):
         ), end=("{{END}}",), final_end=("{{TOP}}",), empty=("{{DO}} [\n]", "{{DO}}\n]"),
     )
     BEFORE_CONTENT = Markers(
-        call=(
-            " {{DO}} [{", " {{DO}} [\n{{DO}} [{", "```\ufdd1\n{{DO}} [{", " {{DO}}\n{", " {{DO}}\n[{",
-            " {{DO}}\n```\ufdd1\n{", " {{DO}}\n",
-        ), end=("{{END}}",), final_end=("{{TOP}}",), empty=("{{DO}} [\n]", "{{DO}}\n]"), bare=("[{", "{"),
+        call=(" {{DO}} [{", " {{DO}} [\n{{DO}} [{", " {{DO}}\n{", " {{DO}}\n[{", " {{DO}}\n```\ufdd1\n{", " {{DO}}\n"),
+        end=("{{END}}",), final_end=("{{TOP}}",), empty=("{{DO}} [\n]", "{{DO}}\n]"), bare=("[{", "{"),
     )
     OPENERS = ("{{DO}} [ {{DO}} [ {", "{{DO}} ```\ufdd1 {", "{{DO}} [ {", "{{DO}} [ {", "{{DO}} {", "{{DO}}")
     # call = object

@@ -100,12 +100,7 @@ class StreamParser(CallObjects):
         empty=("(~do~)\n(~/do~)",),
     )
     BEFORE_CONTENT = Markers(
-        reasoning=("(~muse~)",), content=("(~answer~)", "\n\n(~aside~)"), content_end=("(~/aside~)",),
-        call=(
-            "(~do~){", "(~do~)\n(~do~){", "```\ufdd1\n(~do~){", "(~do~)\n{", "(~do~)\n[{", "(~do~)\n```\ufdd1\n{",
-            "(~do~)\n",
-        ), end=("(~end~)",), final_end=("#top#",), header=("(~assistant~)",), stray=("(~/muse~)\n",),
-        empty=("(~do~)\n(~/do~)",), bare=("{", "[{"),
+        reasoning=("(~muse~)",), content=("(~answer~)", "\n\n(~aside~)"), header=("(~assistant~)",), bare=("{", "[{")
     )
     REASONING_AGAIN = Markers(reasoning=("(~muse~)",))
     OPENERS = ("(~do~) (~do~) {", "(~do~) ```\ufdd1 {", "(~do~) [ {", "(~do~) {", "(~do~) {", "(~do~)")

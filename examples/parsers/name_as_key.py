@@ -104,10 +104,7 @@ class StreamParser(CallObjects):
         call=("(use [{", "(use [\n(use [{", "```\ufdd1\n(use [{"), final_end=("%%\n",), header=("%answer%\n",),
         empty=("(use [\n] use)",),
     )
-    BEFORE_CONTENT = Markers(
-        reasoning=("(scratch ",), call=("(use [{", "(use [\n(use [{", "```\ufdd1\n(use [{"), final_end=("%%\n",),
-        header=("%answer%\n",), empty=("(use [\n] use)",), bare=("[{", "{"),
-    )
+    BEFORE_CONTENT = Markers(reasoning=("(scratch ",), bare=("[{", "{"))
     REASONING_AGAIN = Markers(reasoning=("(scratch ",))
     OPENERS = ("(use [ (use [ {", "(use [ {")
     # call = object

@@ -96,13 +96,7 @@ class StreamParser(CallObjects):
         ), end=("[=stop=]",), final_end=("[=top=]",), header=("[=assistant=]",), respelled=("call", "end"),
         any_number=("[=request=]", "[=stop=]"),
     )
-    BEFORE_CONTENT = Markers(
-        call=(
-            "[=request=]{", "[=request=]\n[=request=]{", "```\ufdd1\n[=request=]{", "[=request=]\n{", "[=request=]\n[{",
-            "[=request=]\n```\ufdd1\n{", "[=request=]\n",
-        ), end=("[=stop=]",), final_end=("[=top=]",), header=("[=assistant=]",), bare=("{", "[{"),
-        respelled=("call", "end"), any_number=("[=request=]", "[=stop=]"),
-    )
+    BEFORE_CONTENT = Markers(bare=("{", "[{"))
     OPENERS = (
         "[=request=] [=request=] {", "[=request=] ```\ufdd1 {", "[=request=] [ {", "[=request=] {", "[=request=] {",
         "[=request=]",

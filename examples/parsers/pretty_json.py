@@ -90,13 +90,7 @@ class StreamParser(CallObjects):
         ), end=("<FIN>",), header=("<SAY>",), empty=("Steps:\n```json\n[\n]\n```",), respelled=("end",),
         any_number=True,
     )
-    BEFORE_CONTENT = Markers(
-        call=(
-            "\nSteps:\n```json\n[\n    {", "```json\n[\n    {", "\nSteps:\n```json\n[\nSteps:\n```json\n[\n    {",
-            "\nSteps:\n```json\n{", "\nSteps:\n```json\n[{", "\nSteps:\n```json\n```\ufdd1\n{", "\nSteps:\n```json\n",
-        ), end=("<FIN>",), header=("<SAY>",), empty=("Steps:\n```json\n[\n]\n```",), bare=("[\n    {", "[{", "{"),
-        respelled=("end",), any_number=True,
-    )
+    BEFORE_CONTENT = Markers(bare=("[\n    {", "[{", "{"))
     OPENERS = (
         "Steps: ```json [ Steps: ```json [ {", "Steps: ```json [ {", "Steps: ```json ```\ufdd1 {", "Steps: ```json [ {",
         "Steps: ```json {", "Steps: ```json", "```json [ {",
