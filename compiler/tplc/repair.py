@@ -278,6 +278,7 @@ def _between(ir: TemplateIR, parts: tuple[Part, ...], end: FormMarker, start: Fo
         # a header in between opens the turn again, and no part
         at = gap.find(ir.turn.header, len(closer.rstrip())) if ir.turn.header.strip() else -1
         stop = at + len(ir.turn.header) if at >= 0 else len(closer.rstrip())
+        stop = len(gap) if at >= 0 and not gap[stop:].strip() else stop  # white space alone opens nothing
         if gap[:stop] != closer and at >= 0:
             yield Form(parts, end, gap[:stop])
         yield Form(parts, start, gap[stop:])

@@ -1244,10 +1244,10 @@ def may_be_calls(text: str, tools: Parameters) -> bool:
 
 
 class Doubts(Parameters):
-    """The tools of one reading, which notes whether it had to guess where a value ends.  `at_end`: the output ends with
-    the text, which may be truncated."""
+    """The tools of one reading, which notes whether it repaired a value, or had to guess where one ends.  `at_end`: the
+    output ends with the text, which may be truncated."""
 
-    is_guessed = False
+    is_guessed = is_repaired = False
 
     def __init__(self, tools: Parameters, at_end: bool = False) -> None:
         super().__init__(tools)
@@ -1257,6 +1257,7 @@ class Doubts(Parameters):
 def closed(reader: Reader, tools: Doubts) -> Any:
     """Return the value that was read, as far as it goes."""
     tools.is_guessed |= reader.is_guessed or reader.string is not None or (reader.want != "" and tools.at_end)
+    tools.is_repaired |= reader.repair != ""
     return loaded(reader.close())
 
 
@@ -1264,8 +1265,8 @@ def calls_in(text: str, tools: Doubts) -> list[tuple[str, str]]:
     """Return the calls in a text, with their arguments as JSON; none if the text contains anything else."""
     for candidate in _candidates(text):
         tools.is_guessed = False
-        values = [inner for value in _values(candidate, tools) for inner in _unwrapped(value, tools)]
-        found = [_call_of(value, tools) for value in values]
+        values = [inner for value in values_in(candidate, tools) for inner in values_within(value, tools)]
+        found = [call_of(value, tools) for value in values]
         if found and None not in found:
             return [call for call in found if call is not None]
     return []
@@ -1278,7 +1279,7 @@ def arguments_in(name: str, text: str, tools: Doubts) -> str | None:
         return at[0]
     for candidate in _candidates(text):
         tools.is_guessed = False
-        values = _values(candidate, tools)
+        values = values_in(candidate, tools)
         found = arguments_of(name, values[0], tools) if len(values) == 1 else None
         if found is not None:
             return found
@@ -1293,7 +1294,7 @@ def arguments_at(name: str, text: str, tools: Doubts) -> tuple[str, int] | None:
         value, end = json_value(text, before.end(), tools)
         found = arguments_of(name, value, tools)
     elif text.startswith("("):
-        value, end = _called(name + text, 0, tools)
+        value, end = call_in_text(name + text, 0, tools)
         named = value is not None and value["name"] == name
         found, end = arguments_of(name, value["arguments"], tools) if named else None, end - len(name)
     else:
@@ -1404,13 +1405,13 @@ DOUBLED_QUOTES = Pattern(r'""(?=\w)|(?<=\w)""')
 DOUBLED = Pattern(r"([{}])\s*\1")
 
 
-def _values(text: str, tools: Doubts) -> list[Any]:
+def values_in(text: str, tools: Doubts) -> list[Any]:
     """Return consecutive objects, also those in lists, and calls such as f(a=1); with a None in the list if there is
     anything else."""
     found: list[Any] = []
     pos = BEFORE_CALLS.match(text, 0).end()
     while pos < len(text) and len(found) < 1000:
-        read = json_value if text[pos] in "{[" else _tagged_call if text[pos] == "<" else _called
+        read = json_value if text[pos] in "{[" else _tagged_call if text[pos] == "<" else call_in_text
         value, pos = read(text, pos, tools)
         if value is None:
             return [None]
@@ -1445,7 +1446,7 @@ def json_value(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
     return closed(reader, tools), end
 
 
-def _called(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
+def call_in_text(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
     """Return the call `f(a=1)`, `f({"a": 1})` or `f {"a": 1}` as an object, and where it ends; None if there is
     none."""
     match = CALLED.match(text, pos)
@@ -1491,7 +1492,7 @@ def _tagged(text: str, name: str, tools: Doubts) -> tuple[dict[str, Any], int]:
     return found, pos
 
 
-def _unwrapped(value: Any, tools: Doubts) -> list[Any]:
+def values_within(value: Any, tools: Doubts) -> list[Any]:
     """Return the values that are in the place of calls: inside of lists, and of objects with one member."""
     found: list[Any] = []
     waiting = [(value, 0)]
@@ -1508,9 +1509,9 @@ def _unwrapped(value: Any, tools: Doubts) -> list[Any]:
     return found
 
 
-def _call_of(value: Any, tools: Doubts) -> tuple[str, str] | None:
+def call_of(value: Any, tools: Doubts) -> tuple[str, str] | None:
     """Return the call that an object means."""
-    value = _innermost(value)
+    value = innermost(value)
     if value is None:
         return None
     # The name of a tool may be under any key.
@@ -1527,7 +1528,7 @@ def _call_of(value: Any, tools: Doubts) -> tuple[str, str] | None:
     return None
 
 
-def _innermost(value: Any) -> dict[str, Any] | None:
+def innermost(value: Any) -> dict[str, Any] | None:
     """Return the object, or the one that it contains in the place of a name; None if it is no object."""
     while isinstance(value, dict):
         inner = [value[key] for key in NAME_KEYS if isinstance(value.get(key), dict)]
@@ -1562,7 +1563,7 @@ def arguments_within(name: str, value: Any, tools: Doubts) -> dict[str, Any] | N
     keys, given, key = keys_allowed(tools[name]), value, ""
     for _ in range(MOST_WRAPS):
         if isinstance(value, str):
-            value = _values(value, tools)
+            value = values_in(value, tools)
         if isinstance(value, list) and len(value) == 1:
             value = value[0]
         if not isinstance(value, dict):
@@ -1893,7 +1894,7 @@ LONGEST_TEXT = 512  # a longer rest of a line is not examined
 
 
 class WholeCall:
-    """The steps of a call: (kind, pattern, text without white space)."""
+    """The steps of a call: (kind, pattern, text without white space), and ("pairs", steps, steps between, least)."""
 
     def __init__(self, *steps: Any, styles: tuple[Style, ...] = ()) -> None:
         self.steps, self.styles = steps, styles
@@ -1910,22 +1911,16 @@ class WholeCall:
         return pos
 
     def _step(self, step: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
-        if step[0] == "object":
-            return _nested(buf, pos, final, self.styles, "{")
-        return _text(step, buf, pos, final, names)
-
-
-class WholeCallOfPairs(WholeCall):
-    """The same with ("pairs", steps, steps between, least), and with values, also raw ones."""
-
-    def _step(self, step: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
-        if step[0] == "pairs":
+        kind = step[0]
+        if kind == "pairs":
             return self._pairs(step, buf, pos, final, names)
-        if step[0] == "raw":
+        if kind == "raw":
             return _raw(step[1], buf, pos, final)
-        if step[0] != "value":
-            return super()._step(step, buf, pos, final, names)
-        end = _nested(buf, pos, final, self.styles, '{["')
+        if kind not in ("object", "value"):
+            return _text(step, buf, pos, final, names)
+        end = _nested(buf, pos, final, self.styles, "{" if kind == "object" else '{["')
+        if kind == "object":
+            return end
         return _end_of_literal(buf, pos, final, self.styles[0]) if end == NO else end
 
     def _pairs(self, step: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
@@ -1978,11 +1973,10 @@ def _text(step: Any, buf: str, pos: int, final: bool, names: Collection[str]) ->
     match = pattern.match(buf, pos)
     rest = buf[pos : pos + LONGEST_TEXT]
     if kind == "line":
-        # After a line's end, three characters show whether a fence follows.
-        if not final and len(rest) < text and (match is None or len(rest.partition("\n")[2].lstrip()) < 3):
+        if not final and len(rest) < text and (match is None or "\n" not in rest):
             return MORE
         return NO if match is None else int(match.end())
-    of_tool = kind == "tool" or (kind == "name" and names)
+    of_tool = kind == "name" and names
     if match is not None:
         return NO if of_tool and match.group() not in names else int(match.end())
     if kind != "text":
@@ -2024,7 +2018,7 @@ class Stream(Copyable):
     HAS_FINAL_MARKERS: ClassVar[bool] = False  # and some at the output's end, or before another marker,
     HAS_RESPELLED_ENDS: ClassVar[bool] = False  # and respelled closers of reasoning, if nothing else closes it
     WHOLE_CALL: ClassVar[Any] = None  # an ordinary text opens a call only where a whole call follows
-    BARE_CALL: ClassVar[Any] = None  # a call without its opener counts only before content, and as a whole
+    UNOPENED_CALLS: ClassVar[bool] = False  # calls without an opener count before content, as a whole
     REASONING: ClassVar[bool] = True  # the format has reasoning,
     HAS_REASONING: ClassVar[bool] = False  # and an opener of it
     HEADED: ClassVar[bool] = True  # generation prompts contain a part of the answer
@@ -2422,6 +2416,7 @@ class TurnStates(Stream):
     AFTER_TURN: ClassVar[Scanner] = NO_MARKERS  # a call directly after the end of the turn is one of its calls
     REASONING_AGAIN: ClassVar[Scanner] = NO_MARKERS  # what opens it, where it has just been opened
     IN_REASONING: ClassVar[Scanner] = NO_MARKERS
+    IN_CONTENT: ClassVar[Scanner] = NO_MARKERS
     _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
     _ends_inside = False  # the output was found to end inside a part
     _lacks_section = False  # the section of the last call is missing
@@ -2447,8 +2442,6 @@ class TurnStates(Stream):
         """Do the same as `_until`, but accept openers of these kinds before any text of reasoning or content."""
         if self._only_space_so_far:
             comes = self._next(self.BEFORE_CONTENT)
-            if self.BARE_CALL and comes == "bare":
-                comes = self._opens_bare_call()
             if comes is None or comes in first:
                 return comes or ""
         return self._until(marks, kind)
@@ -2548,27 +2541,10 @@ class TurnStates(Stream):
         counts = self._tools or (mark.kind == "ordinary" and (before not in (" ", "\t") or before == mark.lead[-1:]))
         if not (self._calls_on and counts) or (is_word(before) and is_word(self._buf[mark.start])):
             return None
-        end = self._end_of_call(self.WHOLE_CALL, mark.start)
-        return mark.of_kind("ordinary" if end == MORE else "whole") if end >= 0 or end == MORE else None
-
-    def _end_of_call(self, call: Any, start: int) -> int:
-        """Return where a whole call that begins here ends, or NO, or MORE."""
-        end: int = call.end_of_call(self._buf, start, self._final, self._tools)
+        end = self.WHOLE_CALL.end_of_call(self._buf, mark.start, self._final, self._tools)
         if end == MORE:  # a long one is read again only after it has grown by half
-            self._wanted = max(0, len(self._buf) - start - LONGEST_TEXT) >> 1
-        return end
-
-    def _opens_bare_call(self) -> str | None:
-        """Return the mark's kind if a whole call of a known tool follows, "" if none does; None while that is
-        undecided."""
-        if not (self._calls_on and self._tools):
-            return ""
-        end = self._end_of_call(self.BARE_CALL, self._mark.start)
-        if end == MORE:
-            return None
-        if end >= 0:
-            self._note("call_not_opened", "a call without its opener")
-        return "bare" if end >= 0 else ""
+            self._wanted = max(0, len(self._buf) - mark.start - LONGEST_TEXT) >> 1
+        return mark.of_kind("ordinary" if end == MORE else "whole") if end >= 0 or end == MORE else None
 
     def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
         """Return the mark as the end of reasoning that is never closed: a closer in another spelling, an opener of
@@ -2806,7 +2782,7 @@ class TurnStates(Stream):
             self._out.release("content")
         if self.HAS_REASONING and self._opener and self._reasoning_on:
             self._note_truncation(*ENDS_IN_REASONING)
-        if (self.WHOLE_CALL or self.BARE_CALL) and self._lacks_section:
+        if (self.WHOLE_CALL or self.UNOPENED_CALLS) and self._lacks_section:
             self._unclosed = False
         if self.CALLS and (self._open or (self._unclosed and not self.ENDS_TURN)):
             self._note_truncation(*ENDS_IN_CALL)
@@ -2974,6 +2950,7 @@ class Machine(Slots):
     CALLS: ClassVar[bool] = True
     WAITS: ClassVar[bool] = True
     CORRECTS_TOOL_NAMES: ClassVar[bool] = False  # tools may be called with a namespace, or with other separators
+    OBJECTS_HAVE_ID: ClassVar[bool] = False  # a field of those that are calls is the call's id
     REREADS_CALLS: ClassVar[bool] = False  # failed calls are read again, by the tools' names
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
     LONE_OPENERS: ClassVar[Sequence[str]] = ()  # openers whose section is missing: they count at a line's start only
@@ -3241,8 +3218,8 @@ class Machine(Slots):
         """Try to read the text after _skip characters of opener as a call; if it isn't one, it is text of this kind."""
         self._state_before_call = type(self)._content if self._state == type(self)._after_call else self._state
         self._kind_before_call = kind
-        if self.WHOLE_CALL or self.BARE_CALL:
-            self._lacks_section = self._mark.kind in ("whole", "bare")
+        if self.WHOLE_CALL or self.UNOPENED_CALLS:
+            self._lacks_section = self._mark.kind == "whole"
         if self.UNWRAPPED:
             self._is_unwrapped = self._buf[self._mark.start : self._mark.end] == self.UNWRAPPED[0]
         self._is_opened_twice = False
@@ -3334,6 +3311,94 @@ class Machine(Slots):
 
     def _note_following_text(self) -> None:
         """Report text in the place of a call's closer, if it could be the arguments that the call lacks."""
+
+
+ID_KEYS = ("id", "call_id", "tool_call_id")
+FIRST_OF_CALLS = Pattern(r"\s*(?:[,;]\s*)?(?=[\w{\[`<])")
+# A fence, a backtick or a tag around calls; and a text that may become one.
+AROUND_CALLS = Pattern(r"(?:(```)[\w-]{0,16}\s{1,16}|(`)|<([\w:-]{1,64})>\s{0,16})?")
+PART_OF_AROUND = Pattern(r"(?:`{1,3}[\w-]{0,16}|<[\w:-]{0,64}>?)\s{0,16}\Z")
+# How calls begin: a name, or an object with a key and a value.
+HEAD_OF_CALL = Pattern(
+    rf"\[?\s{{0,16}}([{NAME_CHARACTERS}]{{1,64}})(\()?|[\[\s]{{0,16}}"
+    r"""(?:\{\s{0,64}(?:["'](\w{0,64})(?:["']\s{0,16}(?::\s{0,16}(?:["']([\w.:/-]{0,64})(["'])?)?)?)?)?)?"""
+)
+
+
+def unopened_calls(
+    buf: str, pos: int, final: bool, tools: Parameters, marks: Scanner, breaks: Scanner
+) -> tuple[list[tuple[str, str, str | None]], int] | None:
+    """Return the calls that begin here, with their ids, and where they end; [] if none do.  None: more input is needed.
+    `marks` open other parts; `breaks` may follow in the same line."""
+    first = FIRST_OF_CALLS.match(buf, pos)
+    start = pos if first is None else first.end()
+    if first is None or marks.match_at(buf, start) is not None or (not final and marks.prefix_of(buf, start)):
+        return [], pos
+    around = AROUND_CALLS.match(buf, start)
+    at, closing = around.end(), around[1] or around[2] or (f"</{around[3]}>" if around[3] else "")
+    end = None if PART_OF_AROUND.match(buf, start) else _end_of_calls(buf, at, final, tools, closing, breaks)
+    over = None if end is None or not end else _over(buf, end + len(closing), final, closing, breaks)
+    if end is None or over is None:
+        return ([], pos) if final or end == 0 else None
+    doubts = Doubts(tools, True)
+    found = [
+        _whole_call(one, tools) for value in values_in(buf[at:end], doubts) for one in values_within(value, doubts)
+    ]
+    calls = [call for call in found if call is not None and (call[1] != "{}" or buf[at] in "[{")]
+    is_whole = over and calls and len(calls) == len(found) and not (doubts.is_guessed or doubts.is_repaired)
+    return (calls, end + len(closing)) if is_whole else ([], pos)
+
+
+def _end_of_calls(buf: str, pos: int, final: bool, tools: Parameters, closing: str, breaks: Scanner) -> int | None:
+    """Return where a text ends that begins like calls of tools; 0 if none does, None if more input is needed."""
+    head = HEAD_OF_CALL.match(buf, pos)
+    name, called, key, value, ended = head.groups()
+    if (key in NAME_KEYS and value is not None) or not key:
+        word = value or name or ""
+        if (ended or called) and word not in tools:
+            return 0
+        if not (ended or called):
+            return None if head.end() == len(buf) and any(tool.startswith(word) for tool in tools) else 0
+    elif head.end() == len(buf):
+        return None
+    elif key not in (*NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS):
+        return 0
+    if closing:
+        end = buf.find(closing, pos)
+        return end if end >= 0 else None
+    if name:  # in a line
+        ends = [mark.start for mark in (breaks.find(buf, pos),) if mark is not None]
+        line = buf.find("\n", pos)
+        return min([*ends, *[line] * (line >= 0)], default=len(buf) if final else None)
+    reader = Reader(any_styles())
+    end = reader.read(buf, pos, final)
+    return 0 if reader.repair else None if reader.want else end
+
+
+def _over(buf: str, end: int, final: bool, closing: str, breaks: Scanner) -> bool | None:
+    """Return whether nothing follows calls in their line; None if more input is needed."""
+    at = next_char(buf, end)
+    if "\n" in buf[end:at] and closing != FENCE_END:  # what follows a fence shows whether it is an example
+        return True
+    if at == len(buf) or breaks.match_at(buf, at) is not None:
+        return True if final or at < len(buf) else None
+    if not final and breaks.prefix_of(buf, at):
+        return None
+    return buf[at] in ",;" and not closing
+
+
+def _whole_call(value: Any, tools: Parameters) -> tuple[str, str, str | None] | None:
+    """Return the call that an object is, with its id, if it has a name, arguments of the schema, and nothing else."""
+    inner = innermost(value)
+    if inner is None or not inner.keys() <= {*NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS}:
+        return None
+    names, given = ([inner[key] for key in keys if key in inner] for keys in (NAME_KEYS, ARGUMENT_KEYS))
+    if len(names) != 1 or len(given) != 1 or not isinstance(given[0], dict) or not isinstance(names[0], str):
+        return None
+    keys = keys_allowed(tools.get(names[0]))
+    ids = [one[key] for one in (inner, value) for key in ID_KEYS if isinstance(one.get(key), str)]
+    is_call = names[0] in tools and (keys is None or keys.issuperset(given[0]))
+    return (names[0], json.dumps(given[0], ensure_ascii=False), ids[0] if ids else None) if is_call else None
 
 
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "final_end")
@@ -3435,6 +3500,25 @@ class Repairs(Machine):
         self._pos = end
         for name, arguments in found:
             self._open_call(name, None)
+            self._close_call(arguments)
+        return True
+
+    def _unopened_calls(self) -> bool | None:
+        """Read calls before any content that no marker opens; return None if there are none, False if more input is
+        needed."""
+        if not (self._only_space_so_far and self._tools and self._calls_on):
+            return None
+        buf = self._buf
+        found = unopened_calls(buf, self._pos, self._final, self._tools, self.IN_CONTENT, self.BREAKS)
+        if found is None:
+            self._wanted = max(0, len(buf) - self._pos - NAME_LIMIT) >> 1  # a long text is read again once it has grown
+            return False
+        if not found[0]:
+            return None
+        self._note("call_not_opened", "a call without its opener")
+        self._lacks_section, self._pos = True, found[1]
+        for name, arguments, call_id in found[0]:
+            self._open_call(name, call_id if self.OBJECTS_HAVE_ID else None)
             self._close_call(arguments)
         return True
 
@@ -3749,7 +3833,6 @@ class CallObjects(Repairs):
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]]  # ("*",) is a name that is the key
     OBJECT_OPENER: ClassVar[str] = ""  # the text that the object opens with
     CLOSERS: ClassVar[Sequence[str]] = ()
-    OBJECTS_HAVE_ID: ClassVar[bool] = False  # a field of theirs is the call's id
     # If the name comes before the arguments, the usual beginning of the object is read at once: up to the name, and
     # from there to the inside of the arguments.
     HEAD: ClassVar[Any] = None

@@ -82,13 +82,13 @@ class StreamParser(RawPairs):
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
     IN_REASONING = Markers(
-        reasoning_end=("<:more:>", "<:more:><:from assistant"), end=("<:over:>",), final_end=("#top#",),
+        reasoning_end=("<:more:>", "<:more:><:from assistant "), end=("<:over:>",), final_end=("#top#",),
         unclosed=(" to user:>", "<:from assistant to user:>"), respelled=("end",), apart=("reasoning_end",),
         any_number=True,
     )
     IN_CONTENT = Markers(
         reasoning=(" to self:>",), content=(" to user:>",), line=(" to ",), end=("<:over:>",), final_end=("#top#",),
-        header=("<:from assistant",), stray=("<:more:>", "<:more:><:from assistant"), respelled=("end",),
+        header=("<:from assistant",), stray=("<:more:>", "<:more:><:from assistant "), respelled=("end",),
         any_number=True,
     )
     REASONING_AGAIN = Markers(reasoning=(" to self:>",))
@@ -114,6 +114,7 @@ class StreamParser(RawPairs):
     USUAL_NEXT = ExpectedText("</run><:more:><:from assistant to ", "<:more:><:from assistant to ")
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
+    UNOPENED_CALLS = True
     CORRECTS_TOOL_NAMES = True
     # arguments = ('<given name="' key '">' value)*
     PAIR = (("key", Markers(suffix=('">',)), "", Pattern(r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))'), ("",)),)
@@ -186,6 +187,9 @@ class StreamParser(RawPairs):
 
     def _content(self) -> bool:
         # content = (text | "to user:>" | "<:over:>")* ("to self:>" reasoning | "to" call)?
+        unopened = self._unopened_calls()
+        if unopened is not None:
+            return unopened
         kind = self._until(self.IN_CONTENT, "content")
         if kind == "reasoning":
             return self._open_reasoning()

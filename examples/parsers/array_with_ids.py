@@ -20,7 +20,6 @@ if __package__:
         Message,
         Pattern,
         Style,
-        WholeCall,
         checked_text,
         require_runtime,
         run_command,
@@ -35,7 +34,6 @@ else:
         Message,
         Pattern,
         Style,
-        WholeCall,
         checked_text,
         require_runtime,
         run_command,
@@ -90,10 +88,6 @@ class StreamParser(CallObjects):
             " {{DO}}\n```\ufdd1\n{", " {{DO}}\n",
         ), end=("{{END}}",), final_end=("{{TOP}}",), empty=("{{DO}} [\n]", "{{DO}}\n]"),
     )
-    BEFORE_CONTENT = Markers(
-        call=(" {{DO}} [{", " {{DO}} [\n{{DO}} [{", " {{DO}}\n{", " {{DO}}\n[{", " {{DO}}\n```\ufdd1\n{", " {{DO}}\n"),
-        end=("{{END}}",), final_end=("{{TOP}}",), empty=("{{DO}} [\n]", "{{DO}}\n]"), bare=("[{", "{"),
-    )
     OPENERS = ("{{DO}} [ {{DO}} [ {", "{{DO}} ```\ufdd1 {", "{{DO}} [ {", "{{DO}} [ {", "{{DO}} {", "{{DO}}")
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
@@ -110,34 +104,12 @@ class StreamParser(CallObjects):
     )
     TO_ARGUMENTS = ', "arguments": {'
     USUAL_KEYS = ("name", "arguments")
-    BARE_CALL = WholeCall(
-        ("text", Pattern("(?:\\[\\s{0,64})?\\{\\s{0,16}"), ""),
-        ("text", Pattern('\\s{0,16}"id"\\s{0,16}:\\s{0,16}"'), '"id":"'),
-        ("id", Pattern('[\\w.:/-]{1,64}?(?="\\s{0,16},\\s{0,16}"name"\\s{0,16}:\\s{0,16}")'), '","name":"'),
-        ("text", Pattern('"\\s{0,16},\\s{0,16}"name"\\s{0,16}:\\s{0,16}"'), '","name":"'),
-        (
-            "tool",
-            Pattern('(?!\\d)[\\w.:/-]{1,64}?(?="\\s{0,16},\\s{0,16}"arguments"\\s{0,16}:\\s{0,16})'),
-            '","arguments":',
-        ),
-        ("text", Pattern('"\\s{0,16},\\s{0,16}"arguments"\\s{0,16}:\\s{0,16}'), '","arguments":'),
-        ("object",),
-        ("text", Pattern("\\s{0,16}\\}"), "}"),
-        (
-            "line",
-            Pattern(
-                "\\s{0,16}[,;]|(?:\\s{0,16}[\\]}])?(?:[^\\S\\n]{0,16}(?:\\n(?!\\s{0,16}```)|\\Z)|\\s{0,16}\\{\\{DO\\}\\}|\\s{0,16}\\{\\{END\\}\\})"
-            ),
-            58,
-        ),
-        styles=(STYLE, STYLE, STYLE),
-    )
-    LONE_OPENERS = ("[{", "{")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Markers(mark=("```\ufdd1\n{{DO}} [{", "{{DO}}", "{{END}}"))
     LEFT_OVER = Markers(call=(" {{DO}} [",))
     USUAL_NEXT = ExpectedText(', {"id": "')
     REREADS_CALLS = True
+    UNOPENED_CALLS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Markers(
         call=(
@@ -155,9 +127,11 @@ class StreamParser(CallObjects):
 
     def _content(self) -> bool:
         # content = (text | "{{END}}")* ("{{DO}} [{" call)?
-        # What opens reasoning or bare is text once content has begun.
-        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning", "bare"))
-        if kind in ("call", "bare"):
+        unopened = self._unopened_calls()
+        if unopened is not None:
+            return unopened
+        kind = self._until(self.IN_CONTENT, "content")
+        if kind == "call":
             return self._try_call("content") if self._calls_on else self._keep_as_text("content")
         if kind == "end":
             return self._end_turn()

@@ -94,6 +94,7 @@ class StreamParser(CallObjects):
     BREAKS = Markers(mark=("|end of turn|", "|assistant|"))
     USUAL_NEXT = ExpectedText('{"name": "')
     REREADS_CALLS = True
+    UNOPENED_CALLS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Markers(
         call=("{", "[{", ",\n{", ";\n{"), end=("|end of turn|",), final_end=("|top|",), header=("|assistant|\n",)
@@ -101,6 +102,9 @@ class StreamParser(CallObjects):
 
     def _content(self) -> bool:
         # content = (text | "|end of turn|")* ("{" call)?
+        unopened = self._unopened_calls()
+        if unopened is not None:
+            return unopened
         kind = self._until(self.IN_CONTENT, "content")
         if kind == "line":
             return self._try_call("content") if self._calls_on else self._keep_as_text("content")

@@ -88,6 +88,7 @@ class StreamParser(QuotedPairs):
     BREAKS = Markers(mark=("~bot~",))
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
+    UNOPENED_CALLS = True
     CORRECTS_TOOL_NAMES = True
     # arguments = (key "=" value)*
     PAIR = (("key", Markers(suffix=("=",)), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:=())"), ("",)),)
@@ -96,10 +97,10 @@ class StreamParser(QuotedPairs):
     AROUND_KEY = (Pattern(""), Pattern(r"(?:\s{0,64}[:=])*"), 65)
     FOLLOW = (
         Pattern(
-            "(?:(?:(?:\\s{0,16},(?=\\s{0,16}\\)))?\\s{0,16}(?:,\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}=|\\)\\s{0,16}(?:\\]|\\~\\~|,\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}\\()))|\\s{0,16},\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}\\(|\\s{0,16}\\])"
+            "(?:(?:(?:\\s{0,16},(?=\\s{0,16}\\)))?\\s{0,16}(?:,\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}=|\\)\\s{0,16}(?:\\]|\\~\\~|,\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}\\()))|\\s{0,16},\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}\\(|\\s{0,16}\\]\\s{0,16}(?:\\~\\~))"
         ),
         Pattern(
-            "(?:(?:(?:\\s{0,16},(?=\\s{0,16}\\)))?\\s{0,16}(?:,\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}=|\\)\\s{0,16}(?:\\]|\\~\\~|,\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}\\()|\\)\\s{0,16}\\Z|\\Z))|\\s{0,16},\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}\\(|\\s{0,16}\\])"
+            "(?:(?:(?:\\s{0,16},(?=\\s{0,16}\\)))?\\s{0,16}(?:,\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}=|\\)\\s{0,16}(?:\\]|\\~\\~|,\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}\\()|\\)\\s{0,16}\\Z|\\Z))|\\s{0,16},\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}\\(|\\s{0,16}\\]\\s{0,16}(?:\\~\\~|\\Z))"
         ),
     )
     AFTER_CALL = Markers(
@@ -108,6 +109,9 @@ class StreamParser(QuotedPairs):
 
     def _content(self) -> bool:
         # content = text ("[" call)?
+        unopened = self._unopened_calls()
+        if unopened is not None:
+            return unopened
         kind = self._until(self.IN_CONTENT, "content")
         if kind == "line":
             return self._try_call("content") if self._calls_on else self._keep_as_text("content")

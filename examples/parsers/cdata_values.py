@@ -107,6 +107,7 @@ class StreamParser(WrappedValues):
     USUAL_NEXT = ExpectedText('</act>\n<act name="', '<act name="', '\n<act name="')
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
+    UNOPENED_CALLS = True
     CORRECTS_TOOL_NAMES = True
     # arguments = ('<arg key="' key '">' value)*
     PAIR = (("key", Markers(suffix=('">',)), "", Pattern(r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))'), ("",)),)
@@ -185,6 +186,9 @@ class StreamParser(WrappedValues):
 
     def _content(self) -> bool:
         # content = (text | "<-/->")* ("<quiet>" reasoning | '<act name="' call)?
+        unopened = self._unopened_calls()
+        if unopened is not None:
+            return unopened
         # What opens reasoning is text once content has begun.
         kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
         if kind == "reasoning":

@@ -137,6 +137,7 @@ class StreamParser(Objects):
     USUAL_NEXT = ExpectedText("{invoke}{start}assistant{to}fn.", "{start}assistant{to}fn.")
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
+    UNOPENED_CALLS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Markers(
         call=(
@@ -183,6 +184,9 @@ class StreamParser(Objects):
 
     def _content(self) -> bool:
         # content = (text | "{channel}reply{body}" | "{done}")* ("{channel}notes{body}" reasoning | "{to}fn." call)?
+        unopened = self._unopened_calls()
+        if unopened is not None:
+            return unopened
         kind = self._until(self.IN_CONTENT, "content")
         if kind == "reasoning":
             return self._open_reasoning()

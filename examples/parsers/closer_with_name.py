@@ -101,6 +101,7 @@ class StreamParser(Objects):
     TAIL = (("name", Markers(suffix=("}",)), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\}())"), ("",)),)
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
+    UNOPENED_CALLS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Markers(
         tail=("\\end{",), call=("\\begin{", "\\begin{\n\\begin{", "```\ufdd1\n\\begin{"), close=("}",),
@@ -128,6 +129,9 @@ class StreamParser(Objects):
 
     def _content(self) -> bool:
         # content = (text | "\\stop\\")* ("\\reflect{" reasoning | "\\begin{" call)?
+        unopened = self._unopened_calls()
+        if unopened is not None:
+            return unopened
         kind = self._until(self.IN_CONTENT, "content")
         if kind == "reasoning":
             return self._open_reasoning()

@@ -120,6 +120,7 @@ class StreamParser(CallObjects):
     USUAL_NEXT = ExpectedText("[[/call]][[call ", "[[call ")
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
+    UNOPENED_CALLS = True
     CORRECTS_TOOL_NAMES = True
     CALLS_HAVE_INDEX = True
     AFTER_CALL = Markers(
@@ -152,6 +153,9 @@ class StreamParser(CallObjects):
 
     def _content(self) -> bool:
         # content = (text | "[[.]]")* ("[[depth]]" reasoning | "[[call" call)?
+        unopened = self._unopened_calls()
+        if unopened is not None:
+            return unopened
         # What opens reasoning is text once content has begun.
         kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
         if kind == "reasoning":

@@ -102,6 +102,7 @@ class StreamParser(Objects):
     BREAKS = Markers(mark=(">assistant<",))
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
+    UNOPENED_CALLS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Markers(
         both=(" @@",), reasoning=("<sketch>\n",), end=(">.<\n",), header=(">assistant<\n",), stray=("</sketch>",)
@@ -124,6 +125,9 @@ class StreamParser(Objects):
 
     def _content(self) -> bool:
         # content = (text | ">.<")* ("<sketch>" reasoning | "@@" call)?
+        unopened = self._unopened_calls()
+        if unopened is not None:
+            return unopened
         # What opens reasoning is text once content has begun.
         kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
         if kind == "reasoning":

@@ -134,6 +134,7 @@ class StreamParser(Objects):
     USUAL_NEXT = ExpectedText("[=/one=][=one=]functions.", "[=one=]functions.")
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
+    UNOPENED_CALLS = True
     CORRECTS_TOOL_NAMES = True
     CALLS_HAVE_INDEX = True
     AFTER_CALL = Markers(
@@ -165,6 +166,9 @@ class StreamParser(Objects):
 
     def _content(self) -> bool:
         # content = (text | "[=close=]")* ("[=ask=][=one=]functions." call)?
+        unopened = self._unopened_calls()
+        if unopened is not None:
+            return unopened
         kind = self._until(self.IN_CONTENT, "content")
         if kind == "call":
             return self._try_call("content") if self._calls_on else self._keep_as_text("content")

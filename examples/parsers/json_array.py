@@ -20,7 +20,6 @@ if __package__:
         Message,
         Pattern,
         Style,
-        WholeCall,
         checked_text,
         require_runtime,
         run_command,
@@ -35,7 +34,6 @@ else:
         Message,
         Pattern,
         Style,
-        WholeCall,
         checked_text,
         require_runtime,
         run_command,
@@ -107,7 +105,7 @@ class StreamParser(CallObjects):
         any_number=("«wishes»",),
     )
     BEFORE_CONTENT = Markers(
-        reasoning=("«aside»",), header=("«assistant» ",), bare=("[{", "{"), respelled=("reasoning",), any_number=True
+        reasoning=("«aside»",), header=("«assistant» ",), respelled=("reasoning",), any_number=True
     )
     REASONING_AGAIN = Markers(reasoning=("«aside»",))
     OPENERS = (
@@ -126,27 +124,6 @@ class StreamParser(CallObjects):
     HEAD = Pattern('\\{\\s*"name"\\s*:\\s*"(?P<name>[^"\\\\\\x00-\\x1f]*)"')
     TO_ARGUMENTS = ', "arguments": {'
     USUAL_KEYS = ("name", "arguments")
-    BARE_CALL = WholeCall(
-        ("text", Pattern("(?:\\[\\s{0,64})?\\{\\s{0,16}"), ""),
-        ("text", Pattern('\\s{0,16}"name"\\s{0,16}:\\s{0,16}"'), '"name":"'),
-        (
-            "tool",
-            Pattern('(?!\\d)[\\w.:/-]{1,64}?(?="\\s{0,16},\\s{0,16}"arguments"\\s{0,16}:\\s{0,16})'),
-            '","arguments":',
-        ),
-        ("text", Pattern('"\\s{0,16},\\s{0,16}"arguments"\\s{0,16}:\\s{0,16}'), '","arguments":'),
-        ("object",),
-        ("text", Pattern("\\s{0,16}\\}"), "}"),
-        (
-            "line",
-            Pattern(
-                "\\s{0,16}[,;]|(?:\\s{0,16}[\\]}])?(?:[^\\S\\n]{0,16}(?:\\n(?!\\s{0,16}```)|\\Z)|\\s{0,16}\\]\\s{0,64}«/wishes»|\\s{0,16}«/wishes»|\\s{0,16}«wishes»|\\s{0,16}«/»|\\s{0,16}«assistant»)"
-            ),
-            62,
-        ),
-        styles=(STYLE, STYLE, STYLE),
-    )
-    LONE_OPENERS = ("[{", "{")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Markers(mark=("]«/wishes»", "«/wishes»", "```\ufdd1\n«wishes»[{", "«wishes»", "«/»", "«assistant»"))
     LEFT_OVER = Markers(call=("«wishes»[",))
@@ -156,6 +133,7 @@ class StreamParser(CallObjects):
     )
     USUAL_NEXT = ExpectedText(', {"name": "')
     REREADS_CALLS = True
+    UNOPENED_CALLS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Markers(
         call=(
@@ -195,11 +173,14 @@ class StreamParser(CallObjects):
 
     def _content(self) -> bool:
         # content = (text | "«/»")* ("«aside»" reasoning | "«wishes»[{" call)?
-        # What opens reasoning or bare is text once content has begun.
-        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning", "bare"))
+        unopened = self._unopened_calls()
+        if unopened is not None:
+            return unopened
+        # What opens reasoning is text once content has begun.
+        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
         if kind == "reasoning":
             return self._open_reasoning()
-        if kind in ("call", "bare"):
+        if kind == "call":
             return self._try_call("content") if self._calls_on else self._keep_as_text("content")
         if kind == "end":
             return self._end_turn()

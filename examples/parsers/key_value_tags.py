@@ -112,6 +112,7 @@ class StreamParser(RawPairs):
     USUAL_NEXT = ExpectedText("[/ability]\n[ability]", "[ability]", "\n[ability]")
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
+    UNOPENED_CALLS = True
     CORRECTS_TOOL_NAMES = True
     # arguments = ("[k]" key "[/k]\n[v]" value)*
     PAIR = (
@@ -179,6 +180,9 @@ class StreamParser(RawPairs):
 
     def _content(self) -> bool:
         # content = (text | "[@user@]")* ("[mull]" reasoning | "[ability]" call)?
+        unopened = self._unopened_calls()
+        if unopened is not None:
+            return unopened
         # What opens reasoning is text once content has begun.
         kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
         if kind == "reasoning":

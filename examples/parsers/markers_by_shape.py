@@ -20,7 +20,6 @@ if __package__:
         Message,
         Pattern,
         Style,
-        WholeCall,
         checked_text,
         require_runtime,
         run_command,
@@ -35,7 +34,6 @@ else:
         Message,
         Pattern,
         Style,
-        WholeCall,
         checked_text,
         require_runtime,
         run_command,
@@ -99,9 +97,6 @@ class StreamParser(CallObjects):
         ), end=("(~end~)",), final_end=("#top#",), header=("(~assistant~)",), stray=("(~/muse~)\n",),
         empty=("(~do~)\n(~/do~)",),
     )
-    BEFORE_CONTENT = Markers(
-        reasoning=("(~muse~)",), content=("(~answer~)", "\n\n(~aside~)"), header=("(~assistant~)",), bare=("{", "[{")
-    )
     REASONING_AGAIN = Markers(reasoning=("(~muse~)",))
     OPENERS = ("(~do~) (~do~) {", "(~do~) ```\ufdd1 {", "(~do~) [ {", "(~do~) {", "(~do~) {", "(~do~)")
     # call = object
@@ -114,28 +109,12 @@ class StreamParser(CallObjects):
     HEAD = Pattern('\\{\\s*"call"\\s*:\\s*"(?P<name>[^"\\\\\\x00-\\x1f]*)"')
     TO_ARGUMENTS = ', "with": {'
     USUAL_KEYS = ("call", "with")
-    BARE_CALL = WholeCall(
-        ("text", Pattern("(?:\\[\\s{0,64})?\\{\\s{0,16}"), ""),
-        ("text", Pattern('\\s{0,16}"call"\\s{0,16}:\\s{0,16}"'), '"call":"'),
-        ("tool", Pattern('(?!\\d)[\\w.:/-]{1,64}?(?="\\s{0,16},\\s{0,16}"with"\\s{0,16}:\\s{0,16})'), '","with":'),
-        ("text", Pattern('"\\s{0,16},\\s{0,16}"with"\\s{0,16}:\\s{0,16}'), '","with":'),
-        ("object",),
-        ("text", Pattern("\\s{0,16}\\}"), "}"),
-        (
-            "line",
-            Pattern(
-                "\\s{0,16}[,;]|(?:\\s{0,16}[\\]}])?(?:[^\\S\\n]{0,16}(?:\\n(?!\\s{0,16}```)|\\Z)|\\s{0,16}\\(~/do~\\)|\\s{0,16}\\(~do~\\)|\\s{0,16}\\(~end~\\)|\\s{0,16}\\(~assistant~\\))"
-            ),
-            64,
-        ),
-        styles=(STYLE, STYLE, STYLE),
-    )
-    LONE_OPENERS = ("{", "[{")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Markers(mark=("(~/do~)", "```\ufdd1\n(~do~){", "(~do~)", "(~end~)", "(~assistant~)"))
     LEFT_OVER = Markers(call=("(~do~)",))
     USUAL_NEXT = ExpectedText(', {"call": "')
     REREADS_CALLS = True
+    UNOPENED_CALLS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Markers(
         call=(
@@ -179,15 +158,17 @@ class StreamParser(CallObjects):
 
     def _content(self) -> bool:
         # content = (text | "(~answer~)" | "(~/aside~)" | "(~end~)")* ("(~muse~)" reasoning | "(~do~){" call)?
-        # What opens reasoning or bare is text once content has begun.
-        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning", "bare"))
+        unopened = self._unopened_calls()
+        if unopened is not None:
+            return unopened
+        kind = self._until(self.IN_CONTENT, "content")
         if kind == "reasoning":
             return self._open_reasoning()
         if kind == "content":
             return self._drop(False)
         if kind == "content_end":
             return self._drop()
-        if kind in ("call", "bare"):
+        if kind == "call":
             return self._try_call("content") if self._calls_on else self._keep_as_text("content")
         if kind == "end":
             return self._end_turn()

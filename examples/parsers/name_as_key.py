@@ -18,10 +18,8 @@ if __package__:
         ExpectedText,
         Markers,
         Message,
-        Pattern,
         Scanner,
         Style,
-        WholeCall,
         checked_text,
         require_runtime,
         run_command,
@@ -34,10 +32,8 @@ else:
         ExpectedText,
         Markers,
         Message,
-        Pattern,
         Scanner,
         Style,
-        WholeCall,
         checked_text,
         require_runtime,
         run_command,
@@ -104,35 +100,19 @@ class StreamParser(CallObjects):
         call=("(use [{", "(use [\n(use [{", "```\ufdd1\n(use [{"), final_end=("%%\n",), header=("%answer%\n",),
         empty=("(use [\n] use)",),
     )
-    BEFORE_CONTENT = Markers(reasoning=("(scratch ",), bare=("[{", "{"))
+    BEFORE_CONTENT = Markers(reasoning=("(scratch ",))
     REASONING_AGAIN = Markers(reasoning=("(scratch ",))
     OPENERS = ("(use [ (use [ {", "(use [ {")
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("*",): "arguments"}
     OBJECT_OPENER = "{"
     CLOSERS = ("] use)",)
-    BARE_CALL = WholeCall(
-        ("text", Pattern("(?:\\[\\s{0,64})?\\{\\s{0,16}"), ""),
-        ("text", Pattern('"'), '"'),
-        ("tool", Pattern('(?!\\d)[\\w.:/-]{1,64}?(?="\\s{0,16}:\\s{0,16})'), '":'),
-        ("text", Pattern('"\\s{0,16}:\\s{0,16}'), '":'),
-        ("object",),
-        ("text", Pattern("\\s{0,16}\\}"), "}"),
-        (
-            "line",
-            Pattern(
-                "\\s{0,16}[,;]|(?:\\s{0,16}[\\]}])?(?:[^\\S\\n]{0,16}(?:\\n(?!\\s{0,16}```)|\\Z)|\\s{0,16}\\]\\s{0,64}use\\)|\\s{0,16}\\(use\\s{0,64}\\[\\s{0,64}\\{|\\s{0,16}\\(use\\s{0,64}\\[\\s{0,64}\\(use\\s{0,64}\\[\\s{0,64}\\{|\\s{0,16}%answer%)"
-            ),
-            65,
-        ),
-        styles=(STYLE, STYLE, STYLE),
-    )
-    LONE_OPENERS = ("[{", "{")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Markers(mark=("] use)", "(use [{", "(use [\n(use [{", "```\ufdd1\n(use [{", "%answer%"))
     LEFT_OVER = Markers(call=("(use [",))
     USUAL_NEXT = ExpectedText(', {"')
     REREADS_CALLS = True
+    UNOPENED_CALLS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Markers(
         call=("{", "(use [{", "(use [\n(use [{", "```\ufdd1\n(use [{", ";\n{"), separator=(", ",),
@@ -175,9 +155,12 @@ class StreamParser(CallObjects):
 
     def _content(self) -> bool:
         # content = text ("(scratch" reasoning | "(use [{" call)?
-        # What opens reasoning or bare is text once content has begun.
-        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning", "bare"))
-        if kind in ("call", "bare"):
+        unopened = self._unopened_calls()
+        if unopened is not None:
+            return unopened
+        # What opens reasoning is text once content has begun.
+        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
+        if kind == "call":
             return self._try_call("content") if self._calls_on else self._keep_as_text("content")
         if kind == "end":
             return self._end_turn()

@@ -103,6 +103,7 @@ class StreamParser(ElementPairs):
     USUAL_NEXT = ExpectedText('^</job>\n^<job of="', '^<job of="', '\n^<job of="')
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
+    UNOPENED_CALLS = True
     CORRECTS_TOOL_NAMES = True
     # arguments = ("^<" key ">" value)*
     PAIR = (("key", Markers(suffix=(">",)), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())"), ("",)),)
@@ -172,6 +173,9 @@ class StreamParser(ElementPairs):
 
     def _content(self) -> bool:
         # content = (text | "^[.]^")* ("^<inner voice>" reasoning | '^<jobs>\n^<job of="' call)?
+        unopened = self._unopened_calls()
+        if unopened is not None:
+            return unopened
         kind = self._until(self.IN_CONTENT, "content")
         if kind == "reasoning":
             return self._open_reasoning()

@@ -20,7 +20,6 @@ if __package__:
         Message,
         Pattern,
         Style,
-        WholeCall,
         checked_text,
         require_runtime,
         run_command,
@@ -35,7 +34,6 @@ else:
         Message,
         Pattern,
         Style,
-        WholeCall,
         checked_text,
         require_runtime,
         run_command,
@@ -96,7 +94,6 @@ class StreamParser(CallObjects):
         ), end=("[=stop=]",), final_end=("[=top=]",), header=("[=assistant=]",), respelled=("call", "end"),
         any_number=("[=request=]", "[=stop=]"),
     )
-    BEFORE_CONTENT = Markers(bare=("{", "[{"))
     OPENERS = (
         "[=request=] [=request=] {", "[=request=] ```\ufdd1 {", "[=request=] [ {", "[=request=] {", "[=request=] {",
         "[=request=]",
@@ -110,28 +107,12 @@ class StreamParser(CallObjects):
     HEAD = Pattern('\\{\\s*"function"\\s*:\\s*"(?P<name>[^"\\\\\\x00-\\x1f]*)"')
     TO_ARGUMENTS = ', "input": {'
     USUAL_KEYS = ("function", "input")
-    BARE_CALL = WholeCall(
-        ("text", Pattern("(?:\\[\\s{0,64})?\\{\\s{0,16}"), ""),
-        ("text", Pattern('\\s{0,16}"function"\\s{0,16}:\\s{0,16}"'), '"function":"'),
-        ("tool", Pattern('(?!\\d)[\\w.:/-]{1,64}?(?="\\s{0,16},\\s{0,16}"input"\\s{0,16}:\\s{0,16})'), '","input":'),
-        ("text", Pattern('"\\s{0,16},\\s{0,16}"input"\\s{0,16}:\\s{0,16}'), '","input":'),
-        ("object",),
-        ("text", Pattern("\\s{0,16}\\}"), "}"),
-        (
-            "line",
-            Pattern(
-                "\\s{0,16}[,;]|(?:\\s{0,16}[\\]}])?(?:[^\\S\\n]{0,16}(?:\\n(?!\\s{0,16}```)|\\Z)|\\s{0,16}\\[=request=\\]|\\s{0,16}\\[=stop=\\]|\\s{0,16}\\[=assistant=\\])"
-            ),
-            64,
-        ),
-        styles=(STYLE, STYLE, STYLE),
-    )
-    LONE_OPENERS = ("{", "[{")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Markers(mark=("```\ufdd1\n[=request=]{", "[=request=]", "[=stop=]", "[=assistant=]"))
     LEFT_OVER = Markers(call=("[=request=]",))
     USUAL_NEXT = ExpectedText('[=request=]{"function": "')
     REREADS_CALLS = True
+    UNOPENED_CALLS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Markers(
         call=(
@@ -157,9 +138,11 @@ class StreamParser(CallObjects):
 
     def _content(self) -> bool:
         # content = (text | "[=stop=]")* ("[=request=]{" call)?
-        # What opens reasoning or bare is text once content has begun.
-        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning", "bare"))
-        if kind in ("call", "bare"):
+        unopened = self._unopened_calls()
+        if unopened is not None:
+            return unopened
+        kind = self._until(self.IN_CONTENT, "content")
+        if kind == "call":
             return self._try_call("content") if self._calls_on else self._keep_as_text("content")
         if kind == "end":
             return self._end_turn()

@@ -120,6 +120,7 @@ class StreamParser(RawPairs):
     USUAL_NEXT = ExpectedText("</do>\n</deed>\n<deed>\n<do=", "<deed>\n<do=", "\n<deed>\n<do=")
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
+    UNOPENED_CALLS = True
     CORRECTS_TOOL_NAMES = True
     # arguments = ("<with=" key ">" value)*
     PAIR = (("key", Markers(suffix=(">\n",)), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())"), ("\n",)),)
@@ -205,6 +206,9 @@ class StreamParser(RawPairs):
 
     def _content(self) -> bool:
         # content = (text | "<:>")* ("<musings>" reasoning | "<deed>\n<do=" call)?
+        unopened = self._unopened_calls()
+        if unopened is not None:
+            return unopened
         # What opens reasoning is text once content has begun.
         kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
         if kind == "reasoning":

@@ -20,7 +20,6 @@ if __package__:
         Message,
         Pattern,
         Style,
-        WholeCall,
         checked_text,
         require_runtime,
         run_command,
@@ -35,7 +34,6 @@ else:
         Message,
         Pattern,
         Style,
-        WholeCall,
         checked_text,
         require_runtime,
         run_command,
@@ -90,7 +88,6 @@ class StreamParser(CallObjects):
         ), end=("<FIN>",), header=("<SAY>",), empty=("Steps:\n```json\n[\n]\n```",), respelled=("end",),
         any_number=True,
     )
-    BEFORE_CONTENT = Markers(bare=("[\n    {", "[{", "{"))
     OPENERS = (
         "Steps: ```json [ Steps: ```json [ {", "Steps: ```json [ {", "Steps: ```json ```\ufdd1 {", "Steps: ```json [ {",
         "Steps: ```json {", "Steps: ```json", "```json [ {",
@@ -104,28 +101,12 @@ class StreamParser(CallObjects):
     HEAD = Pattern('\\{\\s*"step"\\s*:\\s*"(?P<name>[^"\\\\\\x00-\\x1f]*)"')
     TO_ARGUMENTS = ',\n        "with": {'
     USUAL_KEYS = ("step", "with")
-    BARE_CALL = WholeCall(
-        ("text", Pattern("(?:\\[\\s{0,64})?\\{\\s{0,16}"), ""),
-        ("text", Pattern('\\s{0,16}"step"\\s{0,16}:\\s{0,16}"'), '"step":"'),
-        ("tool", Pattern('(?!\\d)[\\w.:/-]{1,64}?(?="\\s{0,16},\\s{0,16}"with"\\s{0,16}:\\s{0,16})'), '","with":'),
-        ("text", Pattern('"\\s{0,16},\\s{0,16}"with"\\s{0,16}:\\s{0,16}'), '","with":'),
-        ("object",),
-        ("text", Pattern("\\s{0,16}\\}"), "}"),
-        (
-            "line",
-            Pattern(
-                "\\s{0,16}[,;]|(?:\\s{0,16}[\\]}])?(?:[^\\S\\n]{0,16}(?:\\n(?!\\s{0,16}```)|\\Z)|\\s{0,16}<FIN>|\\s{0,16}<SAY>)"
-            ),
-            56,
-        ),
-        styles=(STYLE, STYLE, STYLE),
-    )
-    LONE_OPENERS = ("[\n    {", "[{", "{")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Markers(mark=("```json\n[\n    {", "Steps:\n```json", "<FIN>", "<SAY>"))
     LEFT_OVER = Markers(call=("\nSteps:\n```json\n[\n    ",))
     USUAL_NEXT = ExpectedText(',\n    {\n        "step": "')
     REREADS_CALLS = True
+    UNOPENED_CALLS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Markers(
         call=(
@@ -149,9 +130,11 @@ class StreamParser(CallObjects):
 
     def _content(self) -> bool:
         # content = (text | "<FIN>")* ("Steps:\n```json\n[\n    {" call)?
-        # What opens reasoning or bare is text once content has begun.
-        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning", "bare"))
-        if kind in ("call", "bare"):
+        unopened = self._unopened_calls()
+        if unopened is not None:
+            return unopened
+        kind = self._until(self.IN_CONTENT, "content")
+        if kind == "call":
             return self._try_call("content") if self._calls_on else self._keep_as_text("content")
         if kind == "end":
             return self._end_turn()

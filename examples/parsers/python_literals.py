@@ -114,6 +114,7 @@ class StreamParser(Objects):
     USUAL_NEXT = ExpectedText("}[ran][run]{'callable': '", "[run]{'callable': '")
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
+    UNOPENED_CALLS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Markers(
         call=(
@@ -138,6 +139,9 @@ class StreamParser(Objects):
 
     def _content(self) -> bool:
         # content = (text | "<[.]")* ("[run]{'callable': '" call)?
+        unopened = self._unopened_calls()
+        if unopened is not None:
+            return unopened
         kind = self._until(self.IN_CONTENT, "content")
         if kind == "call":
             return self._try_call("content") if self._calls_on else self._keep_as_text("content")

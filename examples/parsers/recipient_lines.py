@@ -89,6 +89,7 @@ class StreamParser(Objects):
     BREAKS = Markers(mark=("#:assistant",))
     USUAL_NEXT = ExpectedText("==> ")
     REREADS_CALLS = True
+    UNOPENED_CALLS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Markers(
         call=("==> ", ",\n==> ", ";\n==> "), content=("==> everyone\n",), final_end=(":#\n", "#top#"),
@@ -98,6 +99,9 @@ class StreamParser(Objects):
 
     def _content(self) -> bool:
         # content = (text | "==> everyone")* ("==>" call)?
+        unopened = self._unopened_calls()
+        if unopened is not None:
+            return unopened
         kind = self._until(self.IN_CONTENT, "content")
         if kind == "content":
             return self._drop(False)

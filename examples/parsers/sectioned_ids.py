@@ -128,6 +128,7 @@ class StreamParser(Objects):
     USUAL_NEXT = ExpectedText("<!/call!><!call!>tools.", "<!call!>tools.")
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
+    UNOPENED_CALLS = True
     CORRECTS_TOOL_NAMES = True
     CALLS_HAVE_INDEX = True
     AFTER_CALL = Markers(
@@ -155,6 +156,9 @@ class StreamParser(Objects):
 
     def _content(self) -> bool:
         # content = (text | "<!.!>")* ("<!calls!><!call!>tools." call)?
+        unopened = self._unopened_calls()
+        if unopened is not None:
+            return unopened
         kind = self._until(self.IN_CONTENT, "content")
         if kind == "call":
             return self._try_call("content") if self._calls_on else self._keep_as_text("content")

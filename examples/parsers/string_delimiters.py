@@ -105,6 +105,7 @@ class StreamParser(Objects):
     USUAL_NEXT = ExpectedText("!)(!ask:", "(!ask:")
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
+    UNOPENED_CALLS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Markers(
         call=("(!ask:", "(!ask:\n(!ask:", ",\n(!ask:", ",\n(!ask:\n(!ask:", ";\n(!ask:", ";\n(!ask:\n(!ask:"),
@@ -143,6 +144,9 @@ class StreamParser(Objects):
 
     def _content(self) -> bool:
         # content = text ("(~musing" reasoning | "(!ask:" call)?
+        unopened = self._unopened_calls()
+        if unopened is not None:
+            return unopened
         kind = self._until(self.IN_CONTENT, "content")
         if kind == "reasoning":
             return self._open_reasoning()

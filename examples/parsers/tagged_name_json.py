@@ -103,6 +103,7 @@ class StreamParser(Objects):
     LEFT_OVER = Markers(call=("§call§",))
     USUAL_NEXT = ExpectedText("§call§")
     REREADS_CALLS = True
+    UNOPENED_CALLS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Markers(
         call=(
@@ -132,6 +133,9 @@ class StreamParser(Objects):
 
     def _content(self) -> bool:
         # content = (text | "§end§")* ("§muse§" reasoning | "§call§" call)?
+        unopened = self._unopened_calls()
+        if unopened is not None:
+            return unopened
         kind = self._until(self.IN_CONTENT, "content")
         if kind == "reasoning":
             return self._open_reasoning()

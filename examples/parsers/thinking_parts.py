@@ -116,6 +116,7 @@ class StreamParser(Objects):
     LEFT_OVER = Markers(call=("[NEED]",))
     USUAL_NEXT = ExpectedText("[NEED]")
     REREADS_CALLS = True
+    UNOPENED_CALLS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Markers(
         call=(
@@ -143,6 +144,9 @@ class StreamParser(Objects):
 
     def _content(self) -> bool:
         # content = (text | "[END]")* ("[PONDER]" reasoning | "[NEED]" call)?
+        unopened = self._unopened_calls()
+        if unopened is not None:
+            return unopened
         # What opens reasoning is text once content has begun.
         kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
         if kind == "reasoning":

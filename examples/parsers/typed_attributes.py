@@ -104,6 +104,7 @@ class StreamParser(RawPairs):
     USUAL_NEXT = ExpectedText('⟨/step⟩\n⟨step name="', '⟨step name="', '\n⟨step name="')
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
+    UNOPENED_CALLS = True
     CORRECTS_TOOL_NAMES = True
     # arguments = ('⟨arg name="' key '" text="' type '"⟩' value)*
     PAIR = (
@@ -184,6 +185,9 @@ class StreamParser(RawPairs):
 
     def _content(self) -> bool:
         # content = (text | "⟪stop⟫")* ("⟨ponder⟩" reasoning | '⟨steps⟩\n⟨step name="' call)?
+        unopened = self._unopened_calls()
+        if unopened is not None:
+            return unopened
         kind = self._until(self.IN_CONTENT, "content")
         if kind == "reasoning":
             return self._open_reasoning()

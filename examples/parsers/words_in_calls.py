@@ -93,6 +93,7 @@ class StreamParser(QuotedPairs):
     USUAL_NEXT = ExpectedText("⟩⟨do ", "⟨do ")
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
+    UNOPENED_CALLS = True
     CORRECTS_TOOL_NAMES = True
     # arguments = (key "" value)*
     PAIR = (("key", Markers(), " \t\n", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:(?!))"), ()),)
@@ -116,6 +117,9 @@ class StreamParser(QuotedPairs):
 
     def _content(self) -> bool:
         # content = (text | "⟪stop⟫")* ("⟨do" call)?
+        unopened = self._unopened_calls()
+        if unopened is not None:
+            return unopened
         kind = self._until(self.IN_CONTENT, "content")
         if kind == "call":
             return self._try_call("content") if self._calls_on else self._keep_as_text("content")

@@ -20,7 +20,6 @@ if __package__:
         Message,
         Pattern,
         Style,
-        WholeCall,
         checked_text,
         require_runtime,
         run_command,
@@ -35,7 +34,6 @@ else:
         Message,
         Pattern,
         Style,
-        WholeCall,
         checked_text,
         require_runtime,
         run_command,
@@ -110,7 +108,7 @@ class StreamParser(CallObjects):
     BEFORE_CONTENT = Markers(
         reasoning=("<#plan#>",), content=("<#answer#>",),
         call=("<#acts#>\n{", "<#acts#>\n<#acts#>\n{", "<#acts#>\n[{", "<#acts#>\n```\ufdd1\n{", "<#acts#>\n"),
-        header=("<#assistant#>",), empty=("<#acts#>\n<#/acts#>",), bare=("{", "[{"), respelled=("call", "reasoning"),
+        header=("<#assistant#>",), empty=("<#acts#>\n<#/acts#>",), respelled=("call", "reasoning"),
         any_number=("<#plan#>", "<#acts#>"),
     )
     REASONING_AGAIN = Markers(reasoning=("<#plan#>",))
@@ -125,23 +123,6 @@ class StreamParser(CallObjects):
     HEAD = Pattern('\\{\\s*"tool"\\s*:\\s*"(?P<name>[^"\\\\\\x00-\\x1f]*)"')
     TO_ARGUMENTS = ', "input": {'
     USUAL_KEYS = ("tool", "input")
-    BARE_CALL = WholeCall(
-        ("text", Pattern("(?:\\[\\s{0,64})?\\{\\s{0,16}"), ""),
-        ("text", Pattern('\\s{0,16}"tool"\\s{0,16}:\\s{0,16}"'), '"tool":"'),
-        ("tool", Pattern('(?!\\d)[\\w.:/-]{1,64}?(?="\\s{0,16},\\s{0,16}"input"\\s{0,16}:\\s{0,16})'), '","input":'),
-        ("text", Pattern('"\\s{0,16},\\s{0,16}"input"\\s{0,16}:\\s{0,16}'), '","input":'),
-        ("object",),
-        ("text", Pattern("\\s{0,16}\\}"), "}"),
-        (
-            "line",
-            Pattern(
-                "\\s{0,16}[,;]|(?:\\s{0,16}[\\]}])?(?:[^\\S\\n]{0,16}(?:\\n(?!\\s{0,16}```)|\\Z)|\\s{0,16}<#/acts#>|\\s{0,16}<#acts#>|\\s{0,16}<#over#>|\\s{0,16}<#assistant#>)"
-            ),
-            64,
-        ),
-        styles=(STYLE, STYLE, STYLE),
-    )
-    LONE_OPENERS = ("{", "[{")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Markers(mark=("<#/acts#>", "```\ufdd1\n<#acts#>\n{", "<#acts#>", "<#over#>", "<#assistant#>"))
     LEFT_OVER = Markers(call=("<#acts#>\n",))
@@ -151,6 +132,7 @@ class StreamParser(CallObjects):
     )
     USUAL_NEXT = ExpectedText('{"tool": "', '\n{"tool": "')
     REREADS_CALLS = True
+    UNOPENED_CALLS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Markers(
         call=(
@@ -193,15 +175,18 @@ class StreamParser(CallObjects):
 
     def _content(self) -> bool:
         # content = (text | "<#answer#>" | "<#/answer#>" | "<#over#>")* ("<#plan#>" reasoning | "<#acts#>\n{" call)?
-        # What opens reasoning or bare is text once content has begun.
-        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning", "bare"))
+        unopened = self._unopened_calls()
+        if unopened is not None:
+            return unopened
+        # What opens reasoning is text once content has begun.
+        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
         if kind == "reasoning":
             return self._open_reasoning()
         if kind == "content":
             return self._drop(False)
         if kind == "content_end":
             return self._drop()
-        if kind in ("call", "bare"):
+        if kind == "call":
             return self._try_call("content") if self._calls_on else self._keep_as_text("content")
         if kind == "end":
             return self._end_turn()

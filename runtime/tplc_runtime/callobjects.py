@@ -104,7 +104,6 @@ class CallObjects(Repairs):
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]]  # ("*",) is a name that is the key
     OBJECT_OPENER: ClassVar[str] = ""  # the text that the object opens with
     CLOSERS: ClassVar[Sequence[str]] = ()
-    OBJECTS_HAVE_ID: ClassVar[bool] = False  # a field of theirs is the call's id
     # If the name comes before the arguments, the usual beginning of the object is read at once: up to the name, and
     # from there to the inside of the arguments.
     HEAD: ClassVar[Any] = None

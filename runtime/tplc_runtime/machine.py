@@ -43,6 +43,7 @@ class Machine(Slots):
     CALLS: ClassVar[bool] = True
     WAITS: ClassVar[bool] = True
     CORRECTS_TOOL_NAMES: ClassVar[bool] = False  # tools may be called with a namespace, or with other separators
+    OBJECTS_HAVE_ID: ClassVar[bool] = False  # a field of those that are calls is the call's id
     REREADS_CALLS: ClassVar[bool] = False  # failed calls are read again, by the tools' names
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
     LONE_OPENERS: ClassVar[Sequence[str]] = ()  # openers whose section is missing: they count at a line's start only
@@ -310,8 +311,8 @@ class Machine(Slots):
         """Try to read the text after _skip characters of opener as a call; if it isn't one, it is text of this kind."""
         self._state_before_call = type(self)._content if self._state == type(self)._after_call else self._state
         self._kind_before_call = kind
-        if self.WHOLE_CALL or self.BARE_CALL:
-            self._lacks_section = self._mark.kind in ("whole", "bare")
+        if self.WHOLE_CALL or self.UNOPENED_CALLS:
+            self._lacks_section = self._mark.kind == "whole"
         if self.UNWRAPPED:
             self._is_unwrapped = self._buf[self._mark.start : self._mark.end] == self.UNWRAPPED[0]
         self._is_opened_twice = False

@@ -346,6 +346,11 @@ class _Mapper:
 
     def read_calls(self, node: Node) -> Iterator[tuple[Place, str, Optional[str], str]]:
         """Yield the calls that a reader finds in the text of a node."""
+        if node.expr_name == "other_calls_for_unopened":
+            has_ids = "id" in self.readers.spelled.fields.values()
+            for name, arguments, identity in self.readers.unopened_at(self.text, node.start)[0]:
+                yield Place(node.start, node.start, node.end, node.end), name, identity if has_ids else None, arguments
+            return
         if kind_of(node) == "other_calls":
             others = self.readers.others_at(self.text, node.start)
             self.incomplete = self.incomplete or self.readers.doubts.is_guessed

@@ -36,6 +36,7 @@ from .second import (
 )
 from .slots import ONE_WORD
 from .turn import next_char
+from .unopened import unopened_calls
 from .values import Reader, Style, escaped, text_of, unwrapped
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ class OtherSpelling:
     fields: Mapping[tuple[str, ...], str] = field(default_factory=dict)
     closers: tuple[str, ...] = ()
     after_call: Scanner = NO_MARKERS
+    in_content: Scanner = NO_MARKERS
     between: Optional[Scanner] = None
     header_texts: Pattern = NO_TEXTS
     id_prefix: str = ""
@@ -155,6 +157,16 @@ class Readers:
             return []
         end, self.doubts = self.up_to_marker(text, pos)
         return calls_in(text[pos:end], self.doubts)
+
+    def unopened(self, text: str, pos: int) -> Optional[int]:
+        """Return the end of calls that no marker opens."""
+        found = self.unopened_at(text, pos)
+        return found[1] if found[0] else None
+
+    def unopened_at(self, text: str, pos: int) -> tuple[list[tuple[str, str, Optional[str]]], int]:
+        self.doubts = Doubts(self.tools)
+        found = unopened_calls(text, pos, True, self.tools, self.spelled.in_content, self.spelled.breaks)
+        return found or ([], pos)
 
     def end_of_others(self, text: str, pos: int) -> int:
         return self.up_to_marker(text, pos)[0]

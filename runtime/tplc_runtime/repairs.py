@@ -9,6 +9,7 @@ from .schema import tool_named
 from .second import Doubts, arguments_of, calls_in, closed, may_be_calls
 from .slots import ONE_WORD
 from .turn import next_char
+from .unopened import unopened_calls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -117,6 +118,25 @@ class Repairs(Machine):
         self._pos = end
         for name, arguments in found:
             self._open_call(name, None)
+            self._close_call(arguments)
+        return True
+
+    def _unopened_calls(self) -> bool | None:
+        """Read calls before any content that no marker opens; return None if there are none, False if more input is
+        needed."""
+        if not (self._only_space_so_far and self._tools and self._calls_on):
+            return None
+        buf = self._buf
+        found = unopened_calls(buf, self._pos, self._final, self._tools, self.IN_CONTENT, self.BREAKS)
+        if found is None:
+            self._wanted = max(0, len(buf) - self._pos - NAME_LIMIT) >> 1  # a long text is read again once it has grown
+            return False
+        if not found[0]:
+            return None
+        self._note("call_not_opened", "a call without its opener")
+        self._lacks_section, self._pos = True, found[1]
+        for name, arguments, call_id in found[0]:
+            self._open_call(name, call_id if self.OBJECTS_HAVE_ID else None)
             self._close_call(arguments)
         return True
 

@@ -73,10 +73,10 @@ def may_be_calls(text: str, tools: Parameters) -> bool:
 
 
 class Doubts(Parameters):
-    """The tools of one reading, which notes whether it had to guess where a value ends.  `at_end`: the output ends with
-    the text, which may be truncated."""
+    """The tools of one reading, which notes whether it repaired a value, or had to guess where one ends.  `at_end`: the
+    output ends with the text, which may be truncated."""
 
-    is_guessed = False
+    is_guessed = is_repaired = False
 
     def __init__(self, tools: Parameters, at_end: bool = False) -> None:
         super().__init__(tools)
@@ -86,6 +86,7 @@ class Doubts(Parameters):
 def closed(reader: Reader, tools: Doubts) -> Any:
     """Return the value that was read, as far as it goes."""
     tools.is_guessed |= reader.is_guessed or reader.string is not None or (reader.want != "" and tools.at_end)
+    tools.is_repaired |= reader.repair != ""
     return loaded(reader.close())
 
 
@@ -93,8 +94,8 @@ def calls_in(text: str, tools: Doubts) -> list[tuple[str, str]]:
     """Return the calls in a text, with their arguments as JSON; none if the text contains anything else."""
     for candidate in _candidates(text):
         tools.is_guessed = False
-        values = [inner for value in _values(candidate, tools) for inner in _unwrapped(value, tools)]
-        found = [_call_of(value, tools) for value in values]
+        values = [inner for value in values_in(candidate, tools) for inner in values_within(value, tools)]
+        found = [call_of(value, tools) for value in values]
         if found and None not in found:
             return [call for call in found if call is not None]
     return []
@@ -107,7 +108,7 @@ def arguments_in(name: str, text: str, tools: Doubts) -> str | None:
         return at[0]
     for candidate in _candidates(text):
         tools.is_guessed = False
-        values = _values(candidate, tools)
+        values = values_in(candidate, tools)
         found = arguments_of(name, values[0], tools) if len(values) == 1 else None
         if found is not None:
             return found
@@ -122,7 +123,7 @@ def arguments_at(name: str, text: str, tools: Doubts) -> tuple[str, int] | None:
         value, end = json_value(text, before.end(), tools)
         found = arguments_of(name, value, tools)
     elif text.startswith("("):
-        value, end = _called(name + text, 0, tools)
+        value, end = call_in_text(name + text, 0, tools)
         named = value is not None and value["name"] == name
         found, end = arguments_of(name, value["arguments"], tools) if named else None, end - len(name)
     else:
@@ -233,13 +234,13 @@ DOUBLED_QUOTES = Pattern(r'""(?=\w)|(?<=\w)""')
 DOUBLED = Pattern(r"([{}])\s*\1")
 
 
-def _values(text: str, tools: Doubts) -> list[Any]:
+def values_in(text: str, tools: Doubts) -> list[Any]:
     """Return consecutive objects, also those in lists, and calls such as f(a=1); with a None in the list if there is
     anything else."""
     found: list[Any] = []
     pos = BEFORE_CALLS.match(text, 0).end()
     while pos < len(text) and len(found) < 1000:
-        read = json_value if text[pos] in "{[" else _tagged_call if text[pos] == "<" else _called
+        read = json_value if text[pos] in "{[" else _tagged_call if text[pos] == "<" else call_in_text
         value, pos = read(text, pos, tools)
         if value is None:
             return [None]
@@ -274,7 +275,7 @@ def json_value(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
     return closed(reader, tools), end
 
 
-def _called(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
+def call_in_text(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
     """Return the call `f(a=1)`, `f({"a": 1})` or `f {"a": 1}` as an object, and where it ends; None if there is
     none."""
     match = CALLED.match(text, pos)
@@ -320,7 +321,7 @@ def _tagged(text: str, name: str, tools: Doubts) -> tuple[dict[str, Any], int]:
     return found, pos
 
 
-def _unwrapped(value: Any, tools: Doubts) -> list[Any]:
+def values_within(value: Any, tools: Doubts) -> list[Any]:
     """Return the values that are in the place of calls: inside of lists, and of objects with one member."""
     found: list[Any] = []
     waiting = [(value, 0)]
@@ -337,9 +338,9 @@ def _unwrapped(value: Any, tools: Doubts) -> list[Any]:
     return found
 
 
-def _call_of(value: Any, tools: Doubts) -> tuple[str, str] | None:
+def call_of(value: Any, tools: Doubts) -> tuple[str, str] | None:
     """Return the call that an object means."""
-    value = _innermost(value)
+    value = innermost(value)
     if value is None:
         return None
     # The name of a tool may be under any key.
@@ -356,7 +357,7 @@ def _call_of(value: Any, tools: Doubts) -> tuple[str, str] | None:
     return None
 
 
-def _innermost(value: Any) -> dict[str, Any] | None:
+def innermost(value: Any) -> dict[str, Any] | None:
     """Return the object, or the one that it contains in the place of a name; None if it is no object."""
     while isinstance(value, dict):
         inner = [value[key] for key in NAME_KEYS if isinstance(value.get(key), dict)]
@@ -391,7 +392,7 @@ def arguments_within(name: str, value: Any, tools: Doubts) -> dict[str, Any] | N
     keys, given, key = keys_allowed(tools[name]), value, ""
     for _ in range(MOST_WRAPS):
         if isinstance(value, str):
-            value = _values(value, tools)
+            value = values_in(value, tools)
         if isinstance(value, list) and len(value) == 1:
             value = value[0]
         if not isinstance(value, dict):

@@ -49,7 +49,7 @@ class Stream(Copyable):
     HAS_FINAL_MARKERS: ClassVar[bool] = False  # and some at the output's end, or before another marker,
     HAS_RESPELLED_ENDS: ClassVar[bool] = False  # and respelled closers of reasoning, if nothing else closes it
     WHOLE_CALL: ClassVar[Any] = None  # an ordinary text opens a call only where a whole call follows
-    BARE_CALL: ClassVar[Any] = None  # a call without its opener counts only before content, and as a whole
+    UNOPENED_CALLS: ClassVar[bool] = False  # calls without an opener count before content, as a whole
     REASONING: ClassVar[bool] = True  # the format has reasoning,
     HAS_REASONING: ClassVar[bool] = False  # and an opener of it
     HEADED: ClassVar[bool] = True  # generation prompts contain a part of the answer

@@ -67,6 +67,7 @@ class TurnStates(Stream):
     AFTER_TURN: ClassVar[Scanner] = NO_MARKERS  # a call directly after the end of the turn is one of its calls
     REASONING_AGAIN: ClassVar[Scanner] = NO_MARKERS  # what opens it, where it has just been opened
     IN_REASONING: ClassVar[Scanner] = NO_MARKERS
+    IN_CONTENT: ClassVar[Scanner] = NO_MARKERS
     _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
     _ends_inside = False  # the output was found to end inside a part
     _lacks_section = False  # the section of the last call is missing
@@ -92,8 +93,6 @@ class TurnStates(Stream):
         """Do the same as `_until`, but accept openers of these kinds before any text of reasoning or content."""
         if self._only_space_so_far:
             comes = self._next(self.BEFORE_CONTENT)
-            if self.BARE_CALL and comes == "bare":
-                comes = self._opens_bare_call()
             if comes is None or comes in first:
                 return comes or ""
         return self._until(marks, kind)
@@ -193,27 +192,10 @@ class TurnStates(Stream):
         counts = self._tools or (mark.kind == "ordinary" and (before not in (" ", "\t") or before == mark.lead[-1:]))
         if not (self._calls_on and counts) or (is_word(before) and is_word(self._buf[mark.start])):
             return None
-        end = self._end_of_call(self.WHOLE_CALL, mark.start)
-        return mark.of_kind("ordinary" if end == MORE else "whole") if end >= 0 or end == MORE else None
-
-    def _end_of_call(self, call: Any, start: int) -> int:
-        """Return where a whole call that begins here ends, or NO, or MORE."""
-        end: int = call.end_of_call(self._buf, start, self._final, self._tools)
+        end = self.WHOLE_CALL.end_of_call(self._buf, mark.start, self._final, self._tools)
         if end == MORE:  # a long one is read again only after it has grown by half
-            self._wanted = max(0, len(self._buf) - start - LONGEST_TEXT) >> 1
-        return end
-
-    def _opens_bare_call(self) -> str | None:
-        """Return the mark's kind if a whole call of a known tool follows, "" if none does; None while that is
-        undecided."""
-        if not (self._calls_on and self._tools):
-            return ""
-        end = self._end_of_call(self.BARE_CALL, self._mark.start)
-        if end == MORE:
-            return None
-        if end >= 0:
-            self._note("call_not_opened", "a call without its opener")
-        return "bare" if end >= 0 else ""
+            self._wanted = max(0, len(self._buf) - mark.start - LONGEST_TEXT) >> 1
+        return mark.of_kind("ordinary" if end == MORE else "whole") if end >= 0 or end == MORE else None
 
     def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
         """Return the mark as the end of reasoning that is never closed: a closer in another spelling, an opener of
@@ -451,7 +433,7 @@ class TurnStates(Stream):
             self._out.release("content")
         if self.HAS_REASONING and self._opener and self._reasoning_on:
             self._note_truncation(*ENDS_IN_REASONING)
-        if (self.WHOLE_CALL or self.BARE_CALL) and self._lacks_section:
+        if (self.WHOLE_CALL or self.UNOPENED_CALLS) and self._lacks_section:
             self._unclosed = False
         if self.CALLS and (self._open or (self._unclosed and not self.ENDS_TURN)):
             self._note_truncation(*ENDS_IN_CALL)

@@ -24,7 +24,7 @@ LONGEST_TEXT = 512  # a longer rest of a line is not examined
 
 
 class WholeCall:
-    """The steps of a call: (kind, pattern, text without white space)."""
+    """The steps of a call: (kind, pattern, text without white space), and ("pairs", steps, steps between, least)."""
 
     def __init__(self, *steps: Any, styles: tuple[Style, ...] = ()) -> None:
         self.steps, self.styles = steps, styles
@@ -41,22 +41,16 @@ class WholeCall:
         return pos
 
     def _step(self, step: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
-        if step[0] == "object":
-            return _nested(buf, pos, final, self.styles, "{")
-        return _text(step, buf, pos, final, names)
-
-
-class WholeCallOfPairs(WholeCall):
-    """The same with ("pairs", steps, steps between, least), and with values, also raw ones."""
-
-    def _step(self, step: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
-        if step[0] == "pairs":
+        kind = step[0]
+        if kind == "pairs":
             return self._pairs(step, buf, pos, final, names)
-        if step[0] == "raw":
+        if kind == "raw":
             return _raw(step[1], buf, pos, final)
-        if step[0] != "value":
-            return super()._step(step, buf, pos, final, names)
-        end = _nested(buf, pos, final, self.styles, '{["')
+        if kind not in ("object", "value"):
+            return _text(step, buf, pos, final, names)
+        end = _nested(buf, pos, final, self.styles, "{" if kind == "object" else '{["')
+        if kind == "object":
+            return end
         return _end_of_literal(buf, pos, final, self.styles[0]) if end == NO else end
 
     def _pairs(self, step: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
@@ -109,11 +103,10 @@ def _text(step: Any, buf: str, pos: int, final: bool, names: Collection[str]) ->
     match = pattern.match(buf, pos)
     rest = buf[pos : pos + LONGEST_TEXT]
     if kind == "line":
-        # After a line's end, three characters show whether a fence follows.
-        if not final and len(rest) < text and (match is None or len(rest.partition("\n")[2].lstrip()) < 3):
+        if not final and len(rest) < text and (match is None or "\n" not in rest):
             return MORE
         return NO if match is None else int(match.end())
-    of_tool = kind == "tool" or (kind == "name" and names)
+    of_tool = kind == "name" and names
     if match is not None:
         return NO if of_tool and match.group() not in names else int(match.end())
     if kind != "text":

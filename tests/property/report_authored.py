@@ -3,8 +3,9 @@ in parts, a system message in the first question, ids, results by name.
 
     python -m tests.property.report_authored [--only WORD] [--processes N]
 
-Each verifies, and all messages come back from plain Jinja's renders, whole, in chunks and by the PEG; or it is refused,
-with a cause.  Those of tests/cases/invertible are of the same kind: each of them shows one construction.
+Each verifies, all messages come back from plain Jinja's renders, whole, in chunks and by the PEG, and grammars accept
+its turns; or it is refused, with a cause.  Those of tests/cases/invertible are of the same kind: each of them shows one
+construction.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ def check(path: Path) -> tuple[str, str]:
         return "refused", str(error).splitlines()[0]
     if not ir.verification.verified:
         return "refused", ir.verification.failures[0]
+    if ir.verification.refused_by_grammars:
+        return "wrong", f"grammars refuse {ir.verification.refused_by_grammars!r}"
     wrong, limited = read_back(source, ir, readers=True)
     return ("wrong", (wrong + limited)[0]) if wrong or limited else ("verified", "")
 

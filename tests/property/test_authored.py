@@ -9,12 +9,14 @@ from tests.property.report_authored import FOLDER, check
 NAMES = sorted(path.stem for path in FOLDER.glob("*.jinja"))
 # What a refusal says.
 REFUSED = {
+    "arguments-reversed": "the template writes arguments in another order than a message has",
     "attrs": "the name of a call comes after its arguments",
     "bool-words-pairs": "arguments called is, and",
     "csv-row": "read as without tools",
     "eq-lines-raw": "read as without tools",
     "heredoc-values": "arguments called tool, EOF",
     "json-with-thought-field": "the template writes JSON strings in content",
+    "keys-apart-from-values": "no key is written between the values of two arguments",
     "kv-lines": "arguments called q, tool",
     "name-begins-line": 'only white space ("\\n") precedes the name that begins a call',
     "name-then-list-values": "the template leaves out the keys of arguments",

@@ -47,17 +47,38 @@ READ: list[tuple[str, str, int, str, list[str]]] = [
     ("object", f"[{ONE}]", 1, "", [NOTE]),
     ("object", '{\n  "name" : "get_weather",\n  "arguments" : {"city": "Oslo", "days": 3}\n}', 1, "", [NOTE]),
     ("list", f"[{ONE}]", 1, "", [NOTE]),
-    ("list", f"[{ONE}, {ONE}]", 2, "", [NOTE, ANOTHER]),
+    ("list", f"[{ONE}, {ONE}]", 2, "", [NOTE]),
     ("list", ONE, 1, "", [NOTE]),
     ("keywords", f"[{KEYWORDS}]", 1, "", [NOTE]),
     ("keywords", f"[{KEYWORDS}, {KEYWORDS}]", 2, "", [NOTE]),
+]
+READ += [
+    (calls, text, 1, "", [NOTE])
+    for calls in CALLS
+    for text in (
+        f"```json\n{ONE}\n```",
+        f"`{ONE}`",
+        f"`{KEYWORDS}`",
+        f"<tools>\n{ONE}\n</tools>",
+        f"<function_call>{ONE}</function_call>\n",
+        ONE.replace("arguments", "parameters"),
+        '{"type": "function", "function": ' + ONE + "}",
+        ONE.replace('"', "'"),
+        KEYWORDS,
+        f"[{KEYWORDS}]",
+        f"[{KEYWORDS}",
+    )
 ]
 TEXTS = [
     ("object", f"It is {ONE}"),
     ("object", f"It is\n{ONE}"),
     ("object", f"{ONE} is a call."),
-    ("object", f"```json\n{ONE}\n```"),
-    ("object", f"{ONE}\n```"),
+    ("object", f"```json\n{ONE}\n```\nThis is a call."),
+    ("object", f"`{ONE}` is a call."),
+    ("object", f"<tools>{ONE}</tool>"),
+    ("object", f"<tools>{ONE}"),
+    ("object", ONE.replace("arguments", "about")),
+    ("object", ONE[:-1] + ', "note": "so"}'),
     ("object", ONE.replace("get_weather", "look_up")),
     ("object", ONE[:-1]),
     ("object", ONE.replace("3", "three")),
@@ -66,7 +87,9 @@ TEXTS = [
     ("object", "{" * 300),
     ("list", f"[1] {ONE}"),
     ("list", "[1, 2, 3]"),
-    ("keywords", KEYWORDS),
+    ("keywords", "list_all()"),
+    ("keywords", f"{KEYWORDS} is a call."),
+    ("keywords", "get_weather(city=Oslo)"),
     ("keywords", "[get_weather] is a tool."),
     ("keywords", f"[{KEYWORDS}] is a call."),
     ("keywords", f"[{KEYWORDS.replace('get_weather', 'look_up')}]"),

@@ -70,7 +70,8 @@ def ends_in_text(marker: str) -> bool:
     """Return whether an end marker also occurs inside answers: words, one or two punctuation characters, or one
     repeated."""
     core = marker.strip()
-    return is_word(marker) or (only_punctuation(core) and (len(core) <= 2 or len(set(core)) == 1))
+    is_punctuation = only_punctuation(core) or (bool(core) and _CHARACTERS_OF_PROSE.issuperset(core))
+    return is_word(marker) or (is_punctuation and (len(core) <= 2 or len(set(core)) == 1))
 
 
 def is_word_at_line(marker: str) -> bool:

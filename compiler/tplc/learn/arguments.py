@@ -13,6 +13,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from tplc.errors import NotLearned
 from tplc.ir.markers import common_prefix, common_suffix
 from tplc.ir.nodes import (
     JSON_STYLE,
@@ -171,7 +172,7 @@ def learn_arguments(prober: Prober, turn: TurnFacts, setup: Setup) -> ArgumentFa
 
     top = learn_style(position)
     styles = _nested_styles(position, top)
-    texts = [call_turn(prober, turn, setup, [sentinel_call(0, count)]) for count in range(4)]
+    texts = _texts_by_count(prober, turn, setup)
     pairs = _repeated_pairs(texts, setup, place.quote[1])
     if pairs is None or _is_object(pairs, place, top, position):
         style = _object_style(top, pairs, place)
@@ -317,6 +318,26 @@ def _repeated_pairs(texts: Sequence[str | Refusal], setup: Setup, quote: str) ->
         split = repetition(generalise(pre, setup), generalise(mid, setup), generalise(post, setup))
         return replace(split, close=quote + split.close)
     return None
+
+
+def _texts_by_count(prober: Prober, turn: TurnFacts, setup: Setup) -> list[str | Refusal]:
+    """Return the turns of calls of no, one, two and three arguments.  Raises NotLearned if they hold no pairs of keys
+    and values."""
+    texts = [call_turn(prober, turn, setup, [sentinel_call(0, count)]) for count in range(4)]
+    if why := next(filter(None, map(_disorder, texts[2:])), ""):
+        raise NotLearned(prober.renderer.name, why)
+    return texts
+
+
+def _disorder(text: str | Refusal) -> str:
+    """Return why pairs of keys and values can't be found in a call of two arguments or more; "" if they can."""
+    sought = [part for at in (0, 1) for part in (key_of(at), value_of(0, at))]
+    if isinstance(text, Refusal) or not all(part in text for part in sought):
+        return ""
+    first, second = (text.index(value_of(0, at)) for at in (0, 1))
+    if second < first:
+        return "the template writes arguments in another order than a message has"
+    return "" if key_of(1) in text[first:second] else "no key is written between the values of two arguments"
 
 
 def _slots_before(one: str | Refusal, setup: Setup) -> int:

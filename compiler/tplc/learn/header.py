@@ -58,9 +58,16 @@ def _mark_at_the_end(prober: Prober, base: Setup, header: str) -> int:
     """Return where the header ends before an opening that every turn and prompt has: the header's last piece, if it is
     a marker that the user's header doesn't end with."""
     found = pieces(header)
-    if len(found) < 2 or found[-1].isalnum() or user_header(prober, base).rstrip().endswith(found[-1]):
+    # The role stands directly before the last marker in `<|h|>assistant<|eh|>`.
+    mark = found[-1][_word_at(found[-1]) :] if found else ""
+    if len(found) < 2 or not mark or user_header(prober, base).rstrip().endswith(mark):
         return len(header)
     return header.rindex(found[-1])
+
+
+def _word_at(text: str) -> int:
+    """Return where the word ends that a text begins with."""
+    return next((at for at, char in enumerate(text) if not char.isalnum()), len(text))
 
 
 def _reach_back(header: str, mid: str) -> str:

@@ -85,7 +85,9 @@ class ReasoningMarkers:
             return text[len(self.blank) :]
         start, end = self.start.strip(), self.end.strip()
         if start and end:
-            empty = re.match(rf"\s*{re.escape(start)}\s*{re.escape(end)}", text)
+            # The white space around it may depend on the shape of the turn.
+            opened = rf"(?:{re.escape(start)}\s*){'?' * (self.blank.strip() == end)}"
+            empty = re.match(rf"\s*{opened}{re.escape(end)}", text)
             if empty:
                 trailing = self.end[len(self.end.rstrip()) :]
                 return text[empty.end() + len(common_prefix(text[empty.end() :], trailing)) :]

@@ -35,6 +35,11 @@ class TurnFacts:
         if self.appended:
             anchor = next((anchor for anchor in self.anchors if tail.startswith(anchor)), "")
             return tail[len(anchor) :] if anchor or not self.anchors else tail[cut_common(tail, self.asked) :]
+        if self.asked.strip() and self.header.strip() and not tail.startswith(self.asked):
+            # The question may go on, for example with the tools.
+            _, found, after = tail.partition(self.asked + self.header)
+            if found:
+                return after
         tail = tail[len(self.asked) :] if tail.startswith(self.asked) else tail[cut_common(tail, self.asked) :]
         if not self.header:
             anchor = next((anchor for anchor in self.anchors if tail.startswith(anchor)), "")

@@ -185,11 +185,11 @@ class CallShape:
 class CallStep:
     """A piece of a whole call; `pattern` matches the piece, or the text after it (slots, `key`, `raw`).
 
-    `text`: the same without its white space, as far as it is one text.  `tool`: the name of a known tool.
-    `object` and `value` are in the dialect.  `pairs`: at least `least` times `pair`, with `between` between two.
+    `text`: the same without its white space, as far as it is one text.  `object` and `value` are in the
+    dialect.  `pairs`: at least `least` times `pair`, with `between` between two of them.
     """
 
-    kind: Literal["text", "name", "tool", "id", "index", "count", "object", "pairs", "key", "value", "raw", "line"]
+    kind: Literal["text", "name", "id", "index", "count", "object", "pairs", "key", "value", "raw", "line"]
     pattern: str = ""
     text: str = ""
     least: int = 0
@@ -247,7 +247,7 @@ class CallForm:
     styles: tuple[Spelling, Spelling, Spelling] | None = None
     ordinary: tuple[str, ...] = ()
     short: tuple[str, ...] = ()
-    bare: tuple[str, ...] = ()  # brackets that open calls before any content, if a whole call of a known tool follows
+    may_lack_openers: bool = False  # calls of known tools count before any content without a marker, too
     bare_call: Layout = ()  # a call without arguments as it is written, if that is another form
     whole: tuple[CallStep, ...] = ()  # a call exactly as the template writes it; () where no row of steps is that
     # The text between two calls as the template writes it, and the second opener up to its first slot, both with and

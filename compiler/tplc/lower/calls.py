@@ -5,14 +5,13 @@ r"""Calls: one object, or a header and arguments.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from tplc.ir.markers import only_punctuation
 from tplc.ir.nodes import ObjectArguments, PairArguments, Slot, TemplateIR, Text, Tools
 from tplc.ir.spellings import spellings_of
 from tplc.lower.acceptor import CallForm, CallShape, Where
-from tplc.lower.bare_call import bare_call_of
 from tplc.lower.call_objects import CallObject, object_head, object_of, opening_of, wrapped_fields
 from tplc.lower.closers import breaks_of, closers_of, empty_calls, last_of, with_space
 from tplc.lower.layouts import merged, not_blank, space_after_reasoning, text_at, unique
@@ -39,6 +38,7 @@ _OPTIONAL_SEPARATORS = ",;"
 def calls_of(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
     called = object_of(ir.tools)
     form = _header_calls(ir, tolerated) if called is None else _object_calls(ir, called, tolerated)
+    form = _continued(form, _cores(ir.turn.ends))
     # Where the template writes content, and the calls in the same line, lines say nothing.
     in_line = ir.content.with_calls == "before" or any(map(is_unambiguous_opener, form.openers))
     in_line = in_line and not any("\n" in _lead(text) for text in form.openers)
@@ -47,19 +47,29 @@ def calls_of(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
     sought = form.ordinary or (form.where == "line start" and in_line)
     form = replace(form, breaks=_breaks(ir, form))
     whole = whole_call_of(ir, form, section=not form.ordinary) if sought else ()
-    bare_call = () if sought else bare_call_of(ir, form)
     return replace(
         form,
         in_reasoning="anywhere" if _are_in_reasoning(ir, form) else form.in_reasoning or at_line,
         after_reasoning=after_reasoning,
         ordinary=form.ordinary if whole else (),
-        bare=form.bare if bare_call else (),
+        may_lack_openers={"omitted_openers", "other_forms"} <= set(tolerated.kinds),
         # Where calls are messages of their own, what is left of an opener may be the end of any turn.
         short=tuple(text for text in form.short if not text.strip().startswith(_cores(ir.turn.ends))),
-        whole=whole or bare_call,
+        whole=whole,
         ends_turn=form.ends_turn and ir.content.with_calls != "after",
         usual_next=_usual_next(form, written_calls(ir.tools)),
     )
+
+
+def _continued(form: CallForm, ends: Sequence[str]) -> CallForm:
+    """Return the form without separators that end the turn as well: only the opener of a further call shows that the
+    turn continues."""
+    both = [text for text in form.separators if text.strip() in ends]
+    if not both or not form.inner:
+        return form
+    separators = tuple(text for text in form.separators if text not in both)
+    inner = (*form.inner, *(text + opener for text in both for opener in form.inner))
+    return replace(form, separators=separators, inner=inner)
 
 
 def _breaks(ir: TemplateIR, form: CallForm) -> tuple[str, ...]:
@@ -157,7 +167,6 @@ def _calls(tools: Tools, shape: CallShape, first: str, tolerated: Tolerated) -> 
         where=openers.where,
         ordinary=openers.ordinary,
         short=openers.short,
-        bare=openers.bare,
         in_reasoning=_in_reasoning(openers, tolerated),
         inner=openers.inside,
         separators=separators,

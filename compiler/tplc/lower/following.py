@@ -228,19 +228,27 @@ def after_quoted(following: Following, *, over: bool, quote: Callable[[str], str
         # Models write a separator after the last pair as well.
         separator, closer = quote(following.pair[0] or ""), quote(following.closer[0] or "")
         rest = f"(?:(?:{SPACE}{separator}(?={SPACE}{closer}))?{rest})"
-    marks = "".join(f"|{SPACE}{mark}" for mark in _marks_after_values(following, quote))
+    marks = "".join(f"|{SPACE}{mark}" for mark in _marks_after_values(following, over=over, quote=quote))
     if not following.close:
         return f"(?:{rest}{marks})" if marks else rest
     close = SPACE + quote(following.close) + ("" if is_distinctive(following.close) else rest)
     return rf"(?:{close}{marks}|{SPACE}\Z)" if over else f"(?:{close}{marks})" if marks else close
 
 
-def _marks_after_values(following: Following, quote: Callable[[str], str]) -> list[str]:
-    """Return the patterns of a further call, the section's end, and a further pair if values have a closer."""
+def _marks_after_values(following: Following, *, over: bool, quote: Callable[[str], str]) -> list[str]:
+    """Return the patterns of a further call, the section's end, and a further pair if values have a closer.
+
+    A bracket that ends the section is in values as well (`['b']`): it counts before the end of the turn only."""
     marks = [following.next_call] if following.next_call[:1] not in ((), (None,)) else []
-    marks += [(following.section_end,)] if following.section_end and not is_word(following.section_end) else []
     marks += [following.pair] if following.close and following.pair[:1] not in ((), (None,)) else []
-    return [SPACE.join(KEY if part is None else quote(part) for part in mark) for mark in marks]
+    found = [SPACE.join(KEY if part is None else quote(part) for part in mark) for mark in marks]
+    end = "" if is_word(following.section_end) else following.section_end
+    over_after = [*(quote(text) for text in following.after if text != end), *([r"\Z"] if over else [])]
+    if is_distinctive(end):
+        found.append(quote(end))
+    elif end and over_after:
+        found.append(f"{quote(end)}{SPACE}(?:{'|'.join(over_after)})")
+    return found
 
 
 def closes_call(following: Following, *, begun: bool, quote: Callable[[str], str] = re.escape) -> str:

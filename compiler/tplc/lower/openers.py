@@ -35,14 +35,13 @@ _SYNTAX = frozenset("[]{}(),:\"'=`; \t\n\r")
 class Openers:
     """The openers of calls.  `ordinary`: those outside a section that lack the section's opener and consist of ordinary
     characters.  `short`: those that lack their last words or the call's own opener, so that they open calls of known
-    tools only.  `bare`: what is left of them without their distinctive pieces."""
+    tools only."""
 
     outside: tuple[str, ...]
     inside: tuple[str, ...]
     where: Where
     ordinary: tuple[str, ...] = ()
     short: tuple[str, ...] = ()
-    bare: tuple[str, ...] = ()
 
 
 def starts_of(opener: str, first: str, tolerated: Tolerated) -> tuple[str, ...]:
@@ -109,16 +108,7 @@ def openers_of(
         where,
         alone,
         tuple(text for text in short if text.strip() not in {*map(str.strip, (*whole, *rests))}),
-        _brackets(whole, first) if where == "anywhere" and "omitted_openers" in tolerated.kinds else (),
     )
-
-
-def _brackets(openers: Iterable[str], first: str) -> tuple[str, ...]:
-    """Return the brackets that are left of openers without their distinctive pieces: `[{` and `{` of `<calls>[{`."""
-    rests = unique(text[len(text.rstrip("[{ \t\n")) :].strip() for text in openers)
-    if first.strip() == OBJECT:
-        return unique([*rests, "[" + OBJECT, OBJECT])
-    return ("[",) if "[" in rests and not first.strip() else ()
 
 
 def _where(openers: Iterable[str], tolerated: Tolerated) -> Where:

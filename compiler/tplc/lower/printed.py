@@ -62,7 +62,8 @@ def _calls(calls: CallForm) -> Iterator[str]:
     yield from _texts("calls.start", calls.starts)
     yield from (f"calls.opener = {shown(text)} {calls.where}{reasoning}" for text in calls.openers)
     yield from (f"calls.opener = {shown(text)} line start, before a whole call" for text in calls.ordinary)
-    yield from (f"calls.opener = {shown(text)} before content and a whole call" for text in calls.bare)
+    if calls.may_lack_openers:
+        yield "calls.opener = none, before content, where the name of a tool shows that a whole call follows"
     yield from (f"calls.opener = {shown(text)} of a known tool" for text in calls.short)
     yield from (f"calls.usual = {shown(text)} between two calls" for text in calls.usual_next)
     yield from (f"calls.inner = {shown(text)} after a call" for text in calls.inner)

@@ -114,9 +114,8 @@ def states(acceptor: Acceptor) -> tuple[TurnState, ...]:
         found.append(("reasoning", _ends_of_reasoning(acceptor)))
     found.append(("content", (*known, *content)))
     calls = acceptor.calls
-    bare = calls.bare if calls is not None else ()
-    if first or bare or has_respelled_openers(acceptor):
-        found.append(("before_content", (*opens, *content, ("bare", bare))))
+    if first or has_respelled_openers(acceptor):
+        found.append(("before_content", (*opens, *content)))
     if calls is not None:
         found.append(("after_call", (*_after_call(calls), *opens, *(pair for pair in content if pair[0] not in CALLS))))
         if calls.openers and calls.where == "anywhere":
@@ -254,7 +253,7 @@ def transition_of(state: StateName, kind: str) -> Transition | Branch:
     return Branch("parse_tool_calls", Transition(("drop and go on",), here, EMPTY_CALL), keep)
 
 
-CALLS = ("call", "line", "ordinary", "bare")
+CALLS = ("call", "line", "ordinary")
 RESPELLED_KINDS = tuple("tail both call separator section closed close line pair end skip next suffix".split())
 
 

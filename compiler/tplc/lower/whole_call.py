@@ -23,14 +23,13 @@ LONGEST_RAW = 512
 NEVER = "(?!)"
 
 
-def whole_call_of(ir: TemplateIR, form: CallForm, *, section: bool, opener: str = "") -> tuple[CallStep, ...]:
+def whole_call_of(ir: TemplateIR, form: CallForm, *, section: bool) -> tuple[CallStep, ...]:
     """Return the steps; none if the template writes something in a call that no step stands for.
 
-    `section`: include the section's opener before the call, and its closer or a separator after it; `opener`: what is
-    left of that opener.
+    `section`: include the section's opener before the call, and its closer or a separator after it.
     """
     tools = ir.tools
-    layout = merged((Text(tools.section_start if section else opener), *tools.call))
+    layout = merged((Text(tools.section_start), *tools.call) if section else tools.call)
     kinds = [item.kind for item in layout if isinstance(item, Slot)]
     if (
         kinds.count("name") != 1
@@ -49,7 +48,7 @@ def whole_call_of(ir: TemplateIR, form: CallForm, *, section: bool, opener: str 
         return ()  # nothing shows where the last slot ends
     steps = [_step(layout, index, form.pairs, tools) for index in range(at)]
     if _is_left_out(tools, layout, at):
-        steps, arguments = [*steps[:-2], _bare_name(layout, at)], [optional([steps[-1], *arguments])]
+        steps, arguments = [*steps[:-2], _bare_name(layout, at)], [_optional([steps[-1], *arguments])]
     closer = text_at(after, len(after) - 1)
     closing = [
         _step(after, index, None, tools)
@@ -73,7 +72,7 @@ def _bare_name(layout: Layout, at: int) -> CallStep:
     return CallStep("name", f"{NAME}(?={ends})")
 
 
-def optional(steps: Sequence[CallStep]) -> CallStep:
+def _optional(steps: Sequence[CallStep]) -> CallStep:
     """Return these steps, or none of them."""
     return CallStep("pairs", pair=tuple(steps), between=(CallStep("text", NEVER),))
 
@@ -139,8 +138,8 @@ def _arguments(tools: Tools, pairs: PairForm | None, after: str) -> list[CallSte
     steps = [*start, whole, *text_steps(pairs.end)]
     if pairs.empty.strip():
         # One of the two: the reader of arguments accepts no call that has both.
-        return [optional(steps), optional(text_steps(pairs.empty))]
-    return [optional(steps)] if not pairs.empty and (pairs.start + pairs.end).strip() and after.strip() else steps
+        return [_optional(steps), _optional(text_steps(pairs.empty))]
+    return [_optional(steps)] if not pairs.empty and (pairs.start + pairs.end).strip() and after.strip() else steps
 
 
 def _of_pair(pairs: PairForm, index: int, after: str) -> list[CallStep]:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from tplc.ir.markers import could_be_prose, is_distinctive, is_ordinary, is_word, pieces_of
+from tplc.ir.markers import could_be_prose, ends_in_text, is_distinctive, is_ordinary, is_word, pieces_of
 from tplc.ir.nodes import Json, PairArguments, Reasoning, Slot, TemplateIR, Text
 from tplc.messages import Call
 
@@ -61,7 +61,7 @@ class Case:
 CONTENT = "The answer is here."
 REASONING = "First I look at the question."
 RANDOM = "random message"
-_KEY = "value"  # of the argument that values of all kinds are tried for
+KEY = "value"  # of the argument that values of all kinds are tried for
 _WORD = re.compile(r"(?<![\w-])[A-Za-z_]\w*(?![\w-])")
 _MOST_WORDS = 8  # of a format, as keys
 SHAPES = tuple(
@@ -226,8 +226,9 @@ def _quoted_words(ir: TemplateIR) -> Iterator[Case]:
     openers = [text for text in (ir.tools.section_start, call) if is_ordinary(text)]
     texts = [ir.reasoning.start, ir.reasoning.end, ir.content.start, ir.content.end, *openers]
     texts += [*(form.text for form in ir.forms), *ir.turn.ends, ir.turn.header]
+    ends = {end.strip() for end in ir.turn.ends}
     for marker in dict.fromkeys(line.strip() for text in texts for line in text.splitlines()):
-        if is_word(marker):
+        if is_word(marker) or (ends_in_text(marker) and marker in ends):
             quoted, title = f"I could write {marker} here", f"the words {marker!r} in a line"
             yield Case(f"content: {title}", content=quoted)
             yield Case(f"reasoning: {title}", reasoning=quoted, content=CONTENT)
@@ -262,7 +263,7 @@ def _call(name: str) -> Call:
 
 
 def _value_case(title: str, value: Json) -> Case:
-    return Case(title, calls=(Call("store", (("before", "x"), (_KEY, value), ("after", "y"))),))
+    return Case(title, calls=(Call("store", (("before", "x"), (KEY, value), ("after", "y"))),))
 
 
 def markers(ir: TemplateIR) -> tuple[str, ...]:
@@ -280,7 +281,7 @@ def closer_of_values(ir: TemplateIR) -> str:
     if not isinstance(pairs, PairArguments) or dialect is None or dialect.top.strings or dialect.elements:
         return ""
     after = pairs.pair[pairs.pair.index(Slot("value")) + 1 :]
-    return "".join(item.text if isinstance(item, Text) else _KEY for item in after).strip()
+    return "".join(item.text if isinstance(item, Text) else KEY for item in after).strip()
 
 
 def _end_of_values(ir: TemplateIR) -> str:

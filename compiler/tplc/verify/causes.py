@@ -22,7 +22,7 @@ from tplc.ir.printed import quoted
 from tplc.ir.tolerances import check_tolerances, tolerances_from
 from tplc.ir.write import WrittenPart, write_parts
 from tplc.transformations import transformations
-from tplc.verify.battery import Case, id_of
+from tplc.verify.battery import KEY, Case, id_of
 from tplc.verify.compare import as_message
 from tplc.verify.misplaced import misplaced
 from tplc.verify.notations import notations
@@ -73,8 +73,8 @@ def causes(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
             # The calls of some names can also be the only ones without arguments: their names say more.
             found = [] if by_name else [*_by_type(tried), *_without_arguments(ir, tried)]
             found = found or by_name or [*_changed(ir, tried)][:1]
+            found = found or ([] if read else [*_unopened(ir)])
             found = found or [*_taken_for_markers(ir, tried), *_unexplained(ir, tried)]
-        found = found or ([] if read else [*_unopened(ir)])
         yield from found or _common(tried)
 
 
@@ -199,7 +199,8 @@ def _by_name(tried: Sequence[Tried]) -> Iterator[str]:
 
 
 def _by_type(tried: Sequence[Tried]) -> Iterator[str]:
-    """Yield the texts around a string and around a number, if both the text before and the text after differ."""
+    """Yield the texts around a string and around a number, if both the text before and the text after differ, or the
+    text before the key."""
     found = {one.case.title: one for one in tried}
     shown = [found[title] for title in _STRING_AND_NUMBER if title in found]
     if len(shown) < len(_STRING_AND_NUMBER) or all(one.passed for one in shown):
@@ -210,7 +211,7 @@ def _by_type(tried: Sequence[Tried]) -> Iterator[str]:
     # With one character more on both sides, which is mostly a bracket.
     texts = [turn[max(0, start - 1) : len(turn) - max(0, end - 1)] for turn in turns]
     around = [text[1:-1].split(value) for text, value in zip(texts, _STRING_AND_NUMBER.values(), strict=True)]
-    if start and end and all(len(parts) == 2 and all(parts) for parts in around):
+    if start and end and all(len(parts) == 2 and (all(parts) or KEY in parts[0]) for parts in around):
         yield f"the template writes values between texts that depend on their type: {' and '.join(map(quoted, texts))}"
 
 

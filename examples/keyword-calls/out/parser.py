@@ -20,7 +20,7 @@ from operator import itemgetter
 
 TYPE_CHECKING = False  # as in typing, whose import would cost more than all the rest
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any, ClassVar, TypedDict
 
     # Not nested, because mypyc doesn't support classes inside of blocks.
@@ -1170,10 +1170,10 @@ def may_be_calls(text: str, tools: Parameters) -> bool:
 
 
 class Doubts(Parameters):
-    """The tools of one reading, which notes whether it had to guess where a value ends.  `at_end`: the output ends with
-    the text, which may be truncated."""
+    """The tools of one reading, which notes whether it repaired a value, or had to guess where one ends.  `at_end`: the
+    output ends with the text, which may be truncated."""
 
-    is_guessed = False
+    is_guessed = is_repaired = False
 
     def __init__(self, tools: Parameters, at_end: bool = False) -> None:
         super().__init__(tools)
@@ -1183,6 +1183,7 @@ class Doubts(Parameters):
 def closed(reader: Reader, tools: Doubts) -> Any:
     """Return the value that was read, as far as it goes."""
     tools.is_guessed |= reader.is_guessed or reader.string is not None or (reader.want != "" and tools.at_end)
+    tools.is_repaired |= reader.repair != ""
     return loaded(reader.close())
 
 
@@ -1190,8 +1191,8 @@ def calls_in(text: str, tools: Doubts) -> list[tuple[str, str]]:
     """Return the calls in a text, with their arguments as JSON; none if the text contains anything else."""
     for candidate in _candidates(text):
         tools.is_guessed = False
-        values = [inner for value in _values(candidate, tools) for inner in _unwrapped(value, tools)]
-        found = [_call_of(value, tools) for value in values]
+        values = [inner for value in values_in(candidate, tools) for inner in values_within(value, tools)]
+        found = [call_of(value, tools) for value in values]
         if found and None not in found:
             return [call for call in found if call is not None]
     return []
@@ -1271,13 +1272,13 @@ DOUBLED_QUOTES = Pattern(r'""(?=\w)|(?<=\w)""')
 DOUBLED = Pattern(r"([{}])\s*\1")
 
 
-def _values(text: str, tools: Doubts) -> list[Any]:
+def values_in(text: str, tools: Doubts) -> list[Any]:
     """Return consecutive objects, also those in lists, and calls such as f(a=1); with a None in the list if there is
     anything else."""
     found: list[Any] = []
     pos = BEFORE_CALLS.match(text, 0).end()
     while pos < len(text) and len(found) < 1000:
-        read = json_value if text[pos] in "{[" else _tagged_call if text[pos] == "<" else _called
+        read = json_value if text[pos] in "{[" else _tagged_call if text[pos] == "<" else call_in_text
         value, pos = read(text, pos, tools)
         if value is None:
             return [None]
@@ -1312,7 +1313,7 @@ def json_value(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
     return closed(reader, tools), end
 
 
-def _called(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
+def call_in_text(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
     """Return the call `f(a=1)`, `f({"a": 1})` or `f {"a": 1}` as an object, and where it ends; None if there is
     none."""
     match = CALLED.match(text, pos)
@@ -1358,7 +1359,7 @@ def _tagged(text: str, name: str, tools: Doubts) -> tuple[dict[str, Any], int]:
     return found, pos
 
 
-def _unwrapped(value: Any, tools: Doubts) -> list[Any]:
+def values_within(value: Any, tools: Doubts) -> list[Any]:
     """Return the values that are in the place of calls: inside of lists, and of objects with one member."""
     found: list[Any] = []
     waiting = [(value, 0)]
@@ -1375,9 +1376,9 @@ def _unwrapped(value: Any, tools: Doubts) -> list[Any]:
     return found
 
 
-def _call_of(value: Any, tools: Doubts) -> tuple[str, str] | None:
+def call_of(value: Any, tools: Doubts) -> tuple[str, str] | None:
     """Return the call that an object means."""
-    value = _innermost(value)
+    value = innermost(value)
     if value is None:
         return None
     # The name of a tool may be under any key.
@@ -1394,7 +1395,7 @@ def _call_of(value: Any, tools: Doubts) -> tuple[str, str] | None:
     return None
 
 
-def _innermost(value: Any) -> dict[str, Any] | None:
+def innermost(value: Any) -> dict[str, Any] | None:
     """Return the object, or the one that it contains in the place of a name; None if it is no object."""
     while isinstance(value, dict):
         inner = [value[key] for key in NAME_KEYS if isinstance(value.get(key), dict)]
@@ -1429,7 +1430,7 @@ def arguments_within(name: str, value: Any, tools: Doubts) -> dict[str, Any] | N
     keys, given, key = keys_allowed(tools[name]), value, ""
     for _ in range(MOST_WRAPS):
         if isinstance(value, str):
-            value = _values(value, tools)
+            value = values_in(value, tools)
         if isinstance(value, list) and len(value) == 1:
             value = value[0]
         if not isinstance(value, dict):
@@ -1632,118 +1633,6 @@ def continued_head(prompt: str, anchors: Sequence[str], reasoning: tuple[Sequenc
     return prompt[start:]
 
 
-NO, MORE = -1, -2  # no whole call is here; more input is needed to decide
-NAME_PART = Pattern(f"[{NAME_CHARACTERS}]{{0,64}}")
-KEY_PART = Pattern(r"[^\s=:,(){}\[\]]{0,64}")
-LITERAL_WORD = Pattern(r"[-+\w.]*")
-LONGEST_TEXT = 512  # a longer rest of a line is not examined
-
-
-class WholeCall:
-    """The steps of a call: (kind, pattern, text without white space)."""
-
-    def __init__(self, *steps: Any, styles: tuple[Style, ...] = ()) -> None:
-        self.steps, self.styles = steps, styles
-
-    def end_of_call(self, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
-        """Return where the call that begins here ends.  `names`: those of the tools; any name if there are none."""
-        return self._row(self.steps, buf, pos, final, names)
-
-    def _row(self, steps: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
-        for step in steps:
-            pos = self._step(step, buf, pos, final, names)
-            if pos < 0:
-                return NO if final else pos
-        return pos
-
-    def _step(self, step: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
-        if step[0] == "object":
-            return _nested(buf, pos, final, self.styles, "{")
-        return _text(step, buf, pos, final, names)
-
-
-class WholeCallOfPairs(WholeCall):
-    """The same with ("pairs", steps, steps between, least), and with values, also raw ones."""
-
-    def _step(self, step: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
-        if step[0] == "pairs":
-            return self._pairs(step, buf, pos, final, names)
-        if step[0] == "raw":
-            return _raw(step[1], buf, pos, final)
-        if step[0] != "value":
-            return super()._step(step, buf, pos, final, names)
-        end = _nested(buf, pos, final, self.styles, '{["')
-        return _end_of_literal(buf, pos, final, self.styles[0]) if end == NO else end
-
-    def _pairs(self, step: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
-        _, pair, between, least = step
-        count = 0
-        while True:
-            steps = (*between, *pair) if count else pair
-            end = self._row(steps, buf, pos, final, names)
-            if end == MORE:
-                return MORE
-            if end == NO:
-                return pos if count >= least else NO
-            pos, count = end, count + 1
-
-
-def _nested(buf: str, pos: int, final: bool, styles: tuple[Style, ...], opened: str) -> int:
-    """Return the end of a value that one of these tokens opens."""
-    top = styles[0]
-    if pos == len(buf):
-        return MORE
-    if top.tokens.get(top.token.match(buf, pos).group(), "-") not in opened:
-        return NO
-    reader = Reader((top, styles[1], styles[2]))
-    end = reader.read(buf, pos, final)
-    if reader.repair:
-        return NO
-    if reader.want:
-        return MORE
-    return NO if styles[2].is_json and json_end(buf, pos) != end else end
-
-
-def _end_of_literal(buf: str, pos: int, final: bool, style: Style) -> int:
-    """Return the end of a number or a word for true, false or null, by its own syntax."""
-    word = LITERAL_WORD.match(buf, pos).end()
-    if word == len(buf) and not final:
-        return MORE if word - pos < LONGEST_TEXT else NO
-    match = style.literal.match(buf, pos)
-    return word if match is not None and match.end() == word > pos else NO
-
-
-def _raw(pattern: Pattern, buf: str, pos: int, final: bool) -> int:
-    """Return the end of a raw value in a line; more of the line may show that it ends earlier."""
-    match, rest = pattern.match(buf, pos), buf[pos : pos + LONGEST_TEXT]
-    undecided = not final and "\n" not in rest and len(rest) < LONGEST_TEXT
-    return MORE if undecided else match.end() if match else NO
-
-
-def _text(step: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
-    kind, pattern, text = step
-    match = pattern.match(buf, pos)
-    rest = buf[pos : pos + LONGEST_TEXT]
-    if kind == "line":
-        # After a line's end, three characters show whether a fence follows.
-        if not final and len(rest) < text and (match is None or len(rest.partition("\n")[2].lstrip()) < 3):
-            return MORE
-        return NO if match is None else int(match.end())
-    of_tool = kind == "tool" or (kind == "name" and names)
-    if match is not None:
-        return NO if of_tool and match.group() not in names else int(match.end())
-    if kind != "text":
-        part = (KEY_PART if kind == "key" else NAME_PART).match(rest).group()
-        if of_tool and not any(name.startswith(part) or part.startswith(name) for name in names):
-            return NO
-        # The text after the slot may begin with characters that the slot may have.
-        ends: tuple[int, ...] = tuple(range(len(part), -1, -1))
-    else:
-        ends = (0,)
-    may_continue = any(text.startswith("".join(rest[end:].split())) for end in ends)
-    return MORE if may_continue and len(rest) < LONGEST_TEXT else NO
-
-
 PENDING_LIMIT = 1024  # more pending text than this is examined again only after it has doubled
 MOST_DIAGNOSTICS = 1000  # of one answer
 TEXT_AFTER_FINISH = "text_after_finish"
@@ -1759,7 +1648,6 @@ def at_line_start(text: str, before: bool) -> bool:
 class Stream(Copyable):
     TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
     ANCHORS: ClassVar[Sequence[str]] = ()
-    BARE_CALL: ClassVar[Any] = None  # a call without its opener counts only before content, and as a whole
     MARKER_LIKE: ClassVar[Any] = None  # what is like a marker
     SPACE: ClassVar[str] = ""  # alternatives of the white space before the content, with SPACE_SEPARATOR between
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
@@ -2079,6 +1967,7 @@ class TurnStates(Stream):
     AFTER_TURN: ClassVar[Scanner] = NO_MARKERS  # a call directly after the end of the turn is one of its calls
     REASONING_AGAIN: ClassVar[Scanner] = NO_MARKERS  # what opens it, where it has just been opened
     IN_REASONING: ClassVar[Scanner] = NO_MARKERS
+    IN_CONTENT: ClassVar[Scanner] = NO_MARKERS
     _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
     _ends_inside = False  # the output was found to end inside a part
     _lacks_section = False  # the section of the last call is missing
@@ -2103,8 +1992,6 @@ class TurnStates(Stream):
         """Do the same as `_until`, but accept openers of these kinds before any text of reasoning or content."""
         if self._only_space_so_far:
             comes = self._next(self.BEFORE_CONTENT)
-            if comes == "bare":
-                comes = self._opens_bare_call()
             if comes is None or comes in first:
                 return comes or ""
         return self._until(marks, kind)
@@ -2179,25 +2066,6 @@ class TurnStates(Stream):
                 outer = mark if outer is None or mark.start >= outer.end else outer
             mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of one that doesn't count here
         return mark
-
-    def _end_of_call(self, call: Any, start: int) -> int:
-        """Return where a whole call that begins here ends, or NO, or MORE."""
-        end: int = call.end_of_call(self._buf, start, self._final, self._tools)
-        if end == MORE:  # a long one is read again only after it has grown by half
-            self._wanted = max(0, len(self._buf) - start - LONGEST_TEXT) >> 1
-        return end
-
-    def _opens_bare_call(self) -> str | None:
-        """Return the mark's kind if a whole call of a known tool follows, "" if none does; None while that is
-        undecided."""
-        if not (self._calls_on and self._tools):
-            return ""
-        end = self._end_of_call(self.BARE_CALL, self._mark.start)
-        if end == MORE:
-            return None
-        if end >= 0:
-            self._note("call_not_opened", "a call without its opener")
-        return "bare" if end >= 0 else ""
 
     def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
         """Return the mark as the end of reasoning that is never closed: a closer in another spelling, an opener of
@@ -2546,7 +2414,6 @@ CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 class Machine(Slots):
     __slots__ = ATTRIBUTES.split()
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
-    LONE_OPENERS: ClassVar[Sequence[str]] = ()  # openers whose section is missing: they count at a line's start only
     SHORT_OPENERS: ClassVar[Sequence[str]] = ()  # what opens only calls of tools that are known
     # Slots of a call: the kind, what ends it, and characters that do; a plain word up to the text's end or to an
     # unambiguous marker, and the white space after each of these (None for markers that don't belong to the slot).
@@ -2721,7 +2588,7 @@ class Machine(Slots):
         """Try to read the text after _skip characters of opener as a call; if it isn't one, it is text of this kind."""
         self._state_before_call = type(self)._content if self._state == type(self)._after_call else self._state
         self._kind_before_call = kind
-        self._lacks_section = self._mark.kind in ("whole", "bare")
+        self._lacks_section = self._mark.kind == "whole"
         self._is_opened_twice = False
         self._state = type(self)._call
         return True
@@ -2782,14 +2649,99 @@ class Machine(Slots):
             if cut and buf[at:].rstrip() != FENCE_END:
                 self._drop_truncated_call()
                 return None
-        if self._lacks_section and kind == "call":
-            # Without its section, this call doesn't count where the last one didn't.
-            return "" if buf[self._mark.start : self._mark.end] in self.LONE_OPENERS else kind
         return kind
 
     def _is_short(self) -> bool:
         """Does the opener lack its last words, so that only a tool's name makes a call?"""
         return "".join(self._buf[self._pos : self._pos + self._skip].split()) in self.SHORT_OPENERS
+
+
+ID_KEYS = ("id", "call_id", "tool_call_id")
+FIRST_OF_CALLS = Pattern(r"\s*(?:[,;]\s*)?(?=[\w{\[`<])")
+# A fence, a backtick or a tag around calls; and a text that may become one.
+AROUND_CALLS = Pattern(r"(?:(```)[\w-]{0,16}\s{1,16}|(`)|<([\w:-]{1,64})>\s{0,16})?")
+PART_OF_AROUND = Pattern(r"(?:`{1,3}[\w-]{0,16}|<[\w:-]{0,64}>?)\s{0,16}\Z")
+# How calls begin: a name, or an object with a key and a value.
+HEAD_OF_CALL = Pattern(
+    rf"\[?\s{{0,16}}([{NAME_CHARACTERS}]{{1,64}})(\()?|[\[\s]{{0,16}}"
+    r"""(?:\{\s{0,64}(?:["'](\w{0,64})(?:["']\s{0,16}(?::\s{0,16}(?:["']([\w.:/-]{0,64})(["'])?)?)?)?)?)?"""
+)
+
+
+def unopened_calls(
+    buf: str, pos: int, final: bool, tools: Parameters, marks: Scanner, breaks: Scanner
+) -> tuple[list[tuple[str, str, str | None]], int] | None:
+    """Return the calls that begin here, with their ids, and where they end; [] if none do.  None: more input is needed.
+    `marks` open other parts; `breaks` may follow in the same line."""
+    first = FIRST_OF_CALLS.match(buf, pos)
+    start = pos if first is None else first.end()
+    if first is None or marks.match_at(buf, start) is not None or (not final and marks.prefix_of(buf, start)):
+        return [], pos
+    around = AROUND_CALLS.match(buf, start)
+    at, closing = around.end(), around[1] or around[2] or (f"</{around[3]}>" if around[3] else "")
+    end = None if PART_OF_AROUND.match(buf, start) else _end_of_calls(buf, at, final, tools, closing, breaks)
+    over = None if end is None or not end else _over(buf, end + len(closing), final, closing, breaks)
+    if end is None or over is None:
+        return ([], pos) if final or end == 0 else None
+    doubts = Doubts(tools, True)
+    found = [
+        _whole_call(one, tools) for value in values_in(buf[at:end], doubts) for one in values_within(value, doubts)
+    ]
+    calls = [call for call in found if call is not None and (call[1] != "{}" or buf[at] in "[{")]
+    is_whole = over and calls and len(calls) == len(found) and not (doubts.is_guessed or doubts.is_repaired)
+    return (calls, end + len(closing)) if is_whole else ([], pos)
+
+
+def _end_of_calls(buf: str, pos: int, final: bool, tools: Parameters, closing: str, breaks: Scanner) -> int | None:
+    """Return where a text ends that begins like calls of tools; 0 if none does, None if more input is needed."""
+    head = HEAD_OF_CALL.match(buf, pos)
+    name, called, key, value, ended = head.groups()
+    if (key in NAME_KEYS and value is not None) or not key:
+        word = value or name or ""
+        if (ended or called) and word not in tools:
+            return 0
+        if not (ended or called):
+            return None if head.end() == len(buf) and any(tool.startswith(word) for tool in tools) else 0
+    elif head.end() == len(buf):
+        return None
+    elif key not in (*NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS):
+        return 0
+    if closing:
+        end = buf.find(closing, pos)
+        return end if end >= 0 else None
+    if name:  # in a line
+        ends = [mark.start for mark in (breaks.find(buf, pos),) if mark is not None]
+        line = buf.find("\n", pos)
+        return min([*ends, *[line] * (line >= 0)], default=len(buf) if final else None)
+    reader = Reader(any_styles())
+    end = reader.read(buf, pos, final)
+    return 0 if reader.repair else None if reader.want else end
+
+
+def _over(buf: str, end: int, final: bool, closing: str, breaks: Scanner) -> bool | None:
+    """Return whether nothing follows calls in their line; None if more input is needed."""
+    at = next_char(buf, end)
+    if "\n" in buf[end:at] and closing != FENCE_END:  # what follows a fence shows whether it is an example
+        return True
+    if at == len(buf) or breaks.match_at(buf, at) is not None:
+        return True if final or at < len(buf) else None
+    if not final and breaks.prefix_of(buf, at):
+        return None
+    return buf[at] in ",;" and not closing
+
+
+def _whole_call(value: Any, tools: Parameters) -> tuple[str, str, str | None] | None:
+    """Return the call that an object is, with its id, if it has a name, arguments of the schema, and nothing else."""
+    inner = innermost(value)
+    if inner is None or not inner.keys() <= {*NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS}:
+        return None
+    names, given = ([inner[key] for key in keys if key in inner] for keys in (NAME_KEYS, ARGUMENT_KEYS))
+    if len(names) != 1 or len(given) != 1 or not isinstance(given[0], dict) or not isinstance(names[0], str):
+        return None
+    keys = keys_allowed(tools.get(names[0]))
+    ids = [one[key] for one in (inner, value) for key in ID_KEYS if isinstance(one.get(key), str)]
+    is_call = names[0] in tools and (keys is None or keys.issuperset(given[0]))
+    return (names[0], json.dumps(given[0], ensure_ascii=False), ids[0] if ids else None) if is_call else None
 
 
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "final_end")
@@ -2888,6 +2840,25 @@ class Repairs(Machine):
         self._note("other_form_of_calls", "calls that are not written as the template does")
         self._pos = end
         for name, arguments in found:
+            self._open_call(name, None)
+            self._close_call(arguments)
+        return True
+
+    def _unopened_calls(self) -> bool | None:
+        """Read calls before any content that no marker opens; return None if there are none, False if more input is
+        needed."""
+        if not (self._only_space_so_far and self._tools and self._calls_on):
+            return None
+        buf = self._buf
+        found = unopened_calls(buf, self._pos, self._final, self._tools, self.IN_CONTENT, self.BREAKS)
+        if found is None:
+            self._wanted = max(0, len(buf) - self._pos - NAME_LIMIT) >> 1  # a long text is read again once it has grown
+            return False
+        if not found[0]:
+            return None
+        self._note("call_not_opened", "a call without its opener")
+        self._lacks_section, self._pos = True, found[1]
+        for name, arguments, call_id in found[0]:
             self._open_call(name, None)
             self._close_call(arguments)
         return True
@@ -3260,8 +3231,8 @@ class StreamParser(Pairs):
         ), near=r"<(?=[\t\n\r \-._\|▁｜]|\Z)|`(?=[`]|\Z)", width=224,
     )
     BEFORE_CONTENT = Scanner(
-        ("reasoning", "<.mind.>", "", "", 0), ("reasoning", "\x00<.mind.>", "", "", 6), ("bare", "[", "", "", 0),
-        find=r"<(?:(\.mind\.>)|({}\.{}(?ai:minds?){}\.{}>))|\[()", near=r"<(?=[\t\n\r \-._\|▁｜]|\Z)|\[", width=105,
+        ("reasoning", "<.mind.>", "", "", 0), ("reasoning", "\x00<.mind.>", "", "", 6),
+        find=r"<(?:(\.mind\.>)|({}\.{}(?ai:minds?){}\.{}>))", near=r"<(?=[\t\n\r \-._\|▁｜]|\Z)", width=105,
     )
     REASONING_AGAIN = Scanner(("reasoning", "<.mind.>", "", "", 0), find=r"<(\.mind\.>)", near=r"<(?=[.]|\Z)", width=9)
     OPENERS = ("<.code.> [ <.code.> [", "<.code.> [")
@@ -3274,27 +3245,6 @@ class StreamParser(Pairs):
     )
     HEADER_PARTS = ("(",)
     HEADER_TEXTS = Pattern("(?:\\[\\w{1,32}\\]|\\(|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
-    BARE_CALL = WholeCallOfPairs(
-        ("text", Pattern("\\["), "["),
-        ("tool", Pattern("(?!\\d)[\\w.:/-]{1,64}?(?=\\()"), "("),
-        ("text", Pattern("\\("), "("),
-        (
-            "pairs",
-            (("key", Pattern("[^\\s=:,(){}\\[\\]]{1,64}?(?==)"), "="), ("text", Pattern("="), "="), ("value",)),
-            (("text", Pattern(",\\s{0,16}"), ","),),
-            0,
-        ),
-        ("text", Pattern("\\)"), ")"),
-        (
-            "line",
-            Pattern(
-                "\\s{0,16}[,;]|(?:\\s{0,16}[\\]}])?(?:[^\\S\\n]{0,16}(?:\\n(?!\\s{0,16}```)|\\Z)|\\s{0,16}\\]\\s{0,64}<\\./code\\.>|\\s{0,16}<\\./code\\.>|\\s{0,16}<\\.code\\.>\\s{0,64}\\[|\\s{0,16}<\\.assistant\\.>)"
-            ),
-            64,
-        ),
-        styles=(STYLE, STYLE, STYLE),
-    )
-    LONE_OPENERS = ("[",)
     SHORT_OPENERS = ("<.code.>",)
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
@@ -3384,11 +3334,14 @@ class StreamParser(Pairs):
 
     def _content(self) -> bool:
         # content = (text | "<./.>")* ("<.mind.>" reasoning | "<.code.>[" call)?
-        # What opens reasoning or bare is text once content has begun.
-        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning", "bare"))
+        unopened = self._unopened_calls()
+        if unopened is not None:
+            return unopened
+        # What opens reasoning is text once content has begun.
+        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
         if kind == "reasoning":
             return self._open_reasoning()
-        if kind in ("call", "bare"):
+        if kind == "call":
             return self._try_call("content") if self._calls_on else self._keep_as_text("content")
         if kind == "end":
             return self._end_turn()

@@ -103,6 +103,7 @@ class Pattern:
 
 
 PART_OF_LONGER, BEGINS_LONGER, SPELLED_OTHERWISE = 1, 2, 4  # what is known about a marker, added up
+NOTHING = "(?!)"
 # What stands in a scanner's pattern for white space inside of a marker, and, in another spelling, around its words.
 SHORTENED = ((" ", r"\s{0,64}"), ("{}", r"[\s|｜]{0,4}"), ("{-}", r"[\s_▁|｜-]{0,64}"))
 
@@ -181,6 +182,9 @@ class Scanner:
         while at > pos and buf[at - 1 : start] in self.leads:
             at -= 1
         return at
+
+
+NO_MARKERS = Scanner(find=NOTHING, near=NOTHING, width=1)
 
 
 @lru_cache(maxsize=1024)

@@ -51,12 +51,12 @@ def section_section(form: FormPatterns, *, parallel: bool) -> Section:
         "(gap call_separator)?" if apart else "",
     ]
     opened = "(call_open gap call / call_open_for_short gap call_for_known__)"
-    apart_rule = [rule("further_calls", sequence(*further))] if calls.bare else []
+    is_shared = calls.may_lack_openers and bool(form.known)
     return Section(
         "Tool calls.",
         (
-            rule("tool_calls", sequence(opened, *(["further_calls"] if calls.bare else further))),
-            *apart_rule,
+            rule("tool_calls", sequence(opened, *(["further_calls"] if is_shared else further))),
+            rule("further_calls", *([sequence(*further)] if is_shared else [])),
             *form.leaves("call_open", "call_open_for_short", "call_next_for_short", "call_next"),
             # A piece of a closer may be all that the output has of the whole closer.
             rule("between_calls", f"(gap !trailing_for_whole ({' / '.join(skipped)}) / left_bracket)*"),

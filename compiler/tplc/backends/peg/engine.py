@@ -276,6 +276,7 @@ def externals(ir: TemplateIR, tools: ToolList | None) -> dict[str, External]:
     found: dict[str, External] = {"loose_value": readers.value if calls.pairs is None else readers.followed}
     found |= {"loose_call": readers.named_object, "nameless_object": readers.nameless_object}
     found |= {"cut_object": readers.cut_object, "other_calls": readers.other_calls}
+    found["other_calls_for_unopened"] = readers.unopened
     escapes = Escapes(dict(calls.replaced))
     replaced = calls.pairs.replaced if calls.pairs is not None else ()
     names = sorted((name for name in readers.tools if name.strip()), key=lambda name: (-len(name), name))

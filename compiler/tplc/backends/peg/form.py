@@ -113,7 +113,7 @@ class FormPatterns:
         calls = self.calls
         # What opens a call that is an object, or whose id begins with a word, opens nothing without that.
         first = calls.object_open if calls.fields and not calls.shape.slots else calls.shape.id_prefix
-        first = first if kinds[0] in (*OPENS, "ordinary", "bare") else ""
+        first = first if kinds[0] in (*OPENS, "ordinary") else ""
         lexemes = self.states.get(state, NO_LEXEMES)
         return of_kinds(lexemes, kinds, first=first, only=only, lead=lead, trail=trail, at_lines=at_lines)
 
@@ -345,7 +345,7 @@ def _of_calls(form: FormPatterns) -> dict[str, str]:
         "call_next": opens("after_call", are_short=False),
         "call_open_for_short": opens("content", are_short=True),
         "call_next_for_short": opens("after_call", are_short=True),
-        "call_open_for_ordinary": form.of("content", "ordinary") or form.of("before_content", "bare"),
+        "call_open_for_ordinary": form.of("content", "ordinary"),
         "call_close": either([_closer_with_slot(form), closes(section=False)]),
         "section_close": closes(section=True),
         # White space after a separator that opens calls may be content.

@@ -133,7 +133,8 @@ class PairRules:
     def frame_rules(self) -> list[Rule]:
         """Return the rules of the text around and between the pairs."""
         between = self.values.cores_of("skip")
-        rules = [rule("argument_gap", leaf(rf"(?:\s++|{between})*+" if between else r"\s*+"))]
+        skipped = f"(?!{self.values.cores_of('pair')}){between}" if self.values.pairs_begin_like_skipped else between
+        rules = [rule("argument_gap", leaf(rf"(?:\s++|{skipped})*+" if between else r"\s*+"))]
         rules += [rule("argument_rest", leaf(rf"(?:\s*+(?:{between}))*+"))] if between else []
         if self.opened:
             rules.append(rule("arguments_open", leaf(r"\s*+" + self.core(self.pairs.start))))

@@ -53,6 +53,12 @@ class RawValues:
         """Return the pattern of the markers of these kinds between pairs."""
         return group(either([one.find for one in self.lexemes.all if one.kind in kinds]))
 
+    @property
+    def pairs_begin_like_skipped(self) -> bool:
+        """Return whether the opener of a pair begins with a text that is skipped between pairs: `, "` with a comma."""
+        opens = tuple(one.core for one in self.lexemes.all if one.kind == "pair")
+        return any(text.startswith(one.core) for one in self.lexemes.all if one.kind == "skip" for text in opens)
+
     def ends_by(self, keys: Sequence[str]) -> bool:
         """Return whether the keys of a tool distinguish what ends a value from text of it."""
         return bool(keys) and (self.guessed or bool(self.pairs.next_pair and len(keys) <= MOST_KEYS))

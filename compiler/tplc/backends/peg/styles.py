@@ -38,8 +38,9 @@ def spelled_of(acceptor: Acceptor) -> OtherSpelling:
     )
     if calls is None:
         return spelled
-    after = next((state.lexemes for state in states(acceptor) if state.name == "after_call"), lexemes_of(()))
-    spelled.breaks, spelled.after_call = scanner(lexemes_of([("mark", calls.breaks)])), scanner(after)
+    found = {state.name: scanner(state.lexemes) for state in states(acceptor)}
+    spelled.breaks, spelled.after_call = scanner(lexemes_of([("mark", calls.breaks)])), found["after_call"]
+    spelled.in_content = found["content"]
     spelled.is_distinct = not calls.at_lines
     spelled.fields = dict((*calls.fields, *calls.wrapped))
     spelled.closers, spelled.header_texts = calls.distinctive_closers, Pattern(calls.header_pattern)

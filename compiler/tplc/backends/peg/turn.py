@@ -68,19 +68,19 @@ def _calls_first(form: FormPatterns) -> str:
 def _before_content(form: FormPatterns) -> str:
     """Return what counts before content begins only."""
     calls, more = _calls_first(form), bool(form["reasoning_open_first"] or form["content_open_first"])
-    opened = f"(reasoning_for_start / {calls} / content_open_for_start {calls})"
+    opened = f"(reasoning_for_start / {calls} / tool_calls_for_unopened / content_open_for_start {calls})"
     return f"{opened}{'*' if more else '?'} content_open_for_start?"
 
 
 def _parts(form: FormPatterns) -> list[str]:
     """Return markers, with what may follow each of them where some count before content only; then text."""
-    calls = f"{_calls_first(form)}?"
+    calls, unopened = f"{_calls_first(form)}?", f"({_calls_first(form)} / tool_calls_for_unopened)?"
     after = _before_content(form) if form["reasoning_open_first"] or form["content_open_first"] else ""
     parts = []
     for name in _markers(form):
-        follows = calls if name in ("content_open", "stray_closer") else after or calls
+        follows = calls if name in ("content_open", "stray_closer") else after or unopened
         if name == "tool_calls":
-            follows = f"(failed_call / {after})" if after else f"failed_call? {calls}"
+            follows = f"(failed_call / {after})" if after else f"failed_call? {unopened}"
         parts.append(name if name == "turn_over" else f"{name} {follows}")
     talk = ["failed_call_text" if form.has_failed_call_text else "content_for_opener"]
     ends = [name if not after else f"{name} {after}" for name in ("trailing_for_opener", "cut_marker")]

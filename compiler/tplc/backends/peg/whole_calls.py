@@ -59,16 +59,16 @@ def line_rules(form: FormPatterns) -> Iterator[Rule]:
         indent = "content_for_indent" if may_be_indented(form) else ""
         yield rule("call_line_for_ordinary", sequence("line_start", indent, "&whole_call tool_calls_for_ordinary"))
         yield LINE_START
-    if form.calls.ordinary or form.calls.bare:
         yield from form.leaves("call_open_for_ordinary")
         first = SPACE if may_be_indented(form) else r"(?:\s*\n)?"
         yield rule("tool_calls_first_for_ordinary", f"{leaf(first)} &whole_call tool_calls_for_ordinary")
         closed = "between_calls" if form.named("section_close", "call_close", "call_separator") else ""
-        one = "call_open_for_ordinary gap call"
-        further = (
-            "further_calls" if form.calls.bare else sequence(closed, f"(gap &whole_call {sequence(one, closed)})*")
-        )
-        yield rule("tool_calls_for_ordinary", sequence(one, further))
+        one = sequence("call_open_for_ordinary gap call", closed)
+        yield rule("tool_calls_for_ordinary", sequence(one, f"(gap &whole_call {one})*"))
+    if form.calls.may_lack_openers and form.known:
+        yield rule("tool_calls_for_unopened", "call_for_unopened further_calls")
+        yield rule("call_for_unopened", 'other_calls_for_unopened ""')
+        yield form.external("other_calls_for_unopened")
     if form.inline:
         starts = f"&{leaf(either(inline_starts(form)))}"
         spaced = any(_inline_openers(form).values())
@@ -78,7 +78,7 @@ def line_rules(form: FormPatterns) -> Iterator[Rule]:
 
 def whole_call(form: FormPatterns) -> list[Rule]:
     """Return the call, exactly as the template writes it."""
-    if not (form.calls.ordinary or form.calls.bare or form.inline):
+    if not (form.calls.ordinary or form.inline):
         return []
     return [rule("whole_call", sequence(*_steps(form.calls.whole, form)))]
 
@@ -95,9 +95,7 @@ def _steps(steps: Sequence[CallStep], form: FormPatterns) -> list[str]:
             pair, between = (_steps(row, form) for row in (step.pair, step.between))
             pairs = sequence(*pair, f"({sequence(*between, *pair)})*")
             found.append(pairs if step.least else f"({pairs})?")
-        elif step.kind == "tool" and not form.known:
-            found.append(leaf("(?!)"))
-        elif step.kind in ("name", "tool") and form.known:
+        elif step.kind == "name" and form.known:
             ahead = step.pattern[step.pattern.index("(?=", 1) :]
             names = [exact(tool.name) for tool in form.known.tools if re.fullmatch(NAME, tool.name)]
             found.append(leaf(f"(?:{either(names) or '(?!)'}){ahead}"))

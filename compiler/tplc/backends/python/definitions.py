@@ -16,7 +16,7 @@ from importlib import resources
 from tplc.backends.python.fold import conditions, flags_in, fold_lines
 from tplc.backends.python.nodes import defined_names, walk
 
-_TRUE_OBJECTS = ("Pattern", "Scanner", "ExpectedText", "Escapes", "LookaheadEnd", "WholeCall", "WholeCallOfPairs")
+_TRUE_OBJECTS = ("Pattern", "Scanner", "ExpectedText", "Escapes", "LookaheadEnd", "WholeCall")
 Import = tuple[str, str]  # module and name; the name is "" for `import module`
 
 

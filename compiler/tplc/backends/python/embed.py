@@ -52,6 +52,7 @@ FILES = (
     "turn",
     "slots",
     "machine",
+    "unopened",
     "repairs",
     "objects",
     "callobjects",

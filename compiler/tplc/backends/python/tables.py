@@ -254,8 +254,8 @@ def _of_calls(calls: CallForm, facts: Acceptor, scanners: Scanners) -> list[str]
         lines += _of_names(calls)
         lines += _header_texts(calls) if "other_forms" in facts.tolerances else []
     if calls.whole:
-        lines += assignment("BARE_CALL" if calls.bare else "WHOLE_CALL", _whole(calls), INDENT)
-    lone = [text.strip() for text in (*calls.ordinary, *calls.bare)]
+        lines += assignment("WHOLE_CALL", _whole(calls), INDENT)
+    lone = [text.strip() for text in calls.ordinary]
     lines += [f"    LONE_OPENERS = {texts(lone)}"] * bool(lone)
     if calls.unwrapped is not None and calls.last:
         lines.append(f"    UNWRAPPED = {texts(calls.unwrapped[1:])}")
@@ -282,6 +282,7 @@ def _of_calls(calls: CallForm, facts: Acceptor, scanners: Scanners) -> list[str]
             "MAY_BE_EMPTY": bool(calls.bare_call),
             "ENDS_TURN": calls.is_closed and calls.ends_turn,
             "REREADS_CALLS": "other_forms" in facts.tolerances,
+            "UNOPENED_CALLS": calls.may_lack_openers,
             "CORRECTS_TOOL_NAMES": "tool_names" in facts.tolerances,
             "CALLS_HAVE_INDEX": any(
                 slot.kind in NUMBERS for slot in (*calls.header, *(calls.tail[1] if calls.tail else ()))
@@ -303,9 +304,7 @@ def _whole(calls: CallForm) -> Expression:
     """Return a call as the template writes it."""
     named = _named_styles(calls)
     styles = f"styles=({', '.join(named[style] for style in calls.styles or ())})" if named else ""
-    kinds = {step.kind for step in calls.whole}
-    reader = "WholeCallOfPairs" if kinds & {"pairs", "value", "raw"} else "WholeCall"
-    return called(reader, [*map(_step_of, calls.whole), *([styles] if styles else [])])
+    return called("WholeCall", [*map(_step_of, calls.whole), *([styles] if styles else [])])
 
 
 def _step_of(step: CallStep) -> Expression:

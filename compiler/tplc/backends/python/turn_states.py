@@ -53,6 +53,11 @@ SCANNERS: Mapping[StateName, str] = {
 MAY_BE_TEXT = ("stray", "empty", "reasoning", "reasoning_end")
 
 
+_UNOPENED_CALLS = (
+    "        unopened = self._unopened_calls()",
+    "        if unopened is not None:",
+    "            return unopened",
+)
 _REASONING_AGAIN = (
     "        again = self._reasoning_again()",
     "        if again is not False:",
@@ -91,6 +96,8 @@ def state_methods(facts: Acceptor, of_state: Mapping[StateName, TurnState], rule
 def _method(state: TurnState, facts: Acceptor, rule: str, before: TurnState | None) -> list[str]:
     """Return the method of a state.  `before` is the state before any content, if more markers count there."""
     lines = ["", f"    def {METHODS[state.name]}(self) -> bool:", f"        # {rule}"]
+    if state.name == "content" and facts.calls is not None and facts.calls.may_lack_openers:
+        lines += _UNOPENED_CALLS
     if state.text is None:
         lines += [f"        kind = self._next(self.{SCANNERS[state.name]})", "        if kind is None:"]
         lines += ["            return False"]
@@ -100,13 +107,12 @@ def _method(state: TurnState, facts: Acceptor, rule: str, before: TurnState | No
         lines.append(f"        kind = self._until(self.{SCANNERS[state.name]}, text)")
     elif before is not None:
         kinds = [kind for kind, _ in state.on]
-        kinds += ["bare"] if state.name == "pending" else []  # the text may be reasoning
         more = [(kind, transition_of(state.name, kind)) for kind, _ in before.kinds if kind not in kinds]
         state = replace(state, on=(*state.on, *more))
         lines += _until_or_first(state, facts)
     else:
         lines.append(f"        kind = self._until(self.{SCANNERS[state.name]}, {literal(str(state.text))})")
-    whole = facts.calls is not None and bool(facts.calls.whole and not facts.calls.bare)
+    whole = facts.calls is not None and bool(facts.calls.whole)
     for does, kinds in _branches(state, whole=whole).items():
         lines += [f"        if kind {_is_kind(kinds)}:", *(f"            {line}" for line in does)]
     if state.text is None:
@@ -173,7 +179,6 @@ def _is_kind(kinds: Sequence[str]) -> str:
 def _until_or_first(state: TurnState, facts: Acceptor) -> list[str]:
     starts = (("reasoning", facts.reasoning_starts), ("content", facts.content_starts))
     first = [kind for kind, markers in starts if texts_at(markers, "before content")] or ["reasoning"]
-    first += ["bare"] * any(kind == "bare" for kind, _ in state.on)
     given = f"self.{SCANNERS[state.name]}, {literal(str(state.text))}, {texts(first)}"
     return [
         f"        # What opens {' or '.join(first)} is text once content has begun.",

@@ -1,0 +1,122 @@
+r"""Read calls of known tools that no marker of the format opens, before any content.
+
+    unopened_calls('{"name": "f", "arguments": {"a": 1}}', …)         →  [("f", '{"a": 1}', None)], 36
+    unopened_calls('<tools>{"name": "f", "input": {}}</tools>\n', …)  →  [("f", "{}", None)], 44
+    unopened_calls("[f(a=1), g(b=2)] are calls.", …)                  →  [], 0: text follows in the same line
+
+Such a text counts as a whole only: nothing in it may be repaired, or lost.
+"""
+
+from __future__ import annotations
+
+import json
+
+from .pattern import NAME_CHARACTERS, Pattern
+from .schema import keys_allowed
+from .second import (
+    ARGUMENT_KEYS,
+    FENCE_END,
+    NAME_KEYS,
+    OTHER_KEYS,
+    Doubts,
+    any_styles,
+    innermost,
+    values_in,
+    values_within,
+)
+from .turn import next_char
+from .values import Reader
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .scanner import Scanner
+    from .schema import Parameters
+
+ID_KEYS = ("id", "call_id", "tool_call_id")
+FIRST_OF_CALLS = Pattern(r"\s*(?:[,;]\s*)?(?=[\w{\[`<])")
+# A fence, a backtick or a tag around calls; and a text that may become one.
+AROUND_CALLS = Pattern(r"(?:(```)[\w-]{0,16}\s{1,16}|(`)|<([\w:-]{1,64})>\s{0,16})?")
+PART_OF_AROUND = Pattern(r"(?:`{1,3}[\w-]{0,16}|<[\w:-]{0,64}>?)\s{0,16}\Z")
+# How calls begin: a name, or an object with a key and a value.
+HEAD_OF_CALL = Pattern(
+    rf"\[?\s{{0,16}}([{NAME_CHARACTERS}]{{1,64}})(\()?|[\[\s]{{0,16}}"
+    r"""(?:\{\s{0,64}(?:["'](\w{0,64})(?:["']\s{0,16}(?::\s{0,16}(?:["']([\w.:/-]{0,64})(["'])?)?)?)?)?)?"""
+)
+
+
+def unopened_calls(
+    buf: str, pos: int, final: bool, tools: Parameters, marks: Scanner, breaks: Scanner
+) -> tuple[list[tuple[str, str, str | None]], int] | None:
+    """Return the calls that begin here, with their ids, and where they end; [] if none do.  None: more input is needed.
+    `marks` open other parts; `breaks` may follow in the same line."""
+    first = FIRST_OF_CALLS.match(buf, pos)
+    start = pos if first is None else first.end()
+    if first is None or marks.match_at(buf, start) is not None or (not final and marks.prefix_of(buf, start)):
+        return [], pos
+    around = AROUND_CALLS.match(buf, start)
+    at, closing = around.end(), around[1] or around[2] or (f"</{around[3]}>" if around[3] else "")
+    end = None if PART_OF_AROUND.match(buf, start) else _end_of_calls(buf, at, final, tools, closing, breaks)
+    over = None if end is None or not end else _over(buf, end + len(closing), final, closing, breaks)
+    if end is None or over is None:
+        return ([], pos) if final or end == 0 else None
+    doubts = Doubts(tools, True)
+    found = [
+        _whole_call(one, tools) for value in values_in(buf[at:end], doubts) for one in values_within(value, doubts)
+    ]
+    calls = [call for call in found if call is not None and (call[1] != "{}" or buf[at] in "[{")]
+    is_whole = over and calls and len(calls) == len(found) and not (doubts.is_guessed or doubts.is_repaired)
+    return (calls, end + len(closing)) if is_whole else ([], pos)
+
+
+def _end_of_calls(buf: str, pos: int, final: bool, tools: Parameters, closing: str, breaks: Scanner) -> int | None:
+    """Return where a text ends that begins like calls of tools; 0 if none does, None if more input is needed."""
+    head = HEAD_OF_CALL.match(buf, pos)
+    name, called, key, value, ended = head.groups()
+    if (key in NAME_KEYS and value is not None) or not key:
+        word = value or name or ""
+        if (ended or called) and word not in tools:
+            return 0
+        if not (ended or called):
+            return None if head.end() == len(buf) and any(tool.startswith(word) for tool in tools) else 0
+    elif head.end() == len(buf):
+        return None
+    elif key not in (*NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS):
+        return 0
+    if closing:
+        end = buf.find(closing, pos)
+        return end if end >= 0 else None
+    if name:  # in a line
+        ends = [mark.start for mark in (breaks.find(buf, pos),) if mark is not None]
+        line = buf.find("\n", pos)
+        return min([*ends, *[line] * (line >= 0)], default=len(buf) if final else None)
+    reader = Reader(any_styles())
+    end = reader.read(buf, pos, final)
+    return 0 if reader.repair else None if reader.want else end
+
+
+def _over(buf: str, end: int, final: bool, closing: str, breaks: Scanner) -> bool | None:
+    """Return whether nothing follows calls in their line; None if more input is needed."""
+    at = next_char(buf, end)
+    if "\n" in buf[end:at] and closing != FENCE_END:  # what follows a fence shows whether it is an example
+        return True
+    if at == len(buf) or breaks.match_at(buf, at) is not None:
+        return True if final or at < len(buf) else None
+    if not final and breaks.prefix_of(buf, at):
+        return None
+    return buf[at] in ",;" and not closing
+
+
+def _whole_call(value: Any, tools: Parameters) -> tuple[str, str, str | None] | None:
+    """Return the call that an object is, with its id, if it has a name, arguments of the schema, and nothing else."""
+    inner = innermost(value)
+    if inner is None or not inner.keys() <= {*NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS}:
+        return None
+    names, given = ([inner[key] for key in keys if key in inner] for keys in (NAME_KEYS, ARGUMENT_KEYS))
+    if len(names) != 1 or len(given) != 1 or not isinstance(given[0], dict) or not isinstance(names[0], str):
+        return None
+    keys = keys_allowed(tools.get(names[0]))
+    ids = [one[key] for one in (inner, value) for key in ID_KEYS if isinstance(one.get(key), str)]
+    is_call = names[0] in tools and (keys is None or keys.issuperset(given[0]))
+    return (names[0], json.dumps(given[0], ensure_ascii=False), ids[0] if ids else None) if is_call else None
