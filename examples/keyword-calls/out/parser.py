@@ -3235,21 +3235,8 @@ class StreamParser(Pairs):
         ), near=r"<(?=[\t\n\r \-._\|▁｜]|\Z)|`(?=[`]|\Z)", width=224,
     )
     BEFORE_CONTENT = Scanner(
-        ("empty", "<.code.> [ )] <./code.>", "", "", 0), ("empty", "<.code.> [ ] <./code.>", "", "", 0),
-        ("empty", "<.code.> )] <./code.>", "", "", 0), ("call", "<.code.> [ <.code.> [", "", "", 0),
-        ("empty", "<.code.> ] <./code.>", "", "", 0), ("empty", "<.code.> <./code.>", "", "", 0),
-        ("header", "<.assistant.>", "", "", 0), ("call", "<.code.> [", "", "", 2), ("stray", "<./mind.>", "", "", 0),
-        ("reasoning", "<.mind.>", "", "", 0), ("call", "<.code.>", "", "", 2), ("end", "<./.>", "", "\n", 0),
-        ("call", "\x00<.code.>[<.code.>[", "", "", 6), ("call", "\x00<.code.>[", "", "", 6),
-        ("reasoning", "\x00<.mind.>", "", "", 6), ("call", "\x00<.code.>", "", "", 6),
-        ("call", "```\ufdd1 <.code.> [", "", "", 0),
-        find=(
-            r"<(?:(\.code\.> \[ \)\] <\./code\.>)|(\.code\.> \[ \] <\./code\.>)|(\.code\.> \)\] <\./code\.>)|(\.code\."
-            r"> \[ <\.code\.> \[)|(\.code\.> \] <\./code\.>)|(\.code\.> <\./code\.>)|(\.assistant\.>)|(\.code\.> \[)|("
-            r"\./mind\.>)|(\.mind\.>)|(\.code\.>)|(\./\.>)|({}\.{}(?ai:code){}\.{}>{}\[{-}<{}\.{}(?ai:code){}\.{}>{}\["
-            r")|({}\.{}(?ai:codes?){}\.{}>{}\[)|({}\.{}(?ai:minds?){}\.{}>)|({}\.{}(?ai:code){}\.{}>))|`(``[\w-]{0,16}"
-            r" <\.code\.> \[)"
-        ), near=r"<(?=[\t\n\r \-._\|▁｜]|\Z)|`(?=[`]|\Z)", width=224,
+        ("reasoning", "<.mind.>", "", "", 0), ("reasoning", "\x00<.mind.>", "", "", 6),
+        find=r"<(?:(\.mind\.>)|({}\.{}(?ai:minds?){}\.{}>))", near=r"<(?=[\t\n\r \-._\|▁｜]|\Z)", width=105,
     )
     REASONING_AGAIN = Scanner(("reasoning", "<.mind.>", "", "", 0), find=r"<(\.mind\.>)", near=r"<(?=[.]|\Z)", width=9)
     OPENERS = ("<.code.> [ <.code.> [", "<.code.> [")

@@ -3182,16 +3182,8 @@ class StreamParser(CallObjects):
         ), near=r"<(?=[/fm\~]|\Z)|`(?=[`]|\Z)", width=156, leads="\n",
     )
     BEFORE_CONTENT = Scanner(
-        ("header", "<~assistant~>", "", "\n", 0), ("call", "<fn> <fn> {", "\n", "", 0),
-        ("call", "<fn> ```\ufdd1 {", "\n", "", 0), ("empty", "<fn> </fn>", "", "", 0),
-        ("stray", "</musing>", "\n", "\n\n", 0), ("reasoning", "<musing>", "", "\n", 0),
-        ("call", "<fn> [ {", "\n", "", 0), ("call", "<fn> {", "\n", "", 1), ("end", "<~/~>", "", "\n", 0),
-        ("call", "<fn>", "\n", "\n", 2), ("reasoning", "\x00<musing>", "", "\n", 6),
-        ("call", "```\ufdd1 <fn> {", "", "", 0),
-        find=(
-            r"<(?:(~assistant~>)|(fn> <fn> \{)|(fn> ```[\w-]{0,16} \{)|(fn> </fn>)|(/musing>)|(musing>)|(fn> \[ \{)|(f"
-            r"n> \{)|(~/~>)|(fn>)|({}(?ai:musings?){}>))|`(``[\w-]{0,16} <fn> \{)"
-        ), near=r"<(?=[\t\n\r \-/M_fm\|\~▁｜]|\Z)|`(?=[`]|\Z)", width=156, leads="\n",
+        ("reasoning", "<musing>", "", "\n", 0), ("reasoning", "\x00<musing>", "", "\n", 6),
+        find="<(?:(musing>)|({}(?ai:musings?){}>))", near=r"<(?=[\t\n\r \-M_m\|▁｜]|\Z)", width=105,
     )
     REASONING_AGAIN = Scanner(("reasoning", "<musing>", "", "\n", 0), find="<(musing>)", near=r"<(?=[m]|\Z)", width=9)
     OPENERS = ("<fn> <fn> {", "<fn> ```\ufdd1 {", "<fn> [ {", "<fn> {", "<fn>")
