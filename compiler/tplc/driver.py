@@ -361,14 +361,13 @@ def _as_written(
     ir: TemplateIR, tried: tuple[Tried, ...], trial: Callable[[TemplateIR], tuple[TemplateIR, tuple[Tried, ...]]]
 ) -> tuple[TemplateIR, tuple[Tried, ...]]:
     """Return the format with repairs for turns that come back by tolerances only: grammars write what it says."""
-    from tplc.constrained import refused_by_grammars
     from tplc.repair import repairs, with_unwritten
 
     def missed(found: tuple[Tried, ...]) -> int:
         return sum(not one.passed for one in found)
 
     written = with_unwritten(ir, tried)
-    for repair in repairs(ir, written) if missed(written) and refused_by_grammars(ir, tried) else ():
+    for repair in repairs(ir, written) if missed(written) else ():
         other, shown = (ir, tried) if check(repair.ir) else trial(repair.ir)
         if other.verification.verified and missed(with_unwritten(other, shown)) < missed(written):
             return _as_written(other, shown, trial)

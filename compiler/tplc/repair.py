@@ -62,12 +62,12 @@ def repairs(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[Repair]:
 
 
 def with_unwritten(ir: TemplateIR, tried: Sequence[Tried]) -> tuple[Tried, ...]:
-    """Return what was tried; of each shape of turn with calls, one turn has a problem if the format would write it
-    differently, white space between parts apart.  A parser may tolerate the difference, a grammar does not."""
+    """Return what was tried; of each shape of turn with content or calls, one turn has a problem if the format would
+    write it differently, white space between parts apart.  A parser may tolerate the difference, a grammar does not."""
     problems = {}
     for one in _one_of_each_shape(tried):
-        written = _written(ir, one.case)
-        if one.passed and one.case.calls and not _is_alike(in_form(ir, _parts_of(one.case)), one, written):
+        written, parts = _written(ir, one.case), _parts_of(one.case)
+        if one.passed and parts != ("reasoning",) and not _is_alike(in_form(ir, parts), one, written):
             problems[one.case.title] = f"the format writes {quoted(written)}"
     return tuple(replace(one, problem=one.problem or problems.get(one.case.title, "")) for one in tried)
 
@@ -199,6 +199,7 @@ def _forms(ir: TemplateIR, shapes: Sequence[Tried]) -> Iterator[Repair]:
         or (form.parts in inside and _closes_reasoning_after_calls(ir, form))
     ]
     kept += _also_with_content(shapes, [form for form in kept if form.parts in inside], kept)
+    kept += _divided_like_calls(ir, shapes, kept)
     if kept:
         reason = "; ".join(f"{' and '.join(form.parts)}: {form.marker} is {quoted(form.text)}" for form in kept)
         yield Repair(reason, _with_forms(ir, shapes, kept))
@@ -209,6 +210,19 @@ def _also_with_content(shapes: Sequence[Tried], inside: Sequence[Form], known: S
     fails = any(_parts_of(one.case) == PARTS and not one.passed for one in shapes)
     new = fails and all(form.parts != PARTS for form in known)
     return [replace(form, parts=PARTS) for form in inside] if new else []
+
+
+def _divided_like_calls(ir: TemplateIR, shapes: Sequence[Tried], known: Sequence[Form]) -> Iterator[Form]:
+    """Yield forms for content next to calls, which the template never shows, if each call has a header of its own: so
+    has any other part."""
+    header, separator = ir.turn.header.strip(), ir.tools.separator
+    if not header or header not in separator or any({"content", "calls"} <= {*_parts_of(one.case)} for one in shapes):
+        return
+    closer = separator[: separator.index(header) + len(header)]
+    yield Form(("content", "calls"), "content.end", closer)
+    if ir.reasoning.key:
+        yield Form(PARTS, "content.end", closer)
+    yield from (replace(form, parts=PARTS) for form in known if form.parts == ("reasoning", "content"))
 
 
 def _closes_reasoning_after_calls(ir: TemplateIR, form: Form) -> bool:
@@ -234,7 +248,7 @@ def _with_forms(ir: TemplateIR, shapes: Sequence[Tried], forms: Sequence[Form]) 
             ir = replace(ir, turn=replace(ir.turn, ends=(*ir.turn.ends, form.text)))
         others = [old for old in ir.forms if (old.parts, old.marker) != (form.parts, form.marker)]
         ir = replace(ir, forms=(*others, form))
-    return ir
+    return replace(ir, forms=tuple(form for form in ir.forms if form.text != marker_of(ir, form.marker)))
 
 
 def _forms_in(ir: TemplateIR, one: Tried) -> Iterator[Form]:

@@ -1966,12 +1966,15 @@ def _nested(buf: str, pos: int, final: bool, styles: tuple[Style, ...], opened: 
 
 
 def _end_of_literal(buf: str, pos: int, final: bool, style: Style) -> int:
-    """Return the end of a number or a word for true, false or null, by its own syntax."""
+    """Return the end of a number or a word for true, false or null, by its own syntax.
+
+    Punctuation that a number could contain may follow it: the call's next text decides that."""
     word = LITERAL_WORD.match(buf, pos).end()
     if word == len(buf) and not final:
         return MORE if word - pos < LONGEST_TEXT else NO
     match = style.literal.match(buf, pos)
-    return word if match is not None and match.end() == word > pos else NO
+    end = pos if match is None else match.end()
+    return end if end > pos and (end == word or buf[end] in "-+.") else NO
 
 
 def _raw(pattern: Pattern, buf: str, pos: int, final: bool) -> int:
@@ -2649,7 +2652,7 @@ class TurnStates(Stream):
         if self.NAME_OPENS_MESSAGE:
             self._kept = False
         if self.HAS_LINE_MARKERS:
-            self._line_start = self._line_start or only_space or self._mark.kind == "content"
+            self._line_start = True  # what counts at the start of a line counts after a marker, too
         if self.WHOLE_CALL:
             self._last_char = ""
         return True
@@ -3374,7 +3377,7 @@ def _end_of_calls(buf: str, pos: int, final: bool, tools: Parameters, closing: s
             return None if head.end() == len(buf) and any(tool.startswith(word) for tool in tools) else 0
     elif head.end() == len(buf):
         return None
-    elif key not in (*NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS):
+    elif key not in tools and key not in (*NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS):
         return 0
     if closing:
         end = buf.find(closing, pos)
@@ -3403,15 +3406,18 @@ def _over(buf: str, end: int, final: bool, closing: str, breaks: Scanner) -> boo
 def _whole_call(value: Any, tools: Parameters) -> tuple[str, str, str | None] | None:
     """Return the call that an object is, with its id, if it has a name, arguments of the schema, and nothing else."""
     inner = innermost(value)
+    if inner is not None and len(inner) == 1:  # the name may be the key
+        [(key, given)] = inner.items()
+        inner = {"name": key, "arguments": given or None}
     if inner is None or not inner.keys() <= {*NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS}:
         return None
-    names, given = ([inner[key] for key in keys if key in inner] for keys in (NAME_KEYS, ARGUMENT_KEYS))
-    if len(names) != 1 or len(given) != 1 or not isinstance(given[0], dict) or not isinstance(names[0], str):
+    names, found = ([inner[key] for key in keys if key in inner] for keys in (NAME_KEYS, ARGUMENT_KEYS))
+    if len(names) != 1 or len(found) != 1 or not isinstance(found[0], dict) or not isinstance(names[0], str):
         return None
     keys = keys_allowed(tools.get(names[0]))
     ids = [one[key] for one in (inner, value) for key in ID_KEYS if isinstance(one.get(key), str)]
-    is_call = names[0] in tools and (keys is None or keys.issuperset(given[0]))
-    return (names[0], json.dumps(given[0], ensure_ascii=False), ids[0] if ids else None) if is_call else None
+    is_call = names[0] in tools and (keys is None or keys.issuperset(found[0]))
+    return (names[0], json.dumps(found[0], ensure_ascii=False), ids[0] if ids else None) if is_call else None
 
 
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "final_end")
@@ -3474,8 +3480,8 @@ class Repairs(Machine):
                 tool = tool_named(text, self._tools)
                 if tool not in self._tools:  # an index may follow it
                     tool = tool_named(text.rpartition(":")[0], self._tools)
-                other += tool not in self._tools  # one word may come after the name that the template doesn't write
-                if (tool in self._tools and name not in ("", tool)) or other > bool(name):
+                other += tool not in self._tools  # one word may be next to the name that the template doesn't write
+                if (tool in self._tools and name not in ("", tool)) or other > 1:
                     break
                 name = name or tool
             pos = next_char(buf, end)
@@ -3527,6 +3533,7 @@ class Repairs(Machine):
             return False
         if not found[0]:
             return None
+        self._pos = next_char(buf, self._pos)  # the diagnostic is about the call, in any chunking
         self._note("call_not_opened", "a call without its opener")
         self._lacks_section, self._pos = True, found[1]
         for name, arguments, call_id in found[0]:
@@ -5038,7 +5045,7 @@ class GuessedPairs(RawPairs):
         return super()._end_pairs(kind)
 
     def _leave_calls(self, kind: str) -> bool:
-        if self._unclosed and kind and not self._ends_itself:
+        if self._unclosed and kind and not (self._ends_itself or self._lacks_section):
             # Only the closer that is missing would have shown where the last value ends.
             self._note_lost_text("argument_not_closed", "an argument is not closed")
         return super()._leave_calls(kind)

@@ -3,7 +3,7 @@
 # fmt: off
 """Parse the output of a model with the chat template template.jinja into a message with reasoning, content and tool calls.
 
-turn      = (text | "to user:>" text | "to self:>" text "<:more:>" | calls)* "<:over:>" "#top#"
+turn      = (text | "to user:>" text "<:more:><:from assistant" | "to self:>" text "<:more:>" | calls)* "<:over:>" "#top#"
 calls     = "to" call ("<:more:><:from assistant"? "to" call)*
 call      = name ':><run name="' name '">' arguments "</run>"
 arguments = ('<given name="' key '">' value)*
@@ -87,8 +87,8 @@ class StreamParser(RawPairs):
         any_number=True,
     )
     IN_CONTENT = Markers(
-        reasoning=(" to self:>",), content=(" to user:>",), line=(" to ",), end=("<:over:>",), final_end=("#top#",),
-        header=("<:from assistant",), stray=("<:more:>", "<:more:><:from assistant "), respelled=("end",),
+        reasoning=(" to self:>",), content=(" to user:>",), content_end=("<:more:><:from assistant",), line=(" to ",),
+        end=("<:over:>",), final_end=("#top#",), header=("<:from assistant",), stray=("<:more:>",), respelled=("end",),
         any_number=True,
     )
     REASONING_AGAIN = Markers(reasoning=(" to self:>",))
@@ -186,7 +186,7 @@ class StreamParser(RawPairs):
         return kind != ""
 
     def _content(self) -> bool:
-        # content = (text | "to user:>" | "<:over:>")* ("to self:>" reasoning | "to" call)?
+        # content = (text | "to user:>" | "<:more:><:from assistant" | "<:over:>")* ("to self:>" reasoning | "to" call)?
         unopened = self._unopened_calls()
         if unopened is not None:
             return unopened
@@ -195,6 +195,8 @@ class StreamParser(RawPairs):
             return self._open_reasoning()
         if kind == "content":
             return self._drop(False)
+        if kind == "content_end":
+            return self._drop()
         if kind == "line":
             return self._try_call("content") if self._calls_on else self._keep_as_text("content")
         if kind == "end":

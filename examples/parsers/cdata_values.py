@@ -88,12 +88,7 @@ class StreamParser(WrappedValues):
         header=("<-assistant->\n",), stray=("\n</quiet>\n\n",), empty=('<act name="\n</act>',), respelled=("call",),
         any_number=('<act name="',),
     )
-    BEFORE_CONTENT = Markers(
-        reasoning=("<quiet>\n",),
-        call=('\n<act name="', '\n<act name="\n<act name="', '```\ufdd1\n<act name="', "\n<act name"), end=("<-/->\n",),
-        header=("<-assistant->\n",), stray=("\n</quiet>\n\n",), empty=('<act name="\n</act>',),
-        respelled=("call", "reasoning"), any_number=('<act name="', "<quiet>"),
-    )
+    BEFORE_CONTENT = Markers(reasoning=("<quiet>\n",), respelled=("reasoning",), any_number=True)
     REASONING_AGAIN = Markers(reasoning=("<quiet>\n",))
     OPENERS = ('<act name=" <act name="', '<act name="')
     # call = name '">' arguments

@@ -3,7 +3,7 @@
 # fmt: off
 """Parse the output of a model with the chat template template.jinja into a message with reasoning, content and tool calls.
 
-turn      = (text | "{channel}reply{body}" text | "{channel}notes{body}" text "{stop}" | calls)* "{done}"
+turn      = (text | "{channel}reply{body}" text "{stop}{start}assistant" | "{channel}notes{body}" text "{stop}" | calls)* "{done}"
 calls     = "{to}fn." call ("{start}assistant"? "{to}fn." call)*
 call      = name "{channel}work{body}" arguments "{invoke}"
 """
@@ -72,7 +72,7 @@ class StreamParser(Objects):
 
     HEADS = ("",)
     ANCHORS = ("{start}assistant",)
-    AROUND_REASONING = (("{channel}notes{body}",), ("{stop}",))
+    AROUND_REASONING = (("{channel}notes{body}",), ("{stop}", "{stop}{start}assistant"))
     HEADED = False
     PLACE_DECIDES = True
     HAS_LINE_MARKERS = True
@@ -82,7 +82,7 @@ class StreamParser(Objects):
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
     IN_REASONING = Markers(
-        reasoning_end=("{stop}",), end=("{done}", "{start}user{body}"),
+        reasoning_end=("{stop}", "{stop}{start}assistant"), end=("{done}", "{start}user{body}"),
         line=(
             "{to}fn.", "{channel}work{to}fn.", "{channel}reply{to}fn.", "{channel}notes{to}fn.", "{to}fn.\n{to}fn.",
             "```\ufdd1\n{to}fn.", "{to}", "{channel}work{to}", "{channel}reply{to}", "{channel}notes{to}",
@@ -94,6 +94,7 @@ class StreamParser(Objects):
     )
     IN_CONTENT = Markers(
         reasoning=("{channel}notes{body}",), content=("{channel}reply{body}", "{channel}work{body}"),
+        content_end=("{stop}{start}assistant",),
         call=(
             "{to}fn.", "{channel}work{to}fn.", "{channel}reply{to}fn.", "{channel}notes{to}fn.", "{to}fn.\n{to}fn.",
             "```\ufdd1\n{to}fn.", "{to}", "{channel}work{to}", "{channel}reply{to}", "{channel}notes{to}",
@@ -147,8 +148,8 @@ class StreamParser(Objects):
             ";\n{to}fn.", ";\n{channel}work{to}fn.", ";\n{channel}reply{to}fn.", ";\n{channel}notes{to}fn.",
             ";\n{to}fn.\n{to}fn.",
         ), separator=("{start}assistant",), closed=("{invoke}",), reasoning=("{channel}notes{body}",),
-        content=("{channel}reply{body}", "{channel}work{body}"), end=("{done}", "{start}user{body}"), stray=("{stop}",),
-        empty=("{to}fn.\n{invoke}", "{to}\n{invoke}"),
+        content=("{channel}reply{body}", "{channel}work{body}"), content_end=("{stop}{start}assistant",),
+        end=("{done}", "{start}user{body}"), stray=("{stop}",), empty=("{to}fn.\n{invoke}", "{to}\n{invoke}"),
     )
     AFTER_TURN = Markers(
         call=(
@@ -183,7 +184,7 @@ class StreamParser(Objects):
         return kind != ""
 
     def _content(self) -> bool:
-        # content = (text | "{channel}reply{body}" | "{done}")* ("{channel}notes{body}" reasoning | "{to}fn." call)?
+        # content = (text | "{channel}reply{body}" | "{stop}{start}assistant" | "{done}")* ("{channel}notes{body}" reasoning | "{to}fn." call)?
         unopened = self._unopened_calls()
         if unopened is not None:
             return unopened
@@ -192,6 +193,8 @@ class StreamParser(Objects):
             return self._open_reasoning()
         if kind == "content":
             return self._drop(False)
+        if kind == "content_end":
+            return self._drop()
         if kind == "call":
             return self._try_call("content") if self._calls_on else self._keep_as_text("content")
         if kind == "end":

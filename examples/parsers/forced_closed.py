@@ -97,11 +97,7 @@ class StreamParser(CallObjects):
         header=("[[assistant]] ",), stray=(" [[/depth]]\n",), empty=("[[call\n[[/call]]",), respelled=("call",),
         any_number=("[[call",),
     )
-    BEFORE_CONTENT = Markers(
-        reasoning=("[[depth]] ",), call=("[[call ", "[[call\n[[call ", "```\ufdd1\n[[call "), end=(" [[.]]\n",),
-        header=("[[assistant]] ",), stray=(" [[/depth]]\n",), empty=("[[call\n[[/call]]",),
-        respelled=("call", "reasoning"), any_number=("[[depth]]", "[[call"),
-    )
+    BEFORE_CONTENT = Markers(reasoning=("[[depth]] ",), respelled=("reasoning",), any_number=True)
     REASONING_AGAIN = Markers(reasoning=("[[depth]] ",))
     OPENERS = ("[[call [[call", "[[call")
     # call = index "]] {" object

@@ -90,10 +90,7 @@ class StreamParser(Objects):
     IN_CONTENT = Markers(
         reasoning=("<sketch>\n",), line=("\n@@",), end=(">.<\n",), header=(">assistant<\n",), stray=("</sketch>",)
     )
-    BEFORE_CONTENT = Markers(
-        reasoning=("<sketch>\n",), line=("\n@@",), end=(">.<\n",), header=(">assistant<\n",), stray=("</sketch>",),
-        respelled=("reasoning",), any_number=True,
-    )
+    BEFORE_CONTENT = Markers(reasoning=("<sketch>\n",), respelled=("reasoning",), any_number=True)
     REASONING_AGAIN = Markers(reasoning=("<sketch>\n",))
     OPENER_IS_UNAMBIGUOUS = False
     # call = name arguments

@@ -105,13 +105,7 @@ class StreamParser(CallObjects):
         any_number=("«wishes»",),
     )
     BEFORE_CONTENT = Markers(
-        reasoning=("«aside»",),
-        call=(
-            "«wishes»[{", "«wishes»[\n«wishes»[{", "```\ufdd1\n«wishes»[{", "«wishes»\n{", "«wishes»\n[{",
-            "«wishes»\n```\ufdd1\n{", "«wishes»\n",
-        ), end=("«/»\n",), header=("«assistant» ",), stray=("«/aside»",),
-        empty=("«wishes»[\n]«/wishes»", "«wishes»\n]«/wishes»", "«wishes»\n«/wishes»"), respelled=("call", "reasoning"),
-        any_number=("«wishes»", "«aside»"),
+        reasoning=("«aside»",), header=("«assistant» ",), respelled=("reasoning",), any_number=True
     )
     REASONING_AGAIN = Markers(reasoning=("«aside»",))
     OPENERS = (

@@ -89,11 +89,7 @@ class StreamParser(RawPairs):
         end=("[@user@]",), header=("[@bot@]",), stray=("[/mull]\n",), empty=("[ability]\n[/ability]",),
         respelled=("call", "end"), any_number=("[ability]", "[@user@]"),
     )
-    BEFORE_CONTENT = Markers(
-        reasoning=("\n[mull]",), call=("\n[ability]", "\n[ability]\n[ability]", "```\ufdd1\n[ability]"),
-        end=("[@user@]",), header=("[@bot@]",), stray=("[/mull]\n",), empty=("[ability]\n[/ability]",),
-        respelled=("call", "end", "reasoning"), any_number=("[ability]", "[@user@]", "[mull]"),
-    )
+    BEFORE_CONTENT = Markers(reasoning=("\n[mull]",), respelled=("reasoning",), any_number=True)
     REASONING_AGAIN = Markers(reasoning=("\n[mull]",))
     OPENERS = ("[ability] [ability]", "[ability]")
     # call = name arguments

@@ -100,10 +100,7 @@ class StreamParser(CallObjects):
         call=("(use [{", "(use [\n(use [{", "```\ufdd1\n(use [{"), final_end=("%%\n",), header=("%answer%\n",),
         empty=("(use [\n] use)",),
     )
-    BEFORE_CONTENT = Markers(
-        reasoning=("(scratch ",), call=("(use [{", "(use [\n(use [{", "```\ufdd1\n(use [{"), final_end=("%%\n",),
-        header=("%answer%\n",), empty=("(use [\n] use)",),
-    )
+    BEFORE_CONTENT = Markers(reasoning=("(scratch ",))
     REASONING_AGAIN = Markers(reasoning=("(scratch ",))
     OPENERS = ("(use [ (use [ {", "(use [ {")
     # call = object

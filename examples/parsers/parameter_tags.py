@@ -95,15 +95,7 @@ class StreamParser(RawPairs):
         empty=("<deed>\n<do=\n</do>\n</deed>", "<deed>\n</do>\n</deed>", "<deed>\n</deed>"), respelled=("call",),
         any_number=("<deed>\n<deed>\n<do=", "<deed>\n<do="),
     )
-    BEFORE_CONTENT = Markers(
-        reasoning=("<musings>\n",),
-        call=(
-            "\n\n<deed>\n<do=", "<do=", "\n\n<deed>\n<do=\n<deed>\n<do=", "\n\n<deed>\n<deed>\n<do=",
-            "```\ufdd1\n<deed>\n<do=", "\n\n<deed>\n<do", "\n\n<deed>",
-        ), end=("<:>\n",), header=("<:assistant:>\n",), stray=("\n</musings>\n\n",),
-        empty=("<deed>\n<do=\n</do>\n</deed>", "<deed>\n</do>\n</deed>", "<deed>\n</deed>"),
-        respelled=("call", "reasoning"), any_number=("<deed>\n<deed>\n<do=", "<deed>\n<do=", "<musings>"),
-    )
+    BEFORE_CONTENT = Markers(reasoning=("<musings>\n",), respelled=("reasoning",), any_number=True)
     REASONING_AGAIN = Markers(reasoning=("<musings>\n",))
     OPENERS = ("<deed> <do= <deed> <do=", "<deed> <deed> <do=", "<deed> <do=", "<do=")
     # call = name ">" arguments

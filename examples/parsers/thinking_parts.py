@@ -97,11 +97,7 @@ class StreamParser(Objects):
         reasoning=("[PONDER]",), call=("[NEED]", "[NEED]\n[NEED]", "```\ufdd1\n[NEED]"), end=("[END]",),
         final_end=("[TOP]",), stray=("[/PONDER]",), respelled=("call", "end"), any_number=("[NEED]", "[END]"),
     )
-    BEFORE_CONTENT = Markers(
-        reasoning=("[PONDER]",), call=("[NEED]", "[NEED]\n[NEED]", "```\ufdd1\n[NEED]"), end=("[END]",),
-        final_end=("[TOP]",), stray=("[/PONDER]",), respelled=("call", "reasoning", "end"),
-        any_number=("[PONDER]", "[NEED]", "[END]"),
-    )
+    BEFORE_CONTENT = Markers(reasoning=("[PONDER]",), respelled=("reasoning",), any_number=True)
     REASONING_AGAIN = Markers(reasoning=("[PONDER]",))
     OPENERS = ("[NEED] [NEED]", "[NEED]")
     # call = name "[GIVEN]" arguments

@@ -106,12 +106,10 @@ class StreamParser(CallObjects):
         respelled=("call", "end"), any_number=("<#acts#>", "<#over#>"),
     )
     BEFORE_CONTENT = Markers(
-        reasoning=("<#plan#>",), content=("<#answer#>",), content_end=("<#/answer#>",),
-        call=(
-            "<#acts#>\n{", "<#acts#>\n<#acts#>\n{", "```\ufdd1\n<#acts#>\n{", "<#acts#>\n[{", "<#acts#>\n```\ufdd1\n{",
-            "<#acts#>\n",
-        ), end=("<#over#>",), header=("<#assistant#>",), stray=("<#/plan#>",), empty=("<#acts#>\n<#/acts#>",),
-        respelled=("call", "reasoning", "end"), any_number=("<#plan#>", "<#acts#>", "<#over#>"),
+        reasoning=("<#plan#>",), content=("<#answer#>",),
+        call=("<#acts#>\n{", "<#acts#>\n<#acts#>\n{", "<#acts#>\n[{", "<#acts#>\n```\ufdd1\n{", "<#acts#>\n"),
+        header=("<#assistant#>",), empty=("<#acts#>\n<#/acts#>",), respelled=("call", "reasoning"),
+        any_number=("<#plan#>", "<#acts#>"),
     )
     REASONING_AGAIN = Markers(reasoning=("<#plan#>",))
     OPENERS = ("<#acts#> <#acts#> {", "<#acts#> ```\ufdd1 {", "<#acts#> [ {", "<#acts#> {", "<#acts#>")

@@ -194,8 +194,8 @@ class Readers:
                 tool = tool_named(piece, self.tools)
                 if tool not in self.tools:  # an index may follow it
                     tool = tool_named(piece.rpartition(":")[0], self.tools)
-                other += tool not in self.tools  # one word may come after the name that the template doesn't write
-                if (tool in self.tools and name not in ("", tool)) or other > bool(name):
+                other += tool not in self.tools  # one word may be next to the name that the template doesn't write
+                if (tool in self.tools and name not in ("", tool)) or other > 1:
                     break
                 name = name or tool
             pos = next_char(text, end)

@@ -79,8 +79,8 @@ class Repairs(Machine):
                 tool = tool_named(text, self._tools)
                 if tool not in self._tools:  # an index may follow it
                     tool = tool_named(text.rpartition(":")[0], self._tools)
-                other += tool not in self._tools  # one word may come after the name that the template doesn't write
-                if (tool in self._tools and name not in ("", tool)) or other > bool(name):
+                other += tool not in self._tools  # one word may be next to the name that the template doesn't write
+                if (tool in self._tools and name not in ("", tool)) or other > 1:
                     break
                 name = name or tool
             pos = next_char(buf, end)
@@ -132,6 +132,7 @@ class Repairs(Machine):
             return False
         if not found[0]:
             return None
+        self._pos = next_char(buf, self._pos)  # the diagnostic is about the call, in any chunking
         self._note("call_not_opened", "a call without its opener")
         self._lacks_section, self._pos = True, found[1]
         for name, arguments, call_id in found[0]:

@@ -287,7 +287,7 @@ class TurnStates(Stream):
         if self.NAME_OPENS_MESSAGE:
             self._kept = False
         if self.HAS_LINE_MARKERS:
-            self._line_start = self._line_start or only_space or self._mark.kind == "content"
+            self._line_start = True  # what counts at the start of a line counts after a marker, too
         if self.WHOLE_CALL:
             self._last_char = ""
         return True

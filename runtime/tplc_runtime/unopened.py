@@ -82,7 +82,7 @@ def _end_of_calls(buf: str, pos: int, final: bool, tools: Parameters, closing: s
             return None if head.end() == len(buf) and any(tool.startswith(word) for tool in tools) else 0
     elif head.end() == len(buf):
         return None
-    elif key not in (*NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS):
+    elif key not in tools and key not in (*NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS):
         return 0
     if closing:
         end = buf.find(closing, pos)
@@ -111,12 +111,15 @@ def _over(buf: str, end: int, final: bool, closing: str, breaks: Scanner) -> boo
 def _whole_call(value: Any, tools: Parameters) -> tuple[str, str, str | None] | None:
     """Return the call that an object is, with its id, if it has a name, arguments of the schema, and nothing else."""
     inner = innermost(value)
+    if inner is not None and len(inner) == 1:  # the name may be the key
+        [(key, given)] = inner.items()
+        inner = {"name": key, "arguments": given or None}
     if inner is None or not inner.keys() <= {*NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS}:
         return None
-    names, given = ([inner[key] for key in keys if key in inner] for keys in (NAME_KEYS, ARGUMENT_KEYS))
-    if len(names) != 1 or len(given) != 1 or not isinstance(given[0], dict) or not isinstance(names[0], str):
+    names, found = ([inner[key] for key in keys if key in inner] for keys in (NAME_KEYS, ARGUMENT_KEYS))
+    if len(names) != 1 or len(found) != 1 or not isinstance(found[0], dict) or not isinstance(names[0], str):
         return None
     keys = keys_allowed(tools.get(names[0]))
     ids = [one[key] for one in (inner, value) for key in ID_KEYS if isinstance(one.get(key), str)]
-    is_call = names[0] in tools and (keys is None or keys.issuperset(given[0]))
-    return (names[0], json.dumps(given[0], ensure_ascii=False), ids[0] if ids else None) if is_call else None
+    is_call = names[0] in tools and (keys is None or keys.issuperset(found[0]))
+    return (names[0], json.dumps(found[0], ensure_ascii=False), ids[0] if ids else None) if is_call else None

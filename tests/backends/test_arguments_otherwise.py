@@ -9,8 +9,14 @@ import pytest
 
 from tests.conftest import ROOT
 from tplc import compile_template
+from tplc.constrained import without_end
 from tplc.driver import GrammarOptions, Target, make_grammar
-from tplc.ir.nodes import ObjectArguments
+from tplc.grammars.regular.expressions import alt
+from tplc.grammars.regular.reading import GrammarReading, Unspelled
+from tplc.grammars.request.build import RequestRules, made_of
+from tplc.grammars.request.request import Request
+from tplc.ir.nodes import Json, ObjectArguments, TemplateIR
+from tplc.ir.write import write_message
 
 CASES = ROOT / "tests" / "cases" / "learn"
 NAMES = ("arguments-inside-a-string", "arguments-as-a-list-of-pairs", "white-space-of-the-source-before-content")
@@ -32,11 +38,20 @@ def test_verified(name: str, target: str) -> None:
     assert (result.verified, result.failures) == (True, ())
 
 
-def test_an_object_inside_a_string_is_approximated_in_a_grammar() -> None:
+def test_an_object_inside_a_string_follows_its_schema_in_a_grammar() -> None:
     ir = compile_template(source("arguments-inside-a-string"))
     assert ir.tools.arguments == ObjectArguments(encoded=True)
     grammar = make_grammar(ir, GrammarOptions(tools=(LOOK,), tool_choice="required"))
-    assert 'look-arguments ::= "\\"{" char* "}\\""\n' in grammar.text
-    assert [(entry.effect, entry.keyword, entry.done) for entry in grammar.not_expressed] == [
-        ("looser", "parameters", "any object: it is written inside a text")
-    ]
+    member = '"\\\\\\"at\\\\\\":" ws-in-text string-in-text ws-in-text'
+    assert member in grammar.text
+    assert grammar.not_expressed == ()
+    for value, accepted in (('a \\ "b" ☃', True), (1, False)):
+        rules, answer = rules_and_answer(ir, {"at": value})
+        assert GrammarReading(rules.rules, answer).accepts(alt(*rules.ways())) is accepted
+
+
+def rules_and_answer(ir: TemplateIR, arguments: Json) -> tuple[RequestRules, str]:
+    request = Request(tools=[LOOK], tool_choice="required")
+    rules = made_of(ir, request, Unspelled(), lambda made: made)
+    message = {"tool_calls": [{"function": {"name": "look", "arguments": arguments}}]}
+    return rules, without_end(ir, write_message(ir, message, head=ir.turn.prompts[0].head))

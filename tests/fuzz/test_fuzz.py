@@ -64,8 +64,8 @@ objects that are no call vanish: bare-json: lost
         return no_object(self, *arguments)
     CallObjects._no_object = vanish
 an exception: key-value-tags: raised
-    def fail(self, text):
-        raise IndexError(text)
+    def fail(self, *note):
+        raise IndexError(note)
     Machine._note = fail
 a chunk is lost: recipient-lines: stream
     feed = StreamParser.feed
@@ -86,8 +86,9 @@ def test_what_breaks_is_seen(title: str, name: str, broken: str, change: str) ->
     """The checks catch a parser that is wrong in one way."""
     form = named(name)
     changed = with_source(form, f"{form.source}\n\n{dedent(change)}")
-    counters = fuzz(300, seed=1, forms=[changed], shrink=False)
-    assert counters.broken[broken] > 0, title
+    # Some mistakes show in few outputs only.
+    found = (fuzz(count, seed=1, forms=[changed], shrink=False).broken[broken] for count in (300, 1500))
+    assert any(found), title
 
 
 def test_every_property_is_seen_to_break() -> None:

@@ -17,7 +17,7 @@ CHANNELS = Path(__file__).parent.parent.parent / "examples" / "channels" / "out"
     [
         ("{to}fn. you{channel}reply{body}Hello{done}", "{to}fn. you{channel}reply{body}Hello"),
         ("{to}fn. you{channel}work{body}not JSON", "{to}fn. you{channel}work{body}not JSON"),
-        ("{to}fn. a b{stop}{start}assistant{channel}reply{body}Hello{done}", "{to}fn. a b{stop}Hello"),
+        ("{to}fn. a b{stop}{start}assistant{channel}reply{body}Hello{done}", "{to}fn. a bHello"),
     ],
 )
 def test_a_recipient_that_is_no_tool(output: str, content: str) -> None:

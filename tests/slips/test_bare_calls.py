@@ -64,6 +64,7 @@ READ += [
         ONE.replace("arguments", "parameters"),
         '{"type": "function", "function": ' + ONE + "}",
         ONE.replace('"', "'"),
+        '{"get_weather": {"city": "Oslo", "days": 3}}',
         KEYWORDS,
         f"[{KEYWORDS}]",
         f"[{KEYWORDS}",
@@ -84,6 +85,9 @@ TEXTS = [
     ("object", ONE.replace("3", "three")),
     ("object", '{"city": "Oslo", "days": 3}'),
     ("object", '{"name": "get_weather", "about": {"city": "Oslo"}}'),
+    ("object", '{"list_all": {}}'),
+    ("object", '{"get_weather": {"town": "Oslo"}}'),
+    ("object", '{"name": "get_weather", "parameters": {"type": "object", "properties": {}}}'),
     ("object", "{" * 300),
     ("list", f"[1] {ONE}"),
     ("list", "[1, 2, 3]"),
@@ -141,6 +145,13 @@ def test_without_tools_or_the_tolerance_it_is_text(calls: str, text: str) -> Non
     for parser, tools in ((parser_of(calls), None), (load_module(generate(off, "python")), TOOLS)):
         stream, found = in_chunks(parser, text + "[end]", tools)
         assert (found, [*stream.diagnostics]) == ((text, "", []), [])
+
+
+def test_a_call_after_a_space_is_reported_at_the_same_place_in_any_chunks() -> None:
+    template = TEMPLATE.replace("CALL", CALLS["object"]).replace("[[call]]", "[[calls]]\n[[call]]")
+    parser = load_module(generate(compile_template(template), "python"))
+    stream, found = in_chunks(parser, f" \n\n {ONE}[end]", TOOLS)
+    assert (len(found[2]), stream.diagnostics[0].offset) == (1, 4)
 
 
 def test_long_call_is_read_in_linear_time() -> None:

@@ -301,6 +301,6 @@ def _mode(turn: TurnFacts, start: str, end: str, only_calls: bool) -> ReasoningM
         return "delimiter"
     if end.strip() and end.strip() in head:
         return "forced_closed"
-    if start.strip() and head.strip().startswith(start.strip()[: len(head.strip())] or "\0") and head.strip():
+    if head.strip().startswith(start.strip()):
         return "forced_open"
     return "tools_only" if only_calls else "tag_based"

@@ -431,9 +431,8 @@ class _Interpreter:
             self._note(*SPELLING)
         self.pos, self.space = found.end, found.lexeme.trail
         self.after_kept_call = False
-        only_space_so_far = self.only_space_so_far if action == "drop and go on" else action == "drop"
-        self.only_space_so_far = only_space_so_far
-        self.at_line_start = self.at_line_start or only_space_so_far or found.kind == "content"
+        self.only_space_so_far = self.only_space_so_far if action == "drop and go on" else action == "drop"
+        self.at_line_start = True  # what counts at the start of a line counts after a marker, too
 
     def _skip_space(self) -> None:
         while self.space and self.pos < len(self.text):

@@ -172,7 +172,9 @@ def _after(ir: TemplateIR, closer: str, *, section: bool) -> list[CallStep]:
     spaces = [text[: len(text) - len(text.lstrip())] for text in (closer + tools.separator, closer + tools.section_end)]
     if closer.strip() or "\n" not in "".join(spaces):
         return []
-    ends = sorted({text.strip() for text in (tools.section_end, *ir.turn.ends) if is_distinctive(text)})
+    # Calls without a separator may follow one another directly.
+    further = "" if tools.separator else text_at(merged(tools.call), 0)
+    ends = sorted({text.strip() for text in (tools.section_end, *ir.turn.ends, further) if is_distinctive(text)})
     return [_line(f"{INDENT}(?:{'|'.join([LINE_END, END, *map(re.escape, ends)])})", ends)]
 
 

@@ -2138,7 +2138,7 @@ class TurnStates(Stream):
         self._space = self._mark.trail
         self._only_space_so_far = only_space
         self._after_failed_call = False
-        self._line_start = self._line_start or only_space or self._mark.kind == "content"
+        self._line_start = True  # what counts at the start of a line counts after a marker, too
         return True
 
     def _note_spelling(self) -> None:
@@ -2717,7 +2717,7 @@ def _end_of_calls(buf: str, pos: int, final: bool, tools: Parameters, closing: s
             return None if head.end() == len(buf) and any(tool.startswith(word) for tool in tools) else 0
     elif head.end() == len(buf):
         return None
-    elif key not in (*NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS):
+    elif key not in tools and key not in (*NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS):
         return 0
     if closing:
         end = buf.find(closing, pos)
@@ -2746,15 +2746,18 @@ def _over(buf: str, end: int, final: bool, closing: str, breaks: Scanner) -> boo
 def _whole_call(value: Any, tools: Parameters) -> tuple[str, str, str | None] | None:
     """Return the call that an object is, with its id, if it has a name, arguments of the schema, and nothing else."""
     inner = innermost(value)
+    if inner is not None and len(inner) == 1:  # the name may be the key
+        [(key, given)] = inner.items()
+        inner = {"name": key, "arguments": given or None}
     if inner is None or not inner.keys() <= {*NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS}:
         return None
-    names, given = ([inner[key] for key in keys if key in inner] for keys in (NAME_KEYS, ARGUMENT_KEYS))
-    if len(names) != 1 or len(given) != 1 or not isinstance(given[0], dict) or not isinstance(names[0], str):
+    names, found = ([inner[key] for key in keys if key in inner] for keys in (NAME_KEYS, ARGUMENT_KEYS))
+    if len(names) != 1 or len(found) != 1 or not isinstance(found[0], dict) or not isinstance(names[0], str):
         return None
     keys = keys_allowed(tools.get(names[0]))
     ids = [one[key] for one in (inner, value) for key in ID_KEYS if isinstance(one.get(key), str)]
-    is_call = names[0] in tools and (keys is None or keys.issuperset(given[0]))
-    return (names[0], json.dumps(given[0], ensure_ascii=False), ids[0] if ids else None) if is_call else None
+    is_call = names[0] in tools and (keys is None or keys.issuperset(found[0]))
+    return (names[0], json.dumps(found[0], ensure_ascii=False), ids[0] if ids else None) if is_call else None
 
 
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "final_end")
@@ -2818,8 +2821,8 @@ class Repairs(Machine):
                 tool = tool_named(text, self._tools)
                 if tool not in self._tools:  # an index may follow it
                     tool = tool_named(text.rpartition(":")[0], self._tools)
-                other += tool not in self._tools  # one word may come after the name that the template doesn't write
-                if (tool in self._tools and name not in ("", tool)) or other > bool(name):
+                other += tool not in self._tools  # one word may be next to the name that the template doesn't write
+                if (tool in self._tools and name not in ("", tool)) or other > 1:
                     break
                 name = name or tool
             pos = next_char(buf, end)
@@ -2868,6 +2871,7 @@ class Repairs(Machine):
             return False
         if not found[0]:
             return None
+        self._pos = next_char(buf, self._pos)  # the diagnostic is about the call, in any chunking
         self._note("call_not_opened", "a call without its opener")
         self._lacks_section, self._pos = True, found[1]
         for name, arguments, call_id in found[0]:
@@ -3244,21 +3248,8 @@ class StreamParser(Pairs):
         ), near=r"<(?=[\t\n\r \-._\|▁｜]|\Z)|`(?=[`]|\Z)", width=224,
     )
     BEFORE_CONTENT = Scanner(
-        ("empty", "<.code.> [ )] <./code.>", "", "", 0), ("empty", "<.code.> [ ] <./code.>", "", "", 0),
-        ("empty", "<.code.> )] <./code.>", "", "", 0), ("call", "<.code.> [ <.code.> [", "", "", 0),
-        ("empty", "<.code.> ] <./code.>", "", "", 0), ("empty", "<.code.> <./code.>", "", "", 0),
-        ("header", "<.assistant.>", "", "", 0), ("call", "<.code.> [", "", "", 2), ("stray", "<./mind.>", "", "", 0),
-        ("reasoning", "<.mind.>", "", "", 0), ("call", "<.code.>", "", "", 2), ("end", "<./.>", "", "\n", 0),
-        ("call", "\x00<.code.>[<.code.>[", "", "", 6), ("call", "\x00<.code.>[", "", "", 6),
-        ("reasoning", "\x00<.mind.>", "", "", 6), ("call", "\x00<.code.>", "", "", 6),
-        ("call", "```\ufdd1 <.code.> [", "", "", 0),
-        find=(
-            r"<(?:(\.code\.> \[ \)\] <\./code\.>)|(\.code\.> \[ \] <\./code\.>)|(\.code\.> \)\] <\./code\.>)|(\.code\."
-            r"> \[ <\.code\.> \[)|(\.code\.> \] <\./code\.>)|(\.code\.> <\./code\.>)|(\.assistant\.>)|(\.code\.> \[)|("
-            r"\./mind\.>)|(\.mind\.>)|(\.code\.>)|(\./\.>)|({}\.{}(?ai:code){}\.{}>{}\[{-}<{}\.{}(?ai:code){}\.{}>{}\["
-            r")|({}\.{}(?ai:codes?){}\.{}>{}\[)|({}\.{}(?ai:minds?){}\.{}>)|({}\.{}(?ai:code){}\.{}>))|`(``[\w-]{0,16}"
-            r" <\.code\.> \[)"
-        ), near=r"<(?=[\t\n\r \-._\|▁｜]|\Z)|`(?=[`]|\Z)", width=224,
+        ("reasoning", "<.mind.>", "", "", 0), ("reasoning", "\x00<.mind.>", "", "", 6),
+        find=r"<(?:(\.mind\.>)|({}\.{}(?ai:minds?){}\.{}>))", near=r"<(?=[\t\n\r \-._\|▁｜]|\Z)", width=105,
     )
     REASONING_AGAIN = Scanner(("reasoning", "<.mind.>", "", "", 0), find=r"<(\.mind\.>)", near=r"<(?=[.]|\Z)", width=9)
     OPENERS = ("<.code.> [ <.code.> [", "<.code.> [")

@@ -205,7 +205,7 @@ class FormPatterns:
     def ends_reasoning(self) -> list[str]:
         """Return the openers that end reasoning."""
         if self.calls.in_reasoning == "anywhere":
-            return [self.call_cores]
+            return self.call_starts
         return [self.over_lines, *self.line_starts]
 
     @property

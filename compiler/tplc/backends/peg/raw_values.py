@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import partial
 
@@ -122,13 +123,17 @@ class RawValues:
         return sequence(self._own_close_next(), typed)
 
     def _word_rules(self, suffix: str) -> list[Rule]:
-        rules = []
+        texts = [self.closer, *self.pairs.value_ends]
+        texts += [text for wrap in self.pairs.wraps if wrap.around_key is None for text in wrap.ends]
+        # A closer may begin with characters that numbers and words consist of.
+        ends = either([marker_core(text) for text in dict.fromkeys(texts) if re.match(r"\s*[-+.\w]", text)])
+        rules, more = [], (f"(?!{ends})" if ends else "") + r"[-+.\w]"
         for word, usual in WORDS.items():
             others = usual if "python_literals" in self.form.acceptor.tolerances else ()
             words = dict.fromkeys([getattr(self.dialect.top, word) or "", *others])
             pattern = either([exact(each) for each in words if each])
-            rules.append(rule(f"{word}{suffix}", leaf(rf"(?:{pattern})(?![-+.\w])")))
-        return [*rules, rule("scalar", leaf(r"[-+.0-9][-+.\w]*+"))]
+            rules.append(rule(f"{word}{suffix}", leaf(f"(?:{pattern})(?!{more})")))
+        return [*rules, rule("scalar", leaf(rf"[-+.0-9](?:{more})*+" if ends else rf"[-+.0-9]{more}*+"))]
 
     def _element_rules(self, elements: Elements) -> list[Rule]:
         """Lists and objects are elements inside the value."""
@@ -312,6 +317,7 @@ class RawValues:
         for kind in [slot.kind for slot in self.pairs.slots]:
             ends = key_ends(self.pairs, kind)
             slot = rf"[^\n]{{0,{NAME_LIMIT}}}?"
+            text += r"\s*" if kind == "key" else ""  # no part of the key
             space = r"\s*" * any(end[0].isspace() for end in ends)
             text += f"({slot})" if kind == "key" else slot
             text += space + group(cores(ends, any_spelling=self.form.any_spelling))

@@ -19,7 +19,7 @@ from tplc.ir.nodes import Dialect, StringStyle, ValueStyle
 from tplc.lower.lexemes import exact
 from tplc.lower.values import JSON_ESCAPE, NUMBER, possessive
 
-WHOLE_NUMBER = possessive(NUMBER) + r"(?![\w.])"
+WHOLE_NUMBER = possessive(NUMBER) + r"(?!\w|\.(?:\d|\Z))"  # a closer may begin with a dot
 FOLLOWING = r"\s*+(?:[,\]}):]|\Z)"
 SPACE = r"[ \t\r\n]*+"
 TEXT_RULES = {"json": "json_text", "python": "python_text", "none": "plain_text"}

@@ -6,19 +6,18 @@ from collections.abc import Callable, Mapping
 from functools import cache, partial
 
 from tplc.grammars.dialect.context import SchemaContext, SchemaReading
+from tplc.grammars.dialect.encoded import in_json_string
 from tplc.grammars.dialect.pair_values import PairValues
 from tplc.grammars.dialect.values import Values
-from tplc.grammars.regular.codepoints import ALL
-from tplc.grammars.regular.expressions import lit, rep, seq
 from tplc.grammars.regular.nodes import NEVER, Expr
-from tplc.grammars.regular.quoting import quoting_of
+from tplc.grammars.regular.reading import Unspelled
 from tplc.grammars.regular.rules import Rules
 from tplc.grammars.request.errors import NothingAllowed
 from tplc.grammars.request.layout import ToolRule
 from tplc.grammars.request.size import limited
 from tplc.grammars.schema.reader import SchemaReader
 from tplc.grammars.schema.report import Report
-from tplc.ir.nodes import JSON_STRING, JSON_STYLE, Dialect, Json, TemplateIR
+from tplc.ir.nodes import JSON_STYLE, Dialect, Json, TemplateIR
 from tplc.lower import lower
 from tplc.lower.acceptor import WHITE_SPACE
 from tplc.lower.tolerated import tolerated
@@ -57,16 +56,16 @@ def calls_of(
             report.looser("parameters", "#", "any object: this is not a schema")
             schema = GENERAL
         reader = SchemaReader(schema, report, formats=reading.formats)
-        if form.encoded:
-            report.looser("parameters", "#", "any object: it is written inside a text")
-            calls.append(ToolRule(name, rules.add(f"{name}-arguments", _in_json_string(rules))))
-            continue
-        written_whole = None if whole is None or form.pairs is not None else whole(schema, ir.tools.dialect, reading)
+        written_whole = (
+            None
+            if whole is None or form.pairs is not None or form.encoded
+            else whole(schema, ir.tools.dialect, reading)
+        )
         if written_whole is not None:
             may_be_empty = bool(form.bare_call) and _may_be_empty(schema)
             calls.append(ToolRule(name, rules.add(f"{name}-arguments", written_whole), may_be_empty))
             continue
-        make = partial(_arguments, context, values, reader, name)
+        make = partial(_encoded if form.encoded else _arguments, context, values, reader, name)
         arguments = limited(rules, name, most.get(name), make)
         if arguments == NEVER:
             report.tighter("parameters", "#", "the tool is left out: no arguments satisfy the schema")
@@ -88,6 +87,13 @@ def _arguments(context: SchemaContext, values: Values | PairValues, reader: Sche
     return values.arguments(reader.root)
 
 
+def _encoded(context: SchemaContext, _: object, reader: SchemaReader, name: str) -> Expr:
+    """Return the arguments inside a JSON string."""
+    inner = SchemaContext(Rules(Unspelled()), context.report, context.dialect, context.reading)
+    arguments = _arguments(inner, Values(inner), reader, name)
+    return arguments if arguments == NEVER else in_json_string(context.rules, inner.rules, arguments)
+
+
 # Keywords that may forbid an empty object.
 _DEMANDS = ("required", "minProperties", "allOf", "anyOf", "oneOf", "not", "if", "const", "enum", "$ref", "$dynamicRef")
 
@@ -97,11 +103,6 @@ def _may_be_empty(schema: Json) -> bool:
     if not isinstance(schema, dict):
         return schema is True
     return schema.get("type", "object") == "object" and not any(schema.get(keyword) for keyword in _DEMANDS)
-
-
-def _in_json_string(rules: Rules) -> Expr:
-    """Return an object inside a JSON string.  Rules can't express its schema there."""
-    return seq(lit('"{'), rep(quoting_of(rules, JSON_STRING).characters(ALL), 0, None), lit('}"'))
 
 
 def _first_name(written: WrittenCalls) -> str:
