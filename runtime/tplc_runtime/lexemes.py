@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from .scanner import Marker
 
 OPTIONAL_SPACE = r"(?<=[>\])}»])(?=[<\[({«])|(?<=\[)(?=\{)"  # where white space may be: "<call>|[|{"
+BETWEEN_PIECES = r"\s+|" + OPTIONAL_SPACE
 MAX_INNER_SPACE = 64  # the most white space that is searched for at one place inside a marker
 NO_WORD_FOLLOWS = r"(?!\w)"
 LINE_END_FOLLOWS = r"(?=\n|\Z)"
@@ -259,7 +260,7 @@ def core_pattern(core: str) -> str:
 
 def pieces(core: str) -> list[tuple[str, str]]:
     """Return a core's pieces, each with the pattern of the white space before it."""
-    words = re.split(rf"\s+|{OPTIONAL_SPACE}", core.strip())
+    words = re.split(BETWEEN_PIECES, core.strip())
     return [(space_between(before, piece), piece) for before, piece in zip(["", *words], words)]
 
 
