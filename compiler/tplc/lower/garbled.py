@@ -1,6 +1,6 @@
 r"""Closers of calls that are hardly recognisable: their letters are right, their brackets are not, or the reverse.
 
-    "</task>"  →  a pattern of `<\task>`, `<task/>`, `</task`, `<</task>`, `</task=f>`, `</job>`
+    "</task>"  →  a pattern of `<\task>`, `<task/>`, `</task`, `<</task>`, `</task=f>`, `</hut>`
 
 They count directly after a call, where a marker of the calls, the end of the turn, or nothing follows.
 """
