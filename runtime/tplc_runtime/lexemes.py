@@ -44,6 +44,7 @@ LINE_END_FOLLOWS = r"(?=\n|\Z)"
 SAME_SLOT = "\ufdd0"  # in a core: any text in a line
 BAR = re.compile("[|｜]")
 LONG_WORD = re.compile(r"[^\W\d_]{3}")
+PLURAL = re.compile(r"(?<=[a-z][a-z][a-rt-z])s(?![a-z])")
 WORD_OR_CHAR = re.compile(r"[A-Za-z]+|.", re.DOTALL)
 WORD_JOINERS = "_▁|｜-"  # what the words of a marker are joined with, and what may be next to its brackets
 MOST_WORD_SEPARATORS = 4  # so much white space, or so many joints, where a marker that is spelled otherwise has some
@@ -313,12 +314,14 @@ def in_any_case(token: str, *, any_number: bool = False) -> str:
         return "[|｜]" if token != "/" else r"[/\\]"
     if not (token.isascii() and token.isalpha()):
         return exact(token)
-    singular = squeezed(token)
-    return f"(?ai:{singular}s?)" if any_number and has_plural(singular) else f"(?ai:{token})"
+    word = singular(token)
+    has_plural = any_number and singular(word + "s") == word
+    return f"(?ai:{word}s?)" if has_plural else f"(?ai:{token})"
 
 
-def has_plural(word: str) -> bool:
-    return squeezed(word + "s") == word
+def singular(text: str) -> str:
+    """Return a text in lower case, with its words in the singular."""
+    return PLURAL.sub("", text.lower())
 
 
 def exact(text: str) -> str:

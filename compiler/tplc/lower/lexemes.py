@@ -23,7 +23,6 @@ from tplc_runtime.lexemes import (
     SAME_SLOT,
     SLOT_PATTERN,
     WORD_JOINERS,
-    WORD_OR_CHAR,
     Lexeme,
     Lexemes,
     begins_marker,
@@ -31,7 +30,6 @@ from tplc_runtime.lexemes import (
     exact,
     factored,
     group,
-    has_plural,
     in_any_case,
     in_class,
     is_respelled,
@@ -99,16 +97,13 @@ def is_wordless(found: Lexemes) -> bool:
 
 def truncated_respelling(core: str) -> str:
     """Return the pattern of the beginning of a marker in another spelling, at the end of the text."""
-    pieces = []
-    for token in WORD_OR_CHAR.findall(core[1:]):
-        chars = squeezed(token)
-        pieces += [in_any_case(char) for char in chars[:-1]]
-        pieces += [in_any_case(char) + "[Ss]?+" * has_plural(chars) for char in chars[-1:]]
-    pieces = [rf"{piece}[\s{WORD_JOINERS}]*+" for piece in pieces[:-1]]
+    # Words may be in the singular or the plural, and nothing may separate them: every "s" may be missing.
+    between = rf"[\sSs{WORD_JOINERS}]*+"
+    pieces = [in_any_case(token) + between for token in squeezed(core[1:]).replace("s", "")[:-1]]
     pattern = "".join(f"(?:{piece}|{END})" for piece in pieces[MAX_NESTING:])
     for piece in reversed(pieces[:MAX_NESTING]):
         pattern = f"(?:{piece}{pattern})?"
-    return exact(core[0]) + rf"[\s{WORD_JOINERS}]*+" + pattern + END
+    return exact(core[0]) + between + pattern + END
 
 
 def plain_word(found: Lexemes) -> tuple[str, tuple[str | None, ...]]:

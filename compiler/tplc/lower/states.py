@@ -19,6 +19,7 @@ from typing import Literal
 from tplc.ir.markers import is_unmistakable, pieces_of
 from tplc.lower.acceptor import Acceptor, CallForm, Marker, Where, markers_of
 from tplc.lower.lexemes import Lexemes, is_respelled, lexemes_of
+from tplc_runtime.lexemes import singular
 from tplc_runtime.scanner import squeezed
 
 StateName = Literal[
@@ -155,8 +156,9 @@ def in_any_number(acceptor: Acceptor) -> frozenset[str]:
     marker's then."""
     breaks = acceptor.calls.breaks if acceptor.calls is not None else ()
     pieces = {text.strip(): pieces_of(text) for text in (*markers_of(acceptor), *acceptor.ends, *breaks)}
-    found = Counter(squeezed(piece) for piece in {piece for each in pieces.values() for piece in each})
-    return frozenset(core for core, each in pieces.items() if all(found[squeezed(piece)] == 1 for piece in each))
+    found = Counter(squeezed(singular(piece)) for piece in {piece for each in pieces.values() for piece in each})
+    alone = {core: all(found[squeezed(singular(piece))] == 1 for piece in each) for core, each in pieces.items()}
+    return frozenset(core for core, is_alone in alone.items() if is_alone)
 
 
 _TEXT: dict[StateName, TextKind | None] = {

@@ -104,10 +104,9 @@ def of_kinds(
 
 def _may_be(longer: Lexeme, shorter: Lexeme) -> bool:
     """Return whether the longer marker may be at the place of the shorter one."""
-    texts = [squeezed(one.core) if one.respelled else one.squeezed for one in (longer, shorter)]
     if longer.respelled or shorter.respelled:
-        texts = [squeezed(one.core) for one in (longer, shorter)]
-    return texts[0].startswith(texts[1])
+        return squeezed(longer.core).replace("s", "").startswith(squeezed(shorter.core).replace("s", ""))
+    return longer.squeezed.startswith(shorter.squeezed)
 
 
 def _without(one: Lexeme, first: str) -> str:
