@@ -103,7 +103,6 @@ class Pattern:
 
 
 WORD_SEPARATORS = Pattern(r"[\s_▁|｜-]+")
-PLURAL = Pattern(r"(?<=[a-z][a-z][a-rt-z])s(?![a-z])")
 IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("\\"): ord("/")}
 ANY_WORD = "\ufdd1"  # in a core: the language that a fence names, or none.  It is no character of any text.
 LONGEST_LANGUAGE = 16
@@ -233,9 +232,8 @@ class ExpectedText:
 
 
 def squeezed(text: str) -> str:
-    """Return a text in lower case, with words in the singular, without white space, bars, `_`, `-` and similar
-    separators, with `/` for `\\`."""
-    return str(WORD_SEPARATORS.sub("", PLURAL.sub("", text.translate(IN_ANY_CASE))))
+    """Return a text in lower case, without white space, bars, `_`, `-` and similar separators, with `/` for `\\`."""
+    return str(WORD_SEPARATORS.sub("", text)).translate(IN_ANY_CASE)
 
 
 @lru_cache(maxsize=1024)
@@ -251,11 +249,12 @@ def is_truncated(core: str, text: str) -> bool:
     """Return whether the text is the beginning of a marker, but not all of it.  A space in `core` is any white space or
     none; at its end, the marker is a word whose end only the next character shows."""
     if Scanner.OTHER_SPELLINGS and core[0] == RESPELLED:
-        start = squeezed(text)
-        stem, any_word, _ = core[1:].partition(ANY_WORD)
+        # Words may be in the singular or the plural, and nothing may separate them: every "s" may be missing.
+        start, marker = squeezed(text).replace("s", ""), core[1:].replace("s", "")
+        stem, any_word, _ = marker.partition(ANY_WORD)
         if any_word and start.startswith(stem):  # the language that a fence names
             start = stem + ANY_WORD + LANGUAGE.sub("", start[len(stem) :], count=1)
-        return text[:1] == core[1] and len(start) < len(core) - 1 and core.startswith(start, 1)
+        return text[:1] == core[1] and len(start) < len(marker) and marker.startswith(start)
     at = end = 0
     for part in core.split(" "):
         piece = part.rstrip(ANY_WORD) if Scanner.CALLS else part
@@ -6350,6 +6349,7 @@ LINE_END_FOLLOWS = r"(?=\n|\Z)"
 SAME_SLOT = "\ufdd0"  # in a core: any text in a line
 BAR = re.compile("[|｜]")
 LONG_WORD = re.compile(r"[^\W\d_]{3}")
+PLURAL = re.compile(r"(?<=[a-z][a-z][a-rt-z])s(?![a-z])")
 WORD_OR_CHAR = re.compile(r"[A-Za-z]+|.", re.DOTALL)
 WORD_JOINERS = "_▁|｜-"  # what the words of a marker are joined with, and what may be next to its brackets
 MOST_WORD_SEPARATORS = 4  # so much white space, or so many joints, where a marker that is spelled otherwise has some
@@ -6619,12 +6619,14 @@ def in_any_case(token: str, *, any_number: bool = False) -> str:
         return "[|｜]" if token != "/" else r"[/\\]"
     if not (token.isascii() and token.isalpha()):
         return exact(token)
-    singular = squeezed(token)
-    return f"(?ai:{singular}s?)" if any_number and has_plural(singular) else f"(?ai:{token})"
+    word = singular(token)
+    has_plural = any_number and singular(word + "s") == word
+    return f"(?ai:{word}s?)" if has_plural else f"(?ai:{token})"
 
 
-def has_plural(word: str) -> bool:
-    return squeezed(word + "s") == word
+def singular(text: str) -> str:
+    """Return a text in lower case, with its words in the singular."""
+    return PLURAL.sub("", text.lower())
 
 
 def exact(text: str) -> str:

@@ -47,6 +47,7 @@ PAIR_STATES = ("_pairs", "_element")
 STATES = (*TEXT_STATES, *VALUE_STATES, *PAIR_STATES, "_call", "_after_call", "_second_reading")
 # Codes of diagnostics about a call's header, or all of a call, written otherwise.
 OTHERWISE = {"tool_name_corrected", "calls_opened_twice", "other_header", "other_form_of_calls"}
+NOT_OPENED = "a call without its opener"  # the text of a diagnostic, which has the same code as others
 # And of an argument written otherwise, whose key is in the schema.
 _ARGUMENT_OTHERWISE = {"argument_not_opened", "other_form_of_argument"}
 _ITS_KEY = re.compile(r"the argument (.*) is not ", re.S)
@@ -285,7 +286,7 @@ def _state(name: str, method: Method) -> Method:
         if (
             name == "_second_reading"
             or trace.went_back
-            or any(note.code in OTHERWISE for note in self._diagnostics[notes:])
+            or any(note.code in OTHERWISE or note.text == NOT_OPENED for note in self._diagnostics[notes:])
         ):
             trace.went_back = trace.given_back = False
             trace.consumed.clear()

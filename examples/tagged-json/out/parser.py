@@ -112,7 +112,6 @@ class Pattern:
 
 
 WORD_SEPARATORS = Pattern(r"[\s_▁|｜-]+")
-PLURAL = Pattern(r"(?<=[a-z][a-z][a-rt-z])s(?![a-z])")
 IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("\\"): ord("/")}
 ANY_WORD = "\ufdd1"  # in a core: the language that a fence names, or none.  It is no character of any text.
 LONGEST_LANGUAGE = 16
@@ -235,9 +234,8 @@ class ExpectedText:
 
 
 def squeezed(text: str) -> str:
-    """Return a text in lower case, with words in the singular, without white space, bars, `_`, `-` and similar
-    separators, with `/` for `\\`."""
-    return str(WORD_SEPARATORS.sub("", PLURAL.sub("", text.translate(IN_ANY_CASE))))
+    """Return a text in lower case, without white space, bars, `_`, `-` and similar separators, with `/` for `\\`."""
+    return str(WORD_SEPARATORS.sub("", text)).translate(IN_ANY_CASE)
 
 
 @lru_cache(maxsize=1024)
@@ -253,11 +251,12 @@ def is_truncated(core: str, text: str) -> bool:
     """Return whether the text is the beginning of a marker, but not all of it.  A space in `core` is any white space or
     none; at its end, the marker is a word whose end only the next character shows."""
     if core[0] == RESPELLED:
-        start = squeezed(text)
-        stem, any_word, _ = core[1:].partition(ANY_WORD)
+        # Words may be in the singular or the plural, and nothing may separate them: every "s" may be missing.
+        start, marker = squeezed(text).replace("s", ""), core[1:].replace("s", "")
+        stem, any_word, _ = marker.partition(ANY_WORD)
         if any_word and start.startswith(stem):  # the language that a fence names
             start = stem + ANY_WORD + LANGUAGE.sub("", start[len(stem) :], count=1)
-        return text[:1] == core[1] and len(start) < len(core) - 1 and core.startswith(start, 1)
+        return text[:1] == core[1] and len(start) < len(marker) and marker.startswith(start)
     at = end = 0
     for part in core.split(" "):
         piece = part.rstrip(ANY_WORD)
