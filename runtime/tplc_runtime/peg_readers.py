@@ -190,6 +190,9 @@ class Readers:
             if end == pos:
                 break
             piece = text[pos:end]
+            mark = self.spelled.after_call.match_at(text, pos) if other else None
+            if mark is not None and mark.kind == "call":
+                break
             if part is None or part.end() < end:
                 tool = tool_named(piece, self.tools)
                 if tool not in self.tools:  # an index may follow it

@@ -75,6 +75,9 @@ class Repairs(Machine):
             if end == pos:
                 break
             text = buf[pos:end]
+            mark = self.AFTER_CALL.match_at(buf, pos) if other else None
+            if mark is not None and mark.kind == "call":
+                break
             if part is None or part.end() < end:
                 tool = tool_named(text, self._tools)
                 if tool not in self._tools:  # an index may follow it

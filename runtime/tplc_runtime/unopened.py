@@ -88,9 +88,10 @@ def _end_of_calls(buf: str, pos: int, final: bool, tools: Parameters, closing: s
         end = buf.find(closing, pos)
         return end if end >= 0 else None
     if name:  # in a line
-        ends = [mark.start for mark in (breaks.find(buf, pos),) if mark is not None]
-        line = buf.find("\n", pos)
-        return min([*ends, *[line] * (line >= 0)], default=len(buf) if final else None)
+        mark = breaks.find(buf, pos)
+        end = len(buf) if mark is None else mark.start
+        line = buf.find("\n", pos, end)
+        return line if line >= 0 else end if mark is not None or final else None
     reader = Reader(any_styles())
     end = reader.read(buf, pos, final)
     return 0 if reader.repair else None if reader.want else end

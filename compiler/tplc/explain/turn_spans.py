@@ -103,11 +103,16 @@ def _markers(ir: TemplateIR) -> re.Pattern[str]:
         "header": acceptor.headers,
     }
     found = {
-        name: sorted({text.strip() for text in texts if text.strip()}, key=len, reverse=True)
+        name: sorted({_before_header(text.strip(), acceptor.headers) for text in texts if text.strip()}, key=len)[::-1]
         for name, texts in groups.items()
     }
     patterns = [rf"(?P<{name}>\s*(?:{'|'.join(map(re.escape, texts))})\s*)" for name, texts in found.items() if texts]
     return re.compile("|".join(patterns) or "(?!)")
+
+
+def _before_header(marker: str, headers: Sequence[str]) -> str:
+    """Return the marker without the header of the next part of the turn, which it may end with."""
+    return next((marker[:at].rstrip() for header in headers if (at := marker.find(header.strip())) > 0), marker)
 
 
 def _add(found: list[TurnSpan], part: TurnPart, start: int, stop: int) -> None:
