@@ -79,11 +79,9 @@ class Doubts(Parameters):
     """The tools of one reading, which notes whether it repaired a value, or had to guess where one ends.  `at_end`: the
     output ends with the text, which may be truncated."""
 
-    is_guessed = is_repaired = False
-
     def __init__(self, tools: Parameters, at_end: bool = False) -> None:
         super().__init__(tools)
-        self.at_end = at_end
+        self.at_end, self.is_guessed, self.is_repaired = at_end, False, False
 
 
 def closed(reader: Reader, tools: Doubts) -> Any:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .scanner import Scanner
     from .schema import Parameters
 
+CALL_KEYS = frozenset(NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS)
 ID_KEYS = ("id", "call_id", "tool_call_id")
 FIRST_OF_CALLS = Pattern(r"\s*(?:[,;]\s*)?(?=[\w{\[`<])")
 # A fence, a backtick or a tag around calls; and a text that may become one.
@@ -82,7 +83,7 @@ def _end_of_calls(buf: str, pos: int, final: bool, tools: Parameters, closing: s
             return None if head.end() == len(buf) and any(tool.startswith(word) for tool in tools) else 0
     elif head.end() == len(buf):
         return None
-    elif key not in tools and key not in (*NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS):
+    elif key not in tools and key not in CALL_KEYS:
         return 0
     if closing:
         end = buf.find(closing, pos)
@@ -115,7 +116,7 @@ def _whole_call(value: Any, tools: Parameters) -> tuple[str, str, str | None] | 
     if inner is not None and len(inner) == 1:  # the name may be the key
         [(key, given)] = inner.items()
         inner = {"name": key, "arguments": given or None}
-    if inner is None or not inner.keys() <= {*NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS}:
+    if inner is None or not inner.keys() <= CALL_KEYS:
         return None
     names, found = ([inner[key] for key in keys if key in inner] for keys in (NAME_KEYS, ARGUMENT_KEYS))
     if len(names) != 1 or len(found) != 1 or not isinstance(found[0], dict) or not isinstance(names[0], str):

@@ -1,4 +1,4 @@
-"""Markers in another spelling: what is found is also awaited, whatever its case, separators and number."""
+"""Markers in another spelling: what is found is awaited, in any case, with any separators, in singular and plural."""
 
 from __future__ import annotations
 

@@ -44,8 +44,11 @@ RANDOM_MESSAGES = 20
 MOST_FAILURES = 1000  # a bound for memory: reports show a few, --json all
 LEAST_SHARE = 5  # one message of so many that are refused or ambiguous has to come back
 _LONGEST_TEXT = 400
-# The code of a parser's diagnostic for text that it drops: the format lacks what the template writes there.
-_DROPPED = "left_over"
+# What no message of the template may need, by the codes of diagnostics.
+_TOLERATED = {
+    "left_over": "text of the template is dropped",
+    "marker_spelled_otherwise": "the format doesn't have a marker as the template writes it",
+}
 _CHUNKS = (1, 2, 3, 5, 8, 13, 40)
 # What a broken parser may raise: it promises to raise nothing, so each of these is a failure to report.
 _RAISED = (
@@ -454,9 +457,9 @@ class _RoundTrip:
                     f"in chunks of {_sizes(sizes)} the deltas make {_shown(accumulated(deltas))}, not {_shown(whole)}"
                 )
             notes = getattr(stream, "diagnostics", ())  # of a parser that has them
-            dropped = [note.text for note in notes if note.code == _DROPPED]
-            if dropped:
-                return f"text of the template is dropped: {dropped[0]}"
+            tolerated = next((note for note in notes if note.code in _TOLERATED), None)
+            if tolerated is not None:
+                return f"{_TOLERATED[tolerated.code]}: {tolerated.text}"
         return None
 
     def _chunkings(self, case: Case, size: int) -> Iterator[list[int]]:

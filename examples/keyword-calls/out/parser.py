@@ -1173,11 +1173,9 @@ class Doubts(Parameters):
     """The tools of one reading, which notes whether it repaired a value, or had to guess where one ends.  `at_end`: the
     output ends with the text, which may be truncated."""
 
-    is_guessed = is_repaired = False
-
     def __init__(self, tools: Parameters, at_end: bool = False) -> None:
         super().__init__(tools)
-        self.at_end = at_end
+        self.at_end, self.is_guessed, self.is_repaired = at_end, False, False
 
 
 def closed(reader: Reader, tools: Doubts) -> Any:
@@ -2668,6 +2666,7 @@ class Machine(Slots):
         return "".join(self._buf[self._pos : self._pos + self._skip].split()) in self.SHORT_OPENERS
 
 
+CALL_KEYS = frozenset(NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS)
 ID_KEYS = ("id", "call_id", "tool_call_id")
 FIRST_OF_CALLS = Pattern(r"\s*(?:[,;]\s*)?(?=[\w{\[`<])")
 # A fence, a backtick or a tag around calls; and a text that may become one.
@@ -2716,15 +2715,16 @@ def _end_of_calls(buf: str, pos: int, final: bool, tools: Parameters, closing: s
             return None if head.end() == len(buf) and any(tool.startswith(word) for tool in tools) else 0
     elif head.end() == len(buf):
         return None
-    elif key not in tools and key not in (*NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS):
+    elif key not in tools and key not in CALL_KEYS:
         return 0
     if closing:
         end = buf.find(closing, pos)
         return end if end >= 0 else None
     if name:  # in a line
-        ends = [mark.start for mark in (breaks.find(buf, pos),) if mark is not None]
-        line = buf.find("\n", pos)
-        return min([*ends, *[line] * (line >= 0)], default=len(buf) if final else None)
+        mark = breaks.find(buf, pos)
+        end = len(buf) if mark is None else mark.start
+        line = buf.find("\n", pos, end)
+        return line if line >= 0 else end if mark is not None or final else None
     reader = Reader(any_styles())
     end = reader.read(buf, pos, final)
     return 0 if reader.repair else None if reader.want else end
@@ -2748,7 +2748,7 @@ def _whole_call(value: Any, tools: Parameters) -> tuple[str, str, str | None] | 
     if inner is not None and len(inner) == 1:  # the name may be the key
         [(key, given)] = inner.items()
         inner = {"name": key, "arguments": given or None}
-    if inner is None or not inner.keys() <= {*NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS}:
+    if inner is None or not inner.keys() <= CALL_KEYS:
         return None
     names, found = ([inner[key] for key in keys if key in inner] for keys in (NAME_KEYS, ARGUMENT_KEYS))
     if len(names) != 1 or len(found) != 1 or not isinstance(found[0], dict) or not isinstance(names[0], str):
@@ -2816,6 +2816,9 @@ class Repairs(Machine):
             if end == pos:
                 break
             text = buf[pos:end]
+            mark = self.AFTER_CALL.match_at(buf, pos) if other else None
+            if mark is not None and mark.kind == "call":
+                break
             if part is None or part.end() < end:
                 tool = tool_named(text, self._tools)
                 if tool not in self._tools:  # an index may follow it
