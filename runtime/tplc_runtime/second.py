@@ -60,6 +60,7 @@ TAGGED_CALL = Pattern(
     r"""<([\w:-]{1,64})(\s{0,8}[ =]\s{0,8}(?:\w{1,32}\s{0,8}=\s{0,8})?["']?"""
     rf"""([{NAME_CHARACTERS}]{{1,64}})["']?)?\s{{0,8}}>(.*)</\1>"""
 )
+SURROGATE = Pattern(r"[\ud800-\udfff]")
 CLOSING_TAG = Pattern(r"</[\w:.=-]{1,64}>")
 # A missing quote after a key, or after a value before the next key.
 KEY_LEFT_OPEN = Pattern(r'(?<=[{,\s])"(\w+):(?=\s*["\[{\w-])')
@@ -89,6 +90,11 @@ def closed(reader: Reader, tools: Doubts) -> Any:
     tools.is_guessed |= reader.is_guessed or reader.string is not None or (reader.want != "" and tools.at_end)
     tools.is_repaired |= reader.repair != ""
     return loaded(reader.close())
+
+
+def as_json(value: Any) -> str:
+    """Return a value as JSON.  Half of a surrogate pair stays an escape, because UTF-8 has no such character."""
+    return str(SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", json.dumps(value, ensure_ascii=False)))
 
 
 def calls_in(text: str, tools: Doubts) -> list[tuple[str, str]]:
@@ -141,7 +147,7 @@ def arguments_at(name: str, text: str, tools: Doubts) -> tuple[str, int] | None:
         found, end = arguments_of(name, value["arguments"], tools) if named else None, end - len(name)
     else:
         pairs, end = _tagged(text, name, tools)
-        found = json.dumps(pairs, ensure_ascii=False) if pairs else None
+        found = as_json(pairs) if pairs else None
     return None if found is None else (found, int(AFTER_ARGUMENTS.match(text, end).end()))
 
 
@@ -170,7 +176,7 @@ def arguments_after(name: str, text: str, pos: int, tools: Parameters, final: bo
     if not isinstance(found, dict) or not keys.issuperset(found):
         return "", pos
     is_call = any(isinstance(found.get(key), str) and found[key] in tools for key in NAME_KEYS)
-    return ("", pos) if is_call else (json.dumps(found, ensure_ascii=False), end)
+    return ("", pos) if is_call else (as_json(found), end)
 
 
 def is_wrapper(key: str, name: str, tools: Parameters) -> bool:
@@ -395,7 +401,7 @@ def _with_arguments(name: str, members: dict[str, Any], tools: Doubts) -> tuple[
     else:
         arguments = {}
     try:
-        return None if arguments is None else (name, json.dumps(arguments, ensure_ascii=False))
+        return None if arguments is None else (name, as_json(arguments))
     except RecursionError:
         return None
 

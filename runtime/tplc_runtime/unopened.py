@@ -9,8 +9,6 @@ Such a text counts as a whole only: nothing in it may be repaired, or lost.
 
 from __future__ import annotations
 
-import json
-
 from .pattern import NAME_CHARACTERS, Pattern
 from .schema import keys_allowed
 from .second import (
@@ -20,6 +18,7 @@ from .second import (
     OTHER_KEYS,
     Doubts,
     any_styles,
+    as_json,
     innermost,
     values_in,
     values_within,
@@ -124,4 +123,4 @@ def _whole_call(value: Any, tools: Parameters) -> tuple[str, str, str | None] | 
     keys = keys_allowed(tools.get(names[0]))
     ids = [one[key] for one in (inner, value) for key in ID_KEYS if isinstance(one.get(key), str)]
     is_call = names[0] in tools and (keys is None or keys.issuperset(found[0]))
-    return (names[0], json.dumps(found[0], ensure_ascii=False), ids[0] if ids else None) if is_call else None
+    return (names[0], as_json(found[0]), ids[0] if ids else None) if is_call else None

@@ -53,7 +53,7 @@ def _check(
     calls = whole.message["tool_calls"]
     broken = [Broken("lost", what) for what in lost]
     if json_too:
-        broken += [Broken("json", what) for call in calls if (what := _bad_arguments(call))]
+        broken += [Broken("json", what) for call in calls if (what := _bad_arguments(call, _is_utf8(text)))]
     broken += _in_chunks(form, text, options, chunks)
     return Checked(tuple(broken), len(calls))
 
@@ -84,8 +84,18 @@ def _in_chunks(form: Format, text: str, options: Mapping[str, Any], chunks: Sequ
     ]
 
 
-def _bad_arguments(call: Mapping[str, Any]) -> str:
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _bad_arguments(call: Mapping[str, Any], must_be_utf8: bool) -> str:
     text = call["function"]["arguments"]
+    if must_be_utf8 and not _is_utf8(text):
+        return f"arguments {text!r} are no UTF-8"
     try:
         # Integers stay text: Python refuses to read those of more than 4,300 digits.
         value = json.loads(text, parse_int=str, parse_constant=_refuse)

@@ -156,6 +156,21 @@ def test_a_tool_without_a_name_is_not_called(name: str, text: str) -> None:
     assert check(named(name), text, {"tools": tools}, list(text)).broken == ()
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("tagged-json", '<fn>\n{"tool": "get_forecast", "args": {"city": "\\ud83d"}}\n</fn><~/~>\n'),
+        ("tagged-json", '{"name": "get_forecast", "arguments": {"city": "\\ud83d"}}'),
+        ("keyword-calls", '<.code.>[get_forecast({"city": "\\ud83d"})]'),
+        ("keyword-calls", "<.code.>[get_forecast(city='\\ud83d')]"),
+        ("parameter-tags", '<deed>\n<do=get_forecast>\n{"city": "\\ud83d"}\n</do>\n</deed><:>\n'),
+    ],
+)
+def test_half_a_surrogate_pair_in_escapes_stays_an_escape(name: str, text: str) -> None:
+    form = named(name)
+    assert check(form, text, {"tools": form.tools}, list(text)).broken == ()
+
+
 def test_an_object_that_cannot_be_read_makes_no_arguments() -> None:
     """An object in the place of all pairs was dropped as a whole if it contained a number that no JSON number can
     be."""

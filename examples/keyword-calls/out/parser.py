@@ -1154,6 +1154,7 @@ TAGGED_CALL = Pattern(
     r"""<([\w:-]{1,64})(\s{0,8}[ =]\s{0,8}(?:\w{1,32}\s{0,8}=\s{0,8})?["']?"""
     rf"""([{NAME_CHARACTERS}]{{1,64}})["']?)?\s{{0,8}}>(.*)</\1>"""
 )
+SURROGATE = Pattern(r"[\ud800-\udfff]")
 CLOSING_TAG = Pattern(r"</[\w:.=-]{1,64}>")
 # A missing quote after a key, or after a value before the next key.
 KEY_LEFT_OPEN = Pattern(r'(?<=[{,\s])"(\w+):(?=\s*["\[{\w-])')
@@ -1183,6 +1184,11 @@ def closed(reader: Reader, tools: Doubts) -> Any:
     tools.is_guessed |= reader.is_guessed or reader.string is not None or (reader.want != "" and tools.at_end)
     tools.is_repaired |= reader.repair != ""
     return loaded(reader.close())
+
+
+def as_json(value: Any) -> str:
+    """Return a value as JSON.  Half of a surrogate pair stays an escape, because UTF-8 has no such character."""
+    return str(SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", json.dumps(value, ensure_ascii=False)))
 
 
 def calls_in(text: str, tools: Doubts) -> list[tuple[str, str]]:
@@ -1430,7 +1436,7 @@ def _with_arguments(name: str, members: dict[str, Any], tools: Doubts) -> tuple[
     else:
         arguments = {}
     try:
-        return None if arguments is None else (name, json.dumps(arguments, ensure_ascii=False))
+        return None if arguments is None else (name, as_json(arguments))
     except RecursionError:
         return None
 
@@ -2756,7 +2762,7 @@ def _whole_call(value: Any, tools: Parameters) -> tuple[str, str, str | None] | 
     keys = keys_allowed(tools.get(names[0]))
     ids = [one[key] for one in (inner, value) for key in ID_KEYS if isinstance(one.get(key), str)]
     is_call = names[0] in tools and (keys is None or keys.issuperset(found[0]))
-    return (names[0], json.dumps(found[0], ensure_ascii=False), ids[0] if ids else None) if is_call else None
+    return (names[0], as_json(found[0]), ids[0] if ids else None) if is_call else None
 
 
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "final_end")
