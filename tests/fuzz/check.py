@@ -66,6 +66,7 @@ def _in_chunks(form: Format, text: str, options: Mapping[str, Any], chunks: Sequ
         whole.finish()
         stream = form.parser.StreamParser(**options)
         deltas = [delta for chunk in chunks for delta in stream.feed(chunk)] + stream.finish()
+        notes = stream.diagnostics, whole.diagnostics  # some are found only now
     except Exception:  # noqa: BLE001
         return [Broken("raised", traceback.format_exc())]
     try:
@@ -78,7 +79,7 @@ def _in_chunks(form: Format, text: str, options: Mapping[str, Any], chunks: Sequ
             ("message", stream.message, whole.message),
             ("deltas", added, _plain(whole.message)),
             ("incomplete", stream.incomplete, whole.incomplete),
-            ("diagnostics", stream.diagnostics, whole.diagnostics),
+            ("diagnostics", *notes),
         )
         if one != other
     ]
