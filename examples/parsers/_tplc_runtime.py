@@ -1192,7 +1192,8 @@ def literal_of(text: str, words: Mapping[str, str]) -> str | None:
 
 NAME_KEYS = ("name", "tool_name", "function_name", "function", "tool", "recipient_name")
 ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params", "kwargs")
-OTHER_KEYS = ("id", "type", "index", "call_id", "tool_call_id")
+ID_KEYS = ("id", "call_id", "tool_call_id")
+OTHER_KEYS = (*ID_KEYS, "type", "index")
 SCHEMA_KEYS = ("properties",)  # models repeat the form of a schema
 KNOWN_KEYS = NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS + SCHEMA_KEYS
 MOST_WRAPS = 4  # objects around the arguments, or around a call
@@ -3333,7 +3334,6 @@ class Machine(Slots):
 
 
 CALL_KEYS = frozenset(NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS)
-ID_KEYS = ("id", "call_id", "tool_call_id")
 FIRST_OF_CALLS = Pattern(r"\s*(?:[,;]\s*)?(?=[\w{\[`<])")
 # A fence, a backtick or a tag around calls; and a text that may become one.
 AROUND_CALLS = Pattern(r"(?:(```)[\w-]{0,16}\s{1,16}|(`)|<([\w:-]{1,64})>\s{0,16})?")
@@ -4213,7 +4213,7 @@ class Pairs(Repairs):
     ODD_NAMES: ClassVar[bool] = True
     AROUND_KEY: ClassVar[Any] = ()  # the texts before a key and after it, of which some may be missing
     _count = 0
-    _is_last = False  # no pair and no end of a call follows up to the output's end
+    _nothing_follows = False  # no pair and no end of a call, up to the output's end
     _ends_in_text = False  # text that is no pair ends the pairs, and was reported
 
     def _begin_value(self, key: str, word: str) -> None:
@@ -4385,10 +4385,10 @@ class Pairs(Repairs):
     def _after_no_pair(self) -> Match | None:
         """Return the next pair, or the end of the call, after text that is no pair."""
         buf, marks, start = self._buf, self.BETWEEN, next_char(self._buf, self._pos) + 1
-        mark = None if self._is_last else marks.find(buf, start)
+        mark = None if self._nothing_follows else marks.find(buf, start)
         while mark is not None and mark.kind == "skip":
             mark = marks.find(buf, mark.end)
-        self._is_last = self._final and mark is None
+        self._nothing_follows = self._final and mark is None
         decided = mark is not None and (self._final or mark.start < marks.partial_match(buf, start))
         return mark if decided else None
 
@@ -6393,6 +6393,11 @@ class Lexeme:
         self.ends_line = ends_line
 
     @property
+    def text(self) -> str:
+        """Return the marker as the template writes it."""
+        return self.lead + self.core + self.trail
+
+    @property
     def is_whole_word(self) -> bool:
         """Return whether the core ends like a word with white space after it: it is not the beginning of a longer
         word."""
@@ -6502,8 +6507,8 @@ def lexemes_of(
                 found[core] = Lexeme(kind, text, ends_line=ends_line(kind, core, text.partition(core)[2]))
     longest_first = sorted(found.values(), key=lambda lexeme: -len(lexeme.core))
     for one in [one for one in longest_first if one.kind in (*respelled, *apart) and is_respelled(one.core)]:
-        kind, text = ONLY_RESPELLED if one.kind in apart else one.kind, one.lead + one.core + one.trail
-        longest_first.append(Lexeme(kind, text, respelled=True, any_number=one.core in any_number))
+        kind = ONLY_RESPELLED if one.kind in apart else one.kind
+        longest_first.append(Lexeme(kind, one.text, respelled=True, any_number=one.core in any_number))
     firsts = sorted({lexeme.core[0] for lexeme in longest_first})
     lexemes = [lexeme for first in firsts for lexeme in longest_first if lexeme.core[0] == first]
     return Lexemes(lexemes, tuple(found.values()))

@@ -77,6 +77,11 @@ class Lexeme:
         self.ends_line = ends_line
 
     @property
+    def text(self) -> str:
+        """Return the marker as the template writes it."""
+        return self.lead + self.core + self.trail
+
+    @property
     def is_whole_word(self) -> bool:
         """Return whether the core ends like a word with white space after it: it is not the beginning of a longer
         word."""
@@ -186,8 +191,8 @@ def lexemes_of(
                 found[core] = Lexeme(kind, text, ends_line=ends_line(kind, core, text.partition(core)[2]))
     longest_first = sorted(found.values(), key=lambda lexeme: -len(lexeme.core))
     for one in [one for one in longest_first if one.kind in (*respelled, *apart) and is_respelled(one.core)]:
-        kind, text = ONLY_RESPELLED if one.kind in apart else one.kind, one.lead + one.core + one.trail
-        longest_first.append(Lexeme(kind, text, respelled=True, any_number=one.core in any_number))
+        kind = ONLY_RESPELLED if one.kind in apart else one.kind
+        longest_first.append(Lexeme(kind, one.text, respelled=True, any_number=one.core in any_number))
     firsts = sorted({lexeme.core[0] for lexeme in longest_first})
     lexemes = [lexeme for first in firsts for lexeme in longest_first if lexeme.core[0] == first]
     return Lexemes(lexemes, tuple(found.values()))

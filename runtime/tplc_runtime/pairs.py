@@ -36,7 +36,7 @@ class Pairs(Repairs):
     ODD_NAMES: ClassVar[bool] = True
     AROUND_KEY: ClassVar[Any] = ()  # the texts before a key and after it, of which some may be missing
     _count = 0
-    _is_last = False  # no pair and no end of a call follows up to the output's end
+    _nothing_follows = False  # no pair and no end of a call, up to the output's end
     _ends_in_text = False  # text that is no pair ends the pairs, and was reported
 
     def _begin_value(self, key: str, word: str) -> None:
@@ -208,10 +208,10 @@ class Pairs(Repairs):
     def _after_no_pair(self) -> Match | None:
         """Return the next pair, or the end of the call, after text that is no pair."""
         buf, marks, start = self._buf, self.BETWEEN, next_char(self._buf, self._pos) + 1
-        mark = None if self._is_last else marks.find(buf, start)
+        mark = None if self._nothing_follows else marks.find(buf, start)
         while mark is not None and mark.kind == "skip":
             mark = marks.find(buf, mark.end)
-        self._is_last = self._final and mark is None
+        self._nothing_follows = self._final and mark is None
         decided = mark is not None and (self._final or mark.start < marks.partial_match(buf, start))
         return mark if decided else None
 

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 NAME_KEYS = ("name", "tool_name", "function_name", "function", "tool", "recipient_name")
 ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params", "kwargs")
-OTHER_KEYS = ("id", "type", "index", "call_id", "tool_call_id")
+ID_KEYS = ("id", "call_id", "tool_call_id")
+OTHER_KEYS = (*ID_KEYS, "type", "index")
 SCHEMA_KEYS = ("properties",)  # models repeat the form of a schema
 KNOWN_KEYS = NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS + SCHEMA_KEYS
 MOST_WRAPS = 4  # objects around the arguments, or around a call

@@ -14,6 +14,7 @@ from .schema import keys_allowed
 from .second import (
     ARGUMENT_KEYS,
     FENCE_END,
+    ID_KEYS,
     NAME_KEYS,
     OTHER_KEYS,
     Doubts,
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from .schema import Parameters
 
 CALL_KEYS = frozenset(NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS)
-ID_KEYS = ("id", "call_id", "tool_call_id")
 FIRST_OF_CALLS = Pattern(r"\s*(?:[,;]\s*)?(?=[\w{\[`<])")
 # A fence, a backtick or a tag around calls; and a text that may become one.
 AROUND_CALLS = Pattern(r"(?:(```)[\w-]{0,16}\s{1,16}|(`)|<([\w:-]{1,64})>\s{0,16})?")

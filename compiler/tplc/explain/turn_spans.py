@@ -102,10 +102,11 @@ def _markers(ir: TemplateIR) -> re.Pattern[str]:
         "content": (*(start.text for start in acceptor.content_starts), *acceptor.content_ends),
         "header": acceptor.headers,
     }
-    found = {
-        name: sorted({_before_header(text.strip(), acceptor.headers) for text in texts if text.strip()}, key=len)[::-1]
+    cores = {
+        name: {_before_header(text.strip(), acceptor.headers) for text in texts if text.strip()}
         for name, texts in groups.items()
     }
+    found = {name: sorted(texts, key=len, reverse=True) for name, texts in cores.items()}
     patterns = [rf"(?P<{name}>\s*(?:{'|'.join(map(re.escape, texts))})\s*)" for name, texts in found.items() if texts]
     return re.compile("|".join(patterns) or "(?!)")
 

@@ -37,7 +37,7 @@ from tplc_runtime.lexemes import (
     printable,
     respelling,
 )
-from tplc_runtime.lexemes import lexemes_of as lexemes_unless
+from tplc_runtime.lexemes import lexemes_of as runtime_lexemes_of
 from tplc_runtime.scanner import BEGINS_LONGER, NOTHING, PLAIN_WORD, squeezed
 
 MAX_NESTING = 40  # so many characters of a marker are nested in one another: engines read patterns by recursion
@@ -54,6 +54,7 @@ __all__ = (
     "OPTIONAL_SPACE",
     "Lexeme",
     "Lexemes",
+    "compared",
     "core_pattern",
     "exact",
     "first_characters",
@@ -82,7 +83,7 @@ def ends_line(kind: str, core: str, trail: str) -> bool:
     return kind == "reasoning_end" and could_be_prose(core)
 
 
-lexemes_of = partial(lexemes_unless, ends_line=ends_line)
+lexemes_of = partial(runtime_lexemes_of, ends_line=ends_line)
 
 
 def lexeme_of(text: str, kind: str = "") -> Lexeme:
@@ -95,11 +96,16 @@ def is_wordless(found: Lexemes) -> bool:
     return not any(map(WORD_CHAR.match, found.first))
 
 
+def compared(text: str) -> str:
+    """Return what `is_truncated` compares of a marker in another spelling: words may be in the singular or the plural,
+    and nothing may separate them, so every "s" may be missing."""
+    return squeezed(text).replace("s", "")
+
+
 def truncated_respelling(core: str) -> str:
     """Return the pattern of the beginning of a marker in another spelling, at the end of the text."""
-    # Words may be in the singular or the plural, and nothing may separate them: every "s" may be missing.
     between = rf"[\sSs{WORD_JOINERS}]*+"
-    pieces = [in_any_case(token) + between for token in squeezed(core[1:]).replace("s", "")[:-1]]
+    pieces = [in_any_case(token) + between for token in compared(core[1:])[:-1]]
     pattern = "".join(f"(?:{piece}|{END})" for piece in pieces[MAX_NESTING:])
     for piece in reversed(pieces[:MAX_NESTING]):
         pattern = f"(?:{piece}{pattern})?"

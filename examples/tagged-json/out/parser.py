@@ -1072,7 +1072,8 @@ def literal_of(text: str, words: Mapping[str, str]) -> str | None:
 
 NAME_KEYS = ("name", "tool_name", "function_name", "function", "tool", "recipient_name")
 ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params", "kwargs")
-OTHER_KEYS = ("id", "type", "index", "call_id", "tool_call_id")
+ID_KEYS = ("id", "call_id", "tool_call_id")
+OTHER_KEYS = (*ID_KEYS, "type", "index")
 SCHEMA_KEYS = ("properties",)  # models repeat the form of a schema
 KNOWN_KEYS = NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS + SCHEMA_KEYS
 MOST_WRAPS = 4  # objects around the arguments, or around a call
@@ -2320,7 +2321,6 @@ MISFITS = {
     "key": ("unknown_argument", "the tool {tool} has no argument {key}"),
 }
 CALL_KEYS = frozenset(NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS)
-ID_KEYS = ("id", "call_id", "tool_call_id")
 FIRST_OF_CALLS = Pattern(r"\s*(?:[,;]\s*)?(?=[\w{\[`<])")
 # A fence, a backtick or a tag around calls; and a text that may become one.
 AROUND_CALLS = Pattern(r"(?:(```)[\w-]{0,16}\s{1,16}|(`)|<([\w:-]{1,64})>\s{0,16})?")

@@ -20,6 +20,7 @@ from tplc.lower.lexemes import (
     OPTIONAL_SPACE,
     Lexeme,
     Lexemes,
+    compared,
     core_pattern,
     exact,
     first_characters,
@@ -32,7 +33,6 @@ from tplc.lower.lexemes import (
     truncated_respelling,
 )
 from tplc.lower.values import LEAST_CUT
-from tplc_runtime.scanner import squeezed
 
 # White space that may follow a marker does not matter to who looks ahead.
 QUOTE = re.compile(r"""\\.|["]""", re.DOTALL)
@@ -105,7 +105,7 @@ def of_kinds(
 def _may_be(longer: Lexeme, shorter: Lexeme) -> bool:
     """Return whether the longer marker may be at the place of the shorter one."""
     if longer.respelled or shorter.respelled:
-        return squeezed(longer.core).replace("s", "").startswith(squeezed(shorter.core).replace("s", ""))
+        return compared(longer.core).startswith(compared(shorter.core))
     return longer.squeezed.startswith(shorter.squeezed)
 
 

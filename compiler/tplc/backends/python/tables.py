@@ -48,12 +48,12 @@ from tplc.lower.states import (
     texts_at,
 )
 from tplc.lower.values import NUMBERS
-from tplc_runtime.lexemes import lexemes_of as made_of
+from tplc_runtime.lexemes import lexemes_of as runtime_lexemes_of
 from tplc_runtime.scanner import SHORTENED, squeezed
 from tplc_runtime.turn import SPACE_SEPARATOR
 
 INDENT = 4
-BEFORE_CONTENT = ("reasoning", "content", "bare")  # kinds of markers
+BEFORE_CONTENT = ("reasoning", "content")  # kinds of markers
 BEGINNING = 3  # characters by which markers begin alike
 
 
@@ -575,12 +575,12 @@ def _by_kind(found: Lexemes) -> tuple[Expression, ...] | None:
     kinds = {one.core: one.kind for one in found.given}
     by_kind: dict[str, list[str]] = {}
     for one in found.given:
-        by_kind.setdefault(one.kind, []).append(one.lead + one.core + one.trail)
+        by_kind.setdefault(one.kind, []).append(one.text)
     alike = [one for one in found.all if one.respelled]
     respelled = list(dict.fromkeys(one.kind for one in alike if one.kind == kinds[one.core]))
     apart = list(dict.fromkeys(kinds[one.core] for one in alike if one.kind != kinds[one.core]))
     any_number = [one.core for one in alike if one.any_number]
-    again = made_of(by_kind.items(), respelled, apart=apart, any_number=any_number)
+    again = runtime_lexemes_of(by_kind.items(), respelled, apart=apart, any_number=any_number)
     if again.markers != found.markers or again.scanner != found.scanner:
         return None
     every = len(any_number) == len(alike) > 0
