@@ -328,6 +328,20 @@ def tool_named(name: str, tools: Parameters) -> str:
     return first if first and first in tools and first == second else name
 
 
+def tool_within(word: str, tools: Parameters, header: Pattern) -> str:
+    """Return the tool that a word of a header consists of, next to an index or a text that headers contain; "" if there
+    is none."""
+    named = tool_named(word.rpartition(":")[0], tools)
+    if named in tools:
+        return named
+    longest_first: list[str] = sorted(tools, key=len, reverse=True)
+    for tool in longest_first:
+        before, found, after = word.partition(tool)
+        if found and all(not text or header.fullmatch(text) for text in (before, after)):
+            return tool
+    return ""
+
+
 def bare_name(name: str) -> str:
     """Return a name without the separators between its words."""
     return str(SEPARATORS.sub("", name)).lower()
@@ -483,6 +497,11 @@ def misfit(arguments: Mapping[str, object], schema: object, *, types: bool = Tru
     words = {word for text in texts for word in KEY_IN_TEXT.findall(text)}
     inside = [key for key in properties_of(schema) if key in words and key not in arguments] if words else []
     return ("inside", inside[0]) if inside else None
+
+
+def begins_with_tag(text: str, pos: int, schema: object) -> bool:
+    """Return whether a tag with the name of a key begins here."""
+    return text.startswith("<", pos) and text[pos + 1 : text.find(">", pos)] in properties_of(schema)
 
 
 def is_odd_key(key: str, schema: object) -> bool:
@@ -1223,7 +1242,7 @@ KEYWORD_FOLLOWS = (Pattern(r"\s{0,16}(?:,\s{0,16}(?:[\"']?\w{1,64}[\"']?\s{0,16}
 AFTER_KEYWORD = Pattern(r"\s*(?:,\s*)?(\))?")
 ELEMENT = Pattern(
     r"""\s*<([\w:-]{1,64})(?:\s{0,8}[ =]\s{0,8}(?:\w{1,32}\s{0,8}=\s{0,8})?["']?([\w.:-]{1,64})["']?)?\s{0,8}>"""
-    r"""(.*?)</[\w:.=-]{1,64}>\s*"""
+    r"""(.*?)</\1\s{0,8}>\s*"""
 )
 TAGGED_CALL = Pattern(
     r"""<([\w:-]{1,64})(\s{0,8}[ =]\s{0,8}(?:\w{1,32}\s{0,8}=\s{0,8})?["']?"""
@@ -1502,9 +1521,8 @@ def _tagged(text: str, name: str, tools: Doubts) -> tuple[dict[str, Any], int]:
         if element is None or key not in keys or key in found:
             break
         types, value = types_of(member_of(schema, schema, key), schema), element[3].strip()
-        found[key] = (
-            value if types is None or "string" in types else loaded(value.lower() if value.isalpha() else value)
-        )
+        typed, end = (None, -1) if types is None or "string" in types else json_value(value, 0, tools)
+        found[key] = typed if end == len(value) else value
         pos = element.end()
     return found, pos
 
@@ -3471,7 +3489,7 @@ class Repairs(Machine):
         while pos - start < NAME_LIMIT:
             part, word = self.HEADER_TEXTS.match(buf, pos), ONE_WORD.match(buf, pos)
             sure = part is not None and part.end() > pos + 1
-            if pos < len(buf) and name and not sure and self._arguments_begin(pos):
+            if pos < len(buf) and name and not sure and self._arguments_begin(pos, name):
                 return None if not self._final and self._header_may_continue(pos) else (name, pos)
             end = word.end() if word is not None and (part is None or word.end() > part.end()) else 0
             end = end or (part.end() if part is not None else pos)
@@ -3486,8 +3504,8 @@ class Repairs(Machine):
                 break
             if part is None or part.end() < end:
                 tool = tool_named(text, self._tools)
-                if tool not in self._tools:  # an index may follow it
-                    tool = tool_named(text.rpartition(":")[0], self._tools)
+                if tool not in self._tools:
+                    tool = tool_within(text, self._tools, self.HEADER_TEXTS)
                 other += tool not in self._tools  # one word may be next to the name that the template doesn't write
                 if (tool in self._tools and name not in ("", tool)) or other > 1:
                     break
@@ -3501,10 +3519,10 @@ class Repairs(Machine):
         may_continue = any(len(text) > len(rest) and text.startswith(rest) for text in self.HEADER_PARTS)
         return may_continue or self.AFTER_CALL.prefix_of(self._buf, pos) != ""
 
-    def _arguments_begin(self, pos: int) -> bool:
-        """Return whether the arguments of a call begin here, or the call ends."""
-        mark = self.AFTER_CALL.match_at(self._buf, pos)
-        return (mark is not None and mark.kind in CLOSER_KINDS) or self._opens_arguments(pos)
+    def _arguments_begin(self, pos: int, name: str) -> bool:
+        """Return whether the arguments of a tool begin here, or the call ends."""
+        mark, is_tag = self.AFTER_CALL.match_at(self._buf, pos), begins_with_tag(self._buf, pos, self._tools.get(name))
+        return is_tag or (mark is not None and mark.kind in CLOSER_KINDS) or self._opens_arguments(pos)
 
     def _opens_arguments(self, pos: int) -> bool:
         raise NotImplementedError
@@ -3562,6 +3580,18 @@ class Repairs(Machine):
             self._note("object_as_arguments", "an object in the place of arguments")
         else:
             self._note("call_as_arguments", "a whole call, or another object, around the arguments")
+        return self._read_whole(arguments, end, doubts)
+
+    def _in_other_form(self, start: int, name: str) -> bool | None:
+        """Read all that comes before the next marker as the arguments."""
+        buf, mark = self._buf, self.BREAKS.find(self._buf, start)
+        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
+            return False
+        end, doubts = len(buf) if mark is None else mark.start, Doubts(self._tools, mark is None)
+        arguments = arguments_in(name, buf[start:end], doubts)
+        if arguments is None:
+            return None
+        self._note("arguments_repaired", "arguments: in another form")
         return self._read_whole(arguments, end, doubts)
 
     def _read_whole(self, arguments: str, end: int, doubts: Doubts) -> bool:
@@ -3762,18 +3792,6 @@ class Objects(Repairs):
             return self._in_an_object(start, Reader(self.STYLES, self.BREAKS))
         irregular = rest[:1] not in ("{", '"') or NO_BRACE.match(rest) is not None
         return self._in_other_form(start, name) if irregular else None
-
-    def _in_other_form(self, start: int, name: str) -> bool | None:
-        """Read all that comes before the next marker as the arguments."""
-        buf, mark = self._buf, self.BREAKS.find(self._buf, start)
-        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
-            return False
-        end, doubts = len(buf) if mark is None else mark.start, Doubts(self._tools, mark is None)
-        arguments = arguments_in(name, buf[start:end], doubts)
-        if arguments is None:
-            return None
-        self._note("arguments_repaired", "arguments: in another form")
-        return self._read_whole(arguments, end, doubts)
 
     def _finish(self) -> None:
         super()._finish()
@@ -4204,6 +4222,11 @@ ENDS_OF_HEADERS = "'\"“”>"  # characters after a name that may be before a k
 PAIR_KINDS = ("pair", "end", "skip", "next", "broken")
 
 
+def is_damaged(arguments: str, edges: Pattern, opener: str) -> bool:
+    """Return whether a value begins or ends with a part of a marker, or with its closer, and quotes no pairs."""
+    return edges.search(arguments) is not None and not (opener and opener in arguments)
+
+
 class Pairs(Repairs):
     BETWEEN: ClassVar[Scanner]  # pair, end (consumed), next (not consumed), and others (skipped)
     PAIR: ClassVar[Sequence[Any]]
@@ -4212,6 +4235,7 @@ class Pairs(Repairs):
     KEY_ESCAPES: ClassVar[Any] = None  # texts that stand for characters in keys
     ODD_NAMES: ClassVar[bool] = True
     AROUND_KEY: ClassVar[Any] = ()  # the texts before a key and after it, of which some may be missing
+    DAMAGED: ClassVar[Any] = None  # what a slip in a marker leaves at the edges of a value, and the opener of a pair
     _count = 0
     _nothing_follows = False  # no pair and no end of a call, up to the output's end
     _ends_in_text = False  # text that is no pair ends the pairs, and was reported
@@ -4273,12 +4297,19 @@ class Pairs(Repairs):
         return self._pair(self._mark.end if self.PAIR_OPENS else self._pos, ", " if self._count else "{")
 
     def _object_for_pairs(self) -> bool | None:
-        """Read a JSON object in the place of all pairs; return None if there is none."""
+        """Read a JSON object, or elements named by keys, in the place of all pairs; return None if there is neither."""
         buf, start, name = self._buf, next_char(self._buf, self._pos), self._out.calls[-1][0]
         if not self._final and buf[start:] in ("*", "**"):
             return False
         start += 2 * buf.startswith("**{", start)
-        if not buf.startswith("{", start) or name not in self._tools:
+        if name not in self._tools:
+            return None
+        if buf.startswith("<", start):
+            end = buf.find(">", start)
+            if end < 0 and not self._final and len(buf) - start < NAME_LIMIT:
+                return False
+            return self._in_other_form(start, name) if begins_with_tag(buf, start, self._schema()) else None
+        if not buf.startswith("{", start):
             return None
         return self._in_an_object(start, Reader(any_styles()), for_pairs=True)
 
@@ -4405,7 +4436,11 @@ class Pairs(Repairs):
         if not kind:
             self._note_lost_text("no_argument", NO_PAIR)
         self._ends_in_text = not kind
-        return self._close_call("}" if self._count else "{}")
+        self._close_call("}" if self._count else "{}")
+        if self.DAMAGED and not self.incomplete:
+            self._out.flush()
+            self.incomplete = is_damaged("".join(self._out.texts["arguments"]), *self.DAMAGED)
+        return True
 
     def _finish(self) -> None:
         super()._finish()

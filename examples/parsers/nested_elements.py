@@ -116,6 +116,7 @@ class StreamParser(ElementPairs):
     )
     USUAL_PAIR = ExpectedText("^<")
     ARGUMENTS_OPEN = True
+    DAMAGED = (Pattern(r'"(?:(?:(?<=\^</")|(?<=\^</\\n")|(?<=\^"))(?=[,}\]])|(?<=: ")>[^\W\d])'), "")
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )

@@ -139,6 +139,9 @@ class StreamParser(RawPairs):
             "!\\w)[>＞\\|｜\\]]{0,4}|with|=|<|[\\\"'“”]))*"
         ), Pattern("(?:\\s{0,64}(?:\\w{1,16}\\s?=\\s?[\"'][\\w .:-]{0,32}[\"'](?=\\s?>)|[|｜](?=>)|>|[\\\"'“”]))*"), 70,
     )
+    DAMAGED = (
+        Pattern(r'"(?:(?:(?<=</with>")|(?<=</with>\\n")|(?<=<")|(?<=[^\\]\\r"))(?=[,}\]])|(?<=: ")>[^\W\d])'), "<with=",
+    )
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )

@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-from .pattern import Pattern
+from .pattern import NAME_LIMIT, Pattern
 from .repairs import Repairs
 from .scanner import SPELLED_OTHERWISE, Match, Scanner
-from .schema import is_odd_key, keys_of, properties_of, without_quotes
-from .second import any_styles
+from .schema import begins_with_tag, is_odd_key, keys_of, properties_of, without_quotes
+from .second import Doubts, any_styles, as_json, tagged
 from .turn import next_char
 from .values import Reader, RegularReader, escaped
 
@@ -24,6 +24,7 @@ WHOLE_ARGUMENTS = ("arguments", "parameters")
 MOST_KEYS = 64  # keys of schemas with more than these aren't searched for
 NO_PAIR = "expected an argument or the end of the call"
 ENDS_OF_HEADERS = "'\"“”>"  # characters after a name that may be before a key as well
+OBJECT = ("object_as_arguments", "an object in the place of arguments")
 PAIR_KINDS = ("pair", "end", "skip", "next", "broken")
 
 
@@ -35,6 +36,7 @@ class Pairs(Repairs):
     KEY_ESCAPES: ClassVar[Any] = None  # texts that stand for characters in keys
     ODD_NAMES: ClassVar[bool] = True
     AROUND_KEY: ClassVar[Any] = ()  # the texts before a key and after it, of which some may be missing
+    DAMAGED: ClassVar[Any] = None  # what a slip in a marker leaves at the edges of a value, and the opener of a pair
     _count = 0
     _nothing_follows = False  # no pair and no end of a call, up to the output's end
     _ends_in_text = False  # text that is no pair ends the pairs, and was reported
@@ -96,14 +98,30 @@ class Pairs(Repairs):
         return self._pair(self._mark.end if self.PAIR_OPENS else self._pos, ", " if self._count else "{")
 
     def _object_for_pairs(self) -> bool | None:
-        """Read a JSON object in the place of all pairs; return None if there is none."""
+        """Read a JSON object, or elements named by keys, in the place of all pairs; return None if there is neither."""
         buf, start, name = self._buf, next_char(self._buf, self._pos), self._out.calls[-1][0]
         if not self._final and buf[start:] in ("*", "**"):
             return False
         start += 2 * buf.startswith("**{", start)
-        if not buf.startswith("{", start) or name not in self._tools:
+        if name not in self._tools:
             return None
-        return self._in_an_object(start, Reader(any_styles()), for_pairs=True)
+        if begins_with_tag(buf, start, self._schema()):
+            return self._elements(start, name)
+        if buf.startswith("{", start):
+            return self._in_an_object(start, Reader(any_styles()), OBJECT)
+        is_open = not self._final and buf.startswith("<", start) and buf.find(">", start) < 0
+        return False if is_open and len(buf) - start < NAME_LIMIT else None
+
+    def _elements(self, start: int, name: str) -> bool | None:
+        buf, mark = self._buf, self.BREAKS.find(self._buf, start)
+        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
+            return False
+        end, doubts = len(buf) if mark is None else mark.start, Doubts(self._tools, mark is None)
+        found, size = tagged(buf[start:end], name, doubts)
+        if start + size < end:
+            return None
+        self._note(*OBJECT)
+        return self._read_whole(as_json(found), end, doubts)
 
     def _pair(self, start: int, comma: str) -> bool:
         # pair = PAIR_START key KEY_END (value)
@@ -228,7 +246,12 @@ class Pairs(Repairs):
         if not kind:
             self._note_lost_text("no_argument", NO_PAIR)
         self._ends_in_text = not kind
-        return self._close_call("}" if self._count else "{}")
+        self._close_call("}" if self._count else "{}")
+        if self.DAMAGED and not self.incomplete:  # a value that contains the opener quotes pairs
+            edges, opener = self.DAMAGED
+            arguments = "".join([*self._out.texts["arguments"], *self._out._pieces])
+            self.incomplete = edges.search(arguments) is not None and opener not in arguments
+        return True
 
     def _finish(self) -> None:
         super()._finish()

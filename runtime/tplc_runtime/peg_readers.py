@@ -18,7 +18,7 @@ from .pairs import ENDS_OF_HEADERS
 from .pattern import NAME_LIMIT, Pattern
 from .repairs import ENDS_OF_CALLS, LEFT_OVER_BRACKET, is_empty_object
 from .scanner import NO_MARKERS, Scanner
-from .schema import Parameters, is_odd_key, keys_of, misfit, properties_of, tool_named
+from .schema import Parameters, begins_with_tag, is_odd_key, keys_of, misfit, properties_of, tool_named
 from .second import (
     FIRST_KEY,
     NO_BRACE,
@@ -28,11 +28,13 @@ from .second import (
     arguments_at,
     arguments_in,
     arguments_of,
+    as_json,
     calls_up_to,
     closed,
     is_wrapper,
     loaded,
     may_be_calls,
+    tagged,
 )
 from .slots import ONE_WORD
 from .turn import next_char
@@ -85,12 +87,18 @@ class OtherSpelling:
     header_texts: Pattern = NO_TEXTS
     id_prefix: str = ""
     around_key: Optional[tuple[Pattern, Pattern]] = None
+    damaged: Optional[tuple[Pattern, str]] = None
     pairs_open: bool = True
     is_distinct: bool = True
     names_alike: bool = True
     reads_again: bool = True
     garbled: Pattern = NO_TEXTS  # closers with the right letters and other brackets
     is_closed: bool = False  # a call that is no object has a closer
+
+
+def is_damaged(arguments: str, edges: Pattern, opener: str) -> bool:
+    """Return whether a value begins or ends with a part of a marker, or with its closer, and quotes no pairs."""
+    return edges.search(arguments) is not None and opener not in arguments
 
 
 class Readers:
@@ -183,7 +191,7 @@ class Readers:
         while pos - start < NAME_LIMIT:
             part, word = self.spelled.header_texts.match(text, pos), ONE_WORD.match(text, pos)
             sure = part is not None and part.end() > pos + 1
-            if pos < len(text) and name and not sure and self._arguments_begin(text, pos):
+            if pos < len(text) and name and not sure and self._arguments_begin(text, pos, name):
                 return name, pos
             end = word.end() if word is not None and (part is None or word.end() > part.end()) else 0
             end = end or (part.end() if part is not None else pos)
@@ -195,8 +203,9 @@ class Readers:
                 break
             if part is None or part.end() < end:
                 tool = tool_named(piece, self.tools)
-                if tool not in self.tools:  # an index may follow it
-                    tool = tool_named(piece.rpartition(":")[0], self.tools)
+                if tool not in self.tools:  # an index may follow it, or texts of the header may be next to it
+                    parts = piece.rpartition(":")[0], self.spelled.header_texts.sub("", piece)
+                    tool = max((tool_named(part, self.tools) for part in parts), key=lambda name: name in self.tools)
                 other += tool not in self.tools  # one word may be next to the name that the template doesn't write
                 if (tool in self.tools and name not in ("", tool)) or other > 1:
                     break
@@ -204,9 +213,9 @@ class Readers:
             pos = next_char(text, end)
         return (name, len(text)) if name and pos == len(text) else ("", 0)
 
-    def _arguments_begin(self, text: str, pos: int) -> bool:
+    def _arguments_begin(self, text: str, pos: int, name: str) -> bool:
         mark = self.spelled.after_call.match_at(text, pos)
-        if mark is not None and mark.kind in CLOSER_KINDS:
+        if (mark is not None and mark.kind in CLOSER_KINDS) or begins_with_tag(text, pos, self.tools.get(name)):
             return True
         if self.spelled.between is not None:
             around = self.spelled.around_key
@@ -241,9 +250,16 @@ class Readers:
         pair or the call's end begins."""
         mark = self.spelled.between.match_at(text, pos) if self.spelled.between is not None else None
         pos += 2 * text.startswith("**{", pos)
-        if mark is not None or not text.startswith("{", pos) or not self.spelled.reads_again:
+        if mark is not None or not self.spelled.reads_again:
             return None
-        return self._in_an_object(name, Reader(any_styles()), text, pos)
+        if text.startswith("<", pos):
+            return self._elements(name, text, pos) if begins_with_tag(text, pos, self.tools.get(name)) else None
+        return self._in_an_object(name, Reader(any_styles()), text, pos) if text.startswith("{", pos) else None
+
+    def _elements(self, name: str, text: str, pos: int) -> Optional[tuple[str, int]]:
+        end, self.doubts = self.up_to_marker(text, pos)
+        found, size = tagged(text[pos:end], name, self.doubts)
+        return (as_json(found), end) if pos + size == end else None
 
     def _in_an_object(self, name: str, reader: Reader, text: str, pos: int) -> Optional[tuple[str, int]]:
         end = reader.read(text, pos, True)

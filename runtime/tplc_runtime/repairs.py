@@ -5,7 +5,7 @@ from __future__ import annotations
 from .machine import CLOSER_KINDS, Machine
 from .pattern import NAME_LIMIT, Pattern
 from .scanner import NO_MARKERS, squeezed
-from .schema import tool_named
+from .schema import begins_with_tag, tool_named
 from .second import Doubts, arguments_of, calls_up_to, closed, may_be_calls
 from .slots import ONE_WORD
 from .turn import next_char
@@ -25,6 +25,8 @@ PART_OF_ATTRIBUTE = Pattern(r"\w{1,32}\s?=\s?")  # before the quote that shows w
 LEFT_OVER_BRACKET = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}|\|?>")
 LEFT_OVER = Pattern(r"[\"']?[}\])]{0,4}[.,;]|" + LEFT_OVER_BRACKET.pattern)
 PART_OF_CLOSING_TAG = Pattern(r"<(?:/[\w:.=-]{0,64})?\Z")
+
+CALL_AS_ARGUMENTS = ("call_as_arguments", "a whole call, or another object, around the arguments")
 
 
 def is_empty_object(arguments: str) -> bool:
@@ -65,7 +67,7 @@ class Repairs(Machine):
         while pos - start < NAME_LIMIT:
             part, word = self.HEADER_TEXTS.match(buf, pos), ONE_WORD.match(buf, pos)
             sure = part is not None and part.end() > pos + 1
-            if pos < len(buf) and name and not sure and self._arguments_begin(pos):
+            if pos < len(buf) and name and not sure and self._arguments_begin(pos, name):
                 return None if not self._final and self._header_may_continue(pos) else (name, pos)
             end = word.end() if word is not None and (part is None or word.end() > part.end()) else 0
             end = end or (part.end() if part is not None else pos)
@@ -80,8 +82,9 @@ class Repairs(Machine):
                 break
             if part is None or part.end() < end:
                 tool = tool_named(text, self._tools)
-                if tool not in self._tools:  # an index may follow it
-                    tool = tool_named(text.rpartition(":")[0], self._tools)
+                if tool not in self._tools:  # an index may follow it, or texts of the header may be next to it
+                    parts = text.rpartition(":")[0], self.HEADER_TEXTS.sub("", text)
+                    tool = max((tool_named(part, self._tools) for part in parts), key=lambda name: name in self._tools)
                 other += tool not in self._tools  # one word may be next to the name that the template doesn't write
                 if (tool in self._tools and name not in ("", tool)) or other > 1:
                     break
@@ -95,10 +98,10 @@ class Repairs(Machine):
         may_continue = any(len(text) > len(rest) and text.startswith(rest) for text in self.HEADER_PARTS)
         return may_continue or self.AFTER_CALL.prefix_of(self._buf, pos) != ""
 
-    def _arguments_begin(self, pos: int) -> bool:
-        """Return whether the arguments of a call begin here, or the call ends."""
-        mark = self.AFTER_CALL.match_at(self._buf, pos)
-        return (mark is not None and mark.kind in CLOSER_KINDS) or self._opens_arguments(pos)
+    def _arguments_begin(self, pos: int, name: str) -> bool:
+        """Return whether the arguments of a tool begin here, or the call ends."""
+        mark, is_tag = self.AFTER_CALL.match_at(self._buf, pos), begins_with_tag(self._buf, pos, self._tools.get(name))
+        return is_tag or (mark is not None and mark.kind in CLOSER_KINDS) or self._opens_arguments(pos)
 
     def _opens_arguments(self, pos: int) -> bool:
         raise NotImplementedError
@@ -143,7 +146,7 @@ class Repairs(Machine):
             self._close_call(arguments)
         return True
 
-    def _in_an_object(self, start: int, reader: Reader, *, for_pairs: bool = False) -> bool | None:
+    def _in_an_object(self, start: int, reader: Reader, note: tuple[str, str] = CALL_AS_ARGUMENTS) -> bool | None:
         """Read an object that is, or contains, the arguments of the call; None if they are not in it."""
         end = reader.read(self._buf, start, self._final)
         if reader.want and not self._final:
@@ -152,10 +155,7 @@ class Repairs(Machine):
         arguments = arguments_of(self._out.calls[-1][0], closed(reader, doubts), doubts)
         if arguments is None:
             return None
-        if for_pairs:
-            self._note("object_as_arguments", "an object in the place of arguments")
-        else:
-            self._note("call_as_arguments", "a whole call, or another object, around the arguments")
+        self._note(*note)
         return self._read_whole(arguments, end, doubts)
 
     def _read_whole(self, arguments: str, end: int, doubts: Doubts) -> bool:

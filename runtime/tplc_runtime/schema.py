@@ -220,6 +220,11 @@ def misfit(arguments: Mapping[str, object], schema: object, *, types: bool = Tru
     return ("inside", inside[0]) if inside else None
 
 
+def begins_with_tag(text: str, pos: int, schema: object) -> bool:
+    """Return whether a tag with the name of a key begins here."""
+    return text.startswith("<", pos) and any(text.startswith(f"{key}>", pos + 1) for key in properties_of(schema))
+
+
 def is_odd_key(key: str, schema: object) -> bool:
     """Return whether a key is in no schema and contains markup: its end, or the text before it, may be missing."""
     if ODD_IN_KEYS.isdisjoint(key):

@@ -55,7 +55,7 @@ KEYWORD_FOLLOWS = (Pattern(r"\s{0,16}(?:,\s{0,16}(?:[\"']?\w{1,64}[\"']?\s{0,16}
 AFTER_KEYWORD = Pattern(r"\s*(?:,\s*)?(\))?")
 ELEMENT = Pattern(
     r"""\s*<([\w:-]{1,64})(?:\s{0,8}[ =]\s{0,8}(?:\w{1,32}\s{0,8}=\s{0,8})?["']?([\w.:-]{1,64})["']?)?\s{0,8}>"""
-    r"""(.*?)</[\w:.=-]{1,64}>\s*"""
+    r"""(.*?)</\1\s{0,8}>\s*"""
 )
 TAGGED_CALL = Pattern(
     r"""<([\w:-]{1,64})(\s{0,8}[ =]\s{0,8}(?:\w{1,32}\s{0,8}=\s{0,8})?["']?"""
@@ -147,7 +147,7 @@ def arguments_at(name: str, text: str, tools: Doubts) -> tuple[str, int] | None:
         named = value is not None and value["name"] == name
         found, end = arguments_of(name, value["arguments"], tools) if named else None, end - len(name)
     else:
-        pairs, end = _tagged(text, name, tools)
+        pairs, end = tagged(text, name, tools)
         found = as_json(pairs) if pairs else None
     return None if found is None else (found, int(AFTER_ARGUMENTS.match(text, end).end()))
 
@@ -275,7 +275,7 @@ def _tagged_call(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
     name = tool_named(match[3] or match[1], tools) if match is not None else ""
     if match is None or name not in tools:
         return None, pos
-    arguments, end = _tagged(match[4], name, tools)
+    arguments, end = tagged(match[4], name, tools)
     whole = end == len(match[4]) or not match[4].strip()
     return {"name": name, "arguments": arguments} if whole else None, int(match.end())
 
@@ -322,7 +322,7 @@ def call_in_text(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
     return None, pos
 
 
-def _tagged(text: str, name: str, tools: Doubts) -> tuple[dict[str, Any], int]:
+def tagged(text: str, name: str, tools: Doubts) -> tuple[dict[str, Any], int]:
     """Return the arguments of a tool in elements such as `<a>1</a>` or `<x name="a">1</x>`, and where these end."""
     schema = tools.get(name)
     keys = keys_of(schema, schema) or set()
@@ -334,9 +334,8 @@ def _tagged(text: str, name: str, tools: Doubts) -> tuple[dict[str, Any], int]:
         if element is None or key not in keys or key in found:
             break
         types, value = types_of(member_of(schema, schema, key), schema), element[3].strip()
-        found[key] = (
-            value if types is None or "string" in types else loaded(value.lower() if value.isalpha() else value)
-        )
+        typed, end = (None, -1) if types is None or "string" in types else json_value(value, 0, tools)
+        found[key] = typed if end == len(value) else value
         pos = element.end()
     return found, pos
 

@@ -99,7 +99,7 @@ CASES = {
         '^<jobs>\n^<job of="get_weather">^<city>Oslo^</^</city>^<days>3^</days>^</job>\n^</jobs>^[.]^\n',
         None,
         [("get_weather", '{"city": "Oslo^</", "days": 3}')],
-        False,
+        True,
     ),
     "a decimal for an integer": Case(
         "nested-elements",

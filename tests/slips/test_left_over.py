@@ -161,6 +161,7 @@ CASES = {
         None,
         [("get_weather", '{"city": "Oslo<", "days": 3}')],
         ['<"' + LIKE],
+        incomplete=True,
     ),
 }
 

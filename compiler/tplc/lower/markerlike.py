@@ -26,6 +26,7 @@ GUESSED_EDGES = (
     DOUBLED_QUOTES + r"""|(?<=: )"(?:\s|\\n)|(?:\s|,|\\n|(?<!\\)\\")"(?=[,}])"""
     r"""|(?<=: ")(?:[^"(]*\)|[^"\[]*\])"(?=[,}])"""
 )
+NO_TEXT = "\x00"  # which JSON doesn't contain
 _CLOSING = frozenset(">]}»】⟩＞")
 # Brackets of at least two characters around words: hardly any text that is no marker has them.
 _BETWEEN_BRACKETS = re.compile(r"([^\w\s]{2,4})\w(?:.*\w)?([^\w\s]{2,4})", re.DOTALL)
@@ -46,23 +47,24 @@ def marker_like_texts(acceptor: Acceptor) -> MarkerLikeTexts | None:
 
     None if no marker has brackets and a word, and the turn's header is not one that people write as well.
     """
-    pieces = unique(piece for text in markers_of(acceptor) for piece in pieces_of(text))
+    pieces = unique(_from_bracket(piece) for text in markers_of(acceptor) for piece in pieces_of(text))
     long = tuple(core for core in pieces if is_respelled(core) and WORDS.search(core) is not None)
     short = tuple(core for core in pieces if core not in long and SHORT.fullmatch(core))
     at_edges, value = list(_at_edges(acceptor)), _value_edges(acceptor)
     if not long and not short:
         text = "|".join(at_edges) if acceptor.prose_headers else NOTHING
-        return MarkerLikeTexts(text, NOTHING, value) if (text, value) != (NOTHING, NOTHING) else None
+        edge = "|".join(_left_over(acceptor)) or NOTHING
+        return MarkerLikeTexts(text, edge, value) if {text, edge, value} != {NOTHING} else None
     first = in_class(sorted({core[0] for core in (*long, *short)}))
     last = in_class(sorted({core[-1] for core in (*long, *short)} & _CLOSING)) or ">"
     text = "|".join([*([_with_other_brackets(long)] if long else []), *map(respelling, short), *_other_words(long)])
     # Brackets in pairs, a bracket next to white space, and a marker in a sentence are more likely text.
     edges = [rf"\A[{last}](?!{SPACE_IN_LINE})", rf"\A[^{first}]*[{last}]\Z"]
-    edges += [rf"\A[{first}][^{last}]*\Z", rf"(?<!{SPACE_IN_LINE})[{first}]\Z"]
+    edges += [rf"\A[{first}][^{last}]*\Z", rf"(?<!{SPACE_IN_LINE})[{first}]\Z", *_left_over(acceptor)]
     pairs = acceptor.calls.pairs if acceptor.calls is not None else None
     if pairs is not None and not pairs.quoted:
         value += rf'|"(?:[{last}]|\\r\\n)|(?:(?:{text})(?:\\n)?|[{first}]|\\r)"'
-    return MarkerLikeTexts("|".join([rf"(?:{text})(?=\w|\n|\Z)", *at_edges]), "|".join(edges), value)
+    return MarkerLikeTexts("|".join([rf"(?:{text})(?=\w|\n|\s\s|\Z)", *at_edges]), "|".join(edges), value)
 
 
 def _value_edges(acceptor: Acceptor) -> str:
@@ -77,6 +79,24 @@ def _value_edges(acceptor: Acceptor) -> str:
     if pairs.value_close is not None:
         return re.escape(json.dumps(pairs.value_close[0].strip(), ensure_ascii=False)[1:])
     return GUESSED_EDGES if pairs.guessed else NOTHING
+
+
+def damaged_values(acceptor: Acceptor) -> tuple[str, str] | None:
+    """Return the pattern of what a slip in the markers next to a raw value leaves at its edges, in arguments as JSON;
+    and the opener of a pair, with which a value quotes whole pairs.  None if values have no such markers."""
+    pairs = acceptor.calls.pairs if acceptor.calls is not None else None
+    if pairs is None or pairs.quoted or pairs.guessed or not pairs.slots:
+        return None
+    ends = [text.strip() for text in (pairs.value_close or pairs.value_ends or (pairs.close,))[:1]]
+    if not all(ends) or not (pairs.value_close or all(map(is_unmistakable, ends))):
+        return None
+    last = "".join(pairs.slots[-1].suffixes[:1]).strip()[-1:]
+    texts = [json.dumps(text + line, ensure_ascii=False)[1:] for text in ends for line in ("", "\n")]
+    texts.append(ends[0][0] + '"')
+    over = [f"(?<={re.escape(text)})" for text in texts] + [r'(?<=[^\\]\\r")'] * ("\n" in pairs.close)
+    begins = rf'|(?<=: "){re.escape(last)}[^\W\d]' * (last in _CLOSING and bool(last))
+    opener = "".join(text.strip() for text in pairs.opens[:1] if text.strip() not in ends[0]) or NO_TEXT
+    return rf'"(?:(?:{"|".join(over)})(?=[,}}\]]){begins})', json.dumps(opener, ensure_ascii=False)[1:-1]
 
 
 def _at_edges(acceptor: Acceptor) -> Iterator[str]:
@@ -95,7 +115,7 @@ def _with_other_brackets(cores: Sequence[str]) -> str:
     """Return the pattern of markers with the right letters."""
     brackets = in_class(sorted({*(core[0] for core in cores), "<", "＜"}))
     tags = in_other_brackets(map(_first_tag, cores), brackets, rf"\s{brackets}/\\|｜!:")
-    return tags + r"\s?[^\w\s\"\\]{0,4}"
+    return tags + r"(?:\s?[^\w\s\"\\]){0,4}"
 
 
 def _other_words(cores: Sequence[str]) -> tuple[str, ...]:
@@ -103,6 +123,21 @@ def _other_words(cores: Sequence[str]) -> tuple[str, ...]:
     write."""
     found = filter(None, map(_BETWEEN_BRACKETS.fullmatch, cores))
     return unique(rf"{re.escape(match[1])}\w(?:[\w ▁:.-]{{0,46}}\w)?{re.escape(match[2])}" for match in found)
+
+
+def _from_bracket(core: str) -> str:
+    """Return a marker from the last bracket on that makes it recognisable, or all of it if there is none."""
+    rests = (core[at:] for at in range(len(core) - 1, -1, -1) if core[at] in "<[【«")
+    return core if is_respelled(core) else next(filter(is_respelled, rests), core)
+
+
+def _left_over(acceptor: Acceptor) -> Iterator[str]:
+    """Yield the patterns of what is left at the edges of a text next to calls or reasoning: the end of reasoning, a
+    closing bracket, one fence, its language."""
+    for end in unique(text.strip() for text in acceptor.reasoning_ends if not is_respelled(text.strip())):
+        yield rf"\A\s*{exact(end)}|{exact(end)}\s*\Z"
+    if acceptor.calls is not None:
+        yield r"\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"
 
 
 def _first_tag(core: str) -> str:

@@ -304,6 +304,20 @@ def tool_named(name: str, tools: Parameters) -> str:
     return first if first and first in tools and first == second else name
 
 
+def tool_within(word: str, tools: Parameters, header: Pattern) -> str:
+    """Return the tool that a word of a header consists of, next to an index or a text that headers contain; "" if there
+    is none."""
+    named = tool_named(word.rpartition(":")[0], tools)
+    if named in tools:
+        return named
+    longest_first: list[str] = sorted(tools, key=len, reverse=True)
+    for tool in longest_first:
+        before, found, after = word.partition(tool)
+        if found and all(not text or header.fullmatch(text) for text in (before, after)):
+            return tool
+    return ""
+
+
 def bare_name(name: str) -> str:
     """Return a name without the separators between its words."""
     return str(SEPARATORS.sub("", name)).lower()
@@ -443,6 +457,11 @@ def misfit(arguments: Mapping[str, object], schema: object, *, types: bool = Tru
     words = {word for text in texts for word in KEY_IN_TEXT.findall(text)}
     inside = [key for key in properties_of(schema) if key in words and key not in arguments] if words else []
     return ("inside", inside[0]) if inside else None
+
+
+def begins_with_tag(text: str, pos: int, schema: object) -> bool:
+    """Return whether a tag with the name of a key begins here."""
+    return text.startswith("<", pos) and text[pos + 1 : text.find(">", pos)] in properties_of(schema)
 
 
 def is_odd_key(key: str, schema: object) -> bool:
@@ -1141,6 +1160,9 @@ BEFORE_FIRST_KEY = Pattern(
 ANY_KEY = Pattern(
     r"""(?=[\s(>\[`{]|(?i:json))[\s(>\[`]*(?:(?i:json)\b:?\s*)?(?:\{[{\s]*|(?<=\s))(?:\\n)?[\\"'“”‘«]+\w"""
 )
+# What may be around arguments that are an object.
+BEFORE_OBJECT = Pattern(r"[\s(:=*>]*(?:`{1,3}[\w-]*\s*)?(?:(?i:json)\b:?\s*)?(?=\{)")
+AFTER_ARGUMENTS = Pattern(r"[\s)`]*")
 WORD_BEFORE = Pattern(r"\s*(?i:json)\b:?\s*")
 # The name of a tool before its arguments, which punctuation or a token may separate, and a keyword in them.
 CALLED = Pattern(rf"""["'`]?([{NAME_CHARACTERS}]{{1,64}}?)["'`]?\s*(?:([(])|(?:(?:[:=]|\[\w+\])\s*)?(?=\{{))""")
@@ -1149,7 +1171,7 @@ KEYWORD_FOLLOWS = (Pattern(r"\s{0,16}(?:,\s{0,16}(?:[\"']?\w{1,64}[\"']?\s{0,16}
 AFTER_KEYWORD = Pattern(r"\s*(?:,\s*)?(\))?")
 ELEMENT = Pattern(
     r"""\s*<([\w:-]{1,64})(?:\s{0,8}[ =]\s{0,8}(?:\w{1,32}\s{0,8}=\s{0,8})?["']?([\w.:-]{1,64})["']?)?\s{0,8}>"""
-    r"""(.*?)</[\w:.=-]{1,64}>\s*"""
+    r"""(.*?)</\1\s{0,8}>\s*"""
 )
 TAGGED_CALL = Pattern(
     r"""<([\w:-]{1,64})(\s{0,8}[ =]\s{0,8}(?:\w{1,32}\s{0,8}=\s{0,8})?["']?"""
@@ -1213,6 +1235,37 @@ def calls_up_to(mark: Match | None, text: str, pos: int, tools: Parameters) -> t
         end, doubts = tag, Doubts(tools)
         found = calls_in(text[pos:end], doubts)
     return found, end, doubts
+
+
+def arguments_in(name: str, text: str, tools: Doubts) -> str | None:
+    """Return the arguments of a tool in a text that has another form; None if it contains anything else."""
+    at = arguments_at(name, text, tools)
+    if at is not None and at[1] == len(text):
+        return at[0]
+    for candidate in _candidates(text):
+        tools.is_guessed = False
+        values = values_in(candidate, tools)
+        found = arguments_of(name, values[0], tools) if len(values) == 1 else None
+        if found is not None:
+            return found
+    return None
+
+
+def arguments_at(name: str, text: str, tools: Doubts) -> tuple[str, int] | None:
+    """Return the arguments of a tool that begin here in another form, and where they end: an object with punctuation
+    or a fence around it, keywords in parentheses, or elements.  None if there are none."""
+    before = BEFORE_OBJECT.match(text)
+    if before is not None:
+        value, end = json_value(text, before.end(), tools)
+        found = arguments_of(name, value, tools)
+    elif text.startswith("("):
+        value, end = call_in_text(name + text, 0, tools)
+        named = value is not None and value["name"] == name
+        found, end = arguments_of(name, value["arguments"], tools) if named else None, end - len(name)
+    else:
+        pairs, end = _tagged(text, name, tools)
+        found = as_json(pairs) if pairs else None
+    return None if found is None else (found, int(AFTER_ARGUMENTS.match(text, end).end()))
 
 
 def arguments_of(name: str, value: Any, tools: Doubts) -> str | None:
@@ -1369,9 +1422,8 @@ def _tagged(text: str, name: str, tools: Doubts) -> tuple[dict[str, Any], int]:
         if element is None or key not in keys or key in found:
             break
         types, value = types_of(member_of(schema, schema, key), schema), element[3].strip()
-        found[key] = (
-            value if types is None or "string" in types else loaded(value.lower() if value.isalpha() else value)
-        )
+        typed, end = (None, -1) if types is None or "string" in types else json_value(value, 0, tools)
+        found[key] = typed if end == len(value) else value
         pos = element.end()
     return found, pos
 
@@ -2812,7 +2864,7 @@ class Repairs(Machine):
         while pos - start < NAME_LIMIT:
             part, word = self.HEADER_TEXTS.match(buf, pos), ONE_WORD.match(buf, pos)
             sure = part is not None and part.end() > pos + 1
-            if pos < len(buf) and name and not sure and self._arguments_begin(pos):
+            if pos < len(buf) and name and not sure and self._arguments_begin(pos, name):
                 return None if not self._final and self._header_may_continue(pos) else (name, pos)
             end = word.end() if word is not None and (part is None or word.end() > part.end()) else 0
             end = end or (part.end() if part is not None else pos)
@@ -2827,8 +2879,8 @@ class Repairs(Machine):
                 break
             if part is None or part.end() < end:
                 tool = tool_named(text, self._tools)
-                if tool not in self._tools:  # an index may follow it
-                    tool = tool_named(text.rpartition(":")[0], self._tools)
+                if tool not in self._tools:
+                    tool = tool_within(text, self._tools, self.HEADER_TEXTS)
                 other += tool not in self._tools  # one word may be next to the name that the template doesn't write
                 if (tool in self._tools and name not in ("", tool)) or other > 1:
                     break
@@ -2842,10 +2894,10 @@ class Repairs(Machine):
         may_continue = any(len(text) > len(rest) and text.startswith(rest) for text in self.HEADER_PARTS)
         return may_continue or self.AFTER_CALL.prefix_of(self._buf, pos) != ""
 
-    def _arguments_begin(self, pos: int) -> bool:
-        """Return whether the arguments of a call begin here, or the call ends."""
-        mark = self.AFTER_CALL.match_at(self._buf, pos)
-        return (mark is not None and mark.kind in CLOSER_KINDS) or self._opens_arguments(pos)
+    def _arguments_begin(self, pos: int, name: str) -> bool:
+        """Return whether the arguments of a tool begin here, or the call ends."""
+        mark, is_tag = self.AFTER_CALL.match_at(self._buf, pos), begins_with_tag(self._buf, pos, self._tools.get(name))
+        return is_tag or (mark is not None and mark.kind in CLOSER_KINDS) or self._opens_arguments(pos)
 
     def _second_reading(self) -> bool:
         """Read a text that opens like a call up to the end of that call, as a whole."""
@@ -2900,6 +2952,18 @@ class Repairs(Machine):
             self._note("object_as_arguments", "an object in the place of arguments")
         else:
             self._note("call_as_arguments", "a whole call, or another object, around the arguments")
+        return self._read_whole(arguments, end, doubts)
+
+    def _in_other_form(self, start: int, name: str) -> bool | None:
+        """Read all that comes before the next marker as the arguments."""
+        buf, mark = self._buf, self.BREAKS.find(self._buf, start)
+        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
+            return False
+        end, doubts = len(buf) if mark is None else mark.start, Doubts(self._tools, mark is None)
+        arguments = arguments_in(name, buf[start:end], doubts)
+        if arguments is None:
+            return None
+        self._note("arguments_repaired", "arguments: in another form")
         return self._read_whole(arguments, end, doubts)
 
     def _read_whole(self, arguments: str, end: int, doubts: Doubts) -> bool:
@@ -3047,12 +3111,19 @@ class Pairs(Repairs):
         return self._pair(self._pos, ", " if self._count else "{")
 
     def _object_for_pairs(self) -> bool | None:
-        """Read a JSON object in the place of all pairs; return None if there is none."""
+        """Read a JSON object, or elements named by keys, in the place of all pairs; return None if there is neither."""
         buf, start, name = self._buf, next_char(self._buf, self._pos), self._out.calls[-1][0]
         if not self._final and buf[start:] in ("*", "**"):
             return False
         start += 2 * buf.startswith("**{", start)
-        if not buf.startswith("{", start) or name not in self._tools:
+        if name not in self._tools:
+            return None
+        if buf.startswith("<", start):
+            end = buf.find(">", start)
+            if end < 0 and not self._final and len(buf) - start < NAME_LIMIT:
+                return False
+            return self._in_other_form(start, name) if begins_with_tag(buf, start, self._schema()) else None
+        if not buf.startswith("{", start):
             return None
         return self._in_an_object(start, Reader(any_styles()), for_pairs=True)
 
@@ -3148,7 +3219,8 @@ class Pairs(Repairs):
         if not kind:
             self._note_lost_text("no_argument", NO_PAIR)
         self._ends_in_text = not kind
-        return self._close_call("}" if self._count else "{}")
+        self._close_call("}" if self._count else "{}")
+        return True
 
     def _finish(self) -> None:
         super()._finish()

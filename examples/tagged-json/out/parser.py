@@ -1103,7 +1103,7 @@ KEYWORD_FOLLOWS = (Pattern(r"\s{0,16}(?:,\s{0,16}(?:[\"']?\w{1,64}[\"']?\s{0,16}
 AFTER_KEYWORD = Pattern(r"\s*(?:,\s*)?(\))?")
 ELEMENT = Pattern(
     r"""\s*<([\w:-]{1,64})(?:\s{0,8}[ =]\s{0,8}(?:\w{1,32}\s{0,8}=\s{0,8})?["']?([\w.:-]{1,64})["']?)?\s{0,8}>"""
-    r"""(.*?)</[\w:.=-]{1,64}>\s*"""
+    r"""(.*?)</\1\s{0,8}>\s*"""
 )
 TAGGED_CALL = Pattern(
     r"""<([\w:-]{1,64})(\s{0,8}[ =]\s{0,8}(?:\w{1,32}\s{0,8}=\s{0,8})?["']?"""
@@ -1368,9 +1368,8 @@ def _tagged(text: str, name: str, tools: Doubts) -> tuple[dict[str, Any], int]:
         if element is None or key not in keys or key in found:
             break
         types, value = types_of(member_of(schema, schema, key), schema), element[3].strip()
-        found[key] = (
-            value if types is None or "string" in types else loaded(value.lower() if value.isalpha() else value)
-        )
+        typed, end = (None, -1) if types is None or "string" in types else json_value(value, 0, tools)
+        found[key] = typed if end == len(value) else value
         pos = element.end()
     return found, pos
 

@@ -165,3 +165,16 @@ def _(answer: Answer) -> Iterator[str]:
         text = json.dumps([{"name": call["name"], "arguments": call["arguments"]} for call in calls])
         for made in (text, text.replace('"arguments"', '"parameters"'), *([text[1:-1]] if len(calls) == 1 else [])):
             yield before(answer, span[0]) + start + made + end + after(answer, span[1])
+
+
+@further("pairs as tags named by keys")
+def _(answer: Answer) -> Iterator[str]:
+    """Values must be text without quotes: `<city>Oslo</city>`."""
+    opens = [p.core for p in answer.pieces if p.kind == "pair_open"]
+    if not opens or opens[0].endswith("<") or not _has_raw_values(answer):
+        return
+    line = "\n" * ("\n" in text_of([p for p in answer.pieces if p.kind == "args_separator"]))
+    kinds = {"pair_open": "<{}>", "pair_close": "</{}>", "args_separator": line}
+    dropped = ("key", "key_again", "key_end", "type")
+    made = [kinds.get(p.kind, "" if p.kind in dropped else None) for p in answer.pieces]
+    yield "".join(p.text if text is None else text.format(p.key) for p, text in zip(answer.pieces, made, strict=True))
