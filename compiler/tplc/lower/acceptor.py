@@ -76,6 +76,7 @@ class Following:
     spaces: tuple[str, str] = ("", "")  # what the template writes before a further pair, and before the closer
     space_separates: bool = False  # nothing but the first of these separates two pairs
     not_in_keys: str = ""  # the text between two pairs, if no key that may be any contains it
+    after_key: str = ""  # after `close` comes the key again, and then this
 
 
 def _words_of(texts: Iterable[str]) -> tuple[str, ...]:

@@ -510,19 +510,21 @@ class _RoundTrip:
             return False
 
     def _is_known_by_its_tool(self, case: Case, message: Mapping[str, Any]) -> bool:
-        """Return whether calls right after the content are text as long as no tool of that name is known, and only
-        they."""
+        """Return whether calls that nothing opens, or right after the content, are text as long as no tool of that name
+        is known, and only they."""
         from tplc.lower import lower
 
         calls = lower(self.ir).calls
-        in_lines = calls is not None and calls.where == "line start" and bool(calls.whole)
+        unopened = calls is not None and not calls.openers
+        in_lines = calls is not None and calls.where == "line start" and bool(calls.whole and case.content)
         text, got = message["content"] or "", message["tool_calls"]
         missing = len(case.calls) - len(got)
-        if not in_lines or missing <= 0 or not case.content or not text.startswith(case.content):
+        if not (in_lines or unopened) or missing <= 0 or not text.startswith(case.content):
             return False
         known = replace(case, content=text, calls=case.calls[missing:])
         rest = text[len(case.content) :]
-        is_text = all(call.name in rest for call in case.calls[:missing])
+        # Where each call is a turn of its own, the first one ends the output.
+        is_text = all(call.name in rest for call in case.calls[: 1 if unopened else missing])
         return is_text and difference(self.compared, known, message, earlier=missing) is None
 
     def _fail(self, case: Case, context: Context, text: str, problem: str) -> None:
