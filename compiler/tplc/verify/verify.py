@@ -46,6 +46,7 @@ LEAST_SHARE = 5  # one message of so many that are refused or ambiguous has to c
 _LONGEST_TEXT = 400
 # What no message of the template may need, by the codes of diagnostics.
 _TOLERATED = {
+    "call_not_opened": "the format doesn't have what opens a call",
     "left_over": "text of the template is dropped",
     "marker_spelled_otherwise": "the format doesn't have a marker as the template writes it",
 }
