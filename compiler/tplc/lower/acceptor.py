@@ -354,6 +354,10 @@ class CallForm:
         return bool(self.call_id or self.shape.id_slots or "id" in slots or self.path_of("id"))
 
     @property
+    def name_is_before_arguments(self) -> bool:
+        return bool(self.fields) or any(slot.kind == "name" for slot in self.header)
+
+    @property
     def name_is_key(self) -> bool:
         return self.fields == NAME_IS_KEY
 

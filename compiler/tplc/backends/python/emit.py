@@ -98,7 +98,7 @@ def _bases(facts: Acceptor) -> list[str]:
     if calls.fields:
         return ["CallObjects"]
     if calls.pairs is None:
-        return ["Objects"]
+        return ["Objects"] if calls.name_is_before_arguments else ["NamedLast"]
     if calls.pairs.quoted:
         return ["QuotedPairs"]
     raw = (
