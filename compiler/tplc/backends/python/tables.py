@@ -456,6 +456,7 @@ def _of_pairs(calls: CallForm, pairs: PairForm, facts: Acceptor, scanners: Scann
     lines += _replaced("KEY_ESCAPES", pairs.replaced) if pairs.replaced else []
     if pairs.quoted:
         patterns = [called("Pattern", [literal(pattern)]) for pattern in _follow(pairs.following)]
+        lines += assignment("VALUE_CLOSE", texts(pairs.value_close), INDENT) if pairs.value_close else []
         return lines + assignment("FOLLOW", called("", patterns), INDENT)
     damaged = damaged_values(facts)
     if damaged is not None:
