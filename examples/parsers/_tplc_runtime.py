@@ -173,8 +173,7 @@ class Scanner:
         return Match(kind, pos, match.end(), lead, trail, ambiguous & ~PART_OF_LONGER)
 
     def prefix_of(self, buf: str, pos: int, kinds: Sequence[str] = ()) -> str:
-        """Return a marker, of these kinds or any, that the text from `pos` to the end could become; "" if there is
-        none."""
+        """Return a marker (of these kinds, if any) that the text from `pos` to the end could become, or ""."""
         if len(buf) - pos > self.width or self._near.match(buf, pos) is None:
             return ""
         cores = tuple([marker[1] for marker in self.markers if marker[0] in kinds]) if kinds else self._cores
@@ -326,20 +325,6 @@ def tool_named(name: str, tools: Parameters) -> str:
             return like[0]
     first, _, second = bare.partition(".")
     return first if first and first in tools and first == second else name
-
-
-def tool_within(word: str, tools: Parameters, header: Pattern) -> str:
-    """Return the tool that a word of a header consists of, next to an index or a text that headers contain; "" if there
-    is none."""
-    named = tool_named(word.rpartition(":")[0], tools)
-    if named in tools:
-        return named
-    longest_first: list[str] = sorted(tools, key=len, reverse=True)
-    for tool in longest_first:
-        before, found, after = word.partition(tool)
-        if found and all(not text or header.fullmatch(text) for text in (before, after)):
-            return tool
-    return ""
 
 
 def bare_name(name: str) -> str:
@@ -501,7 +486,7 @@ def misfit(arguments: Mapping[str, object], schema: object, *, types: bool = Tru
 
 def begins_with_tag(text: str, pos: int, schema: object) -> bool:
     """Return whether a tag with the name of a key begins here."""
-    return text.startswith("<", pos) and text[pos + 1 : text.find(">", pos)] in properties_of(schema)
+    return text.startswith("<", pos) and any(text.startswith(f"{key}>", pos + 1) for key in properties_of(schema))
 
 
 def is_odd_key(key: str, schema: object) -> bool:
@@ -1297,8 +1282,7 @@ def calls_in(text: str, tools: Doubts) -> list[tuple[str, str]]:
 
 
 def calls_up_to(mark: Match | None, text: str, pos: int, tools: Parameters) -> tuple[list[Any], int, Doubts]:
-    """Return the calls from `pos` to the mark or the output's end, where they end, and what is doubtful.  A closing tag
-    may follow them."""
+    """Return the calls up to the mark, or a closing tag before it, where they end, and what is doubtful."""
     end, doubts = len(text) if mark is None else mark.start, Doubts(tools, mark is None)
     found = calls_in(text[pos:end], doubts)
     tag = -1 if found else text.rfind("</", pos, end)
@@ -1334,7 +1318,7 @@ def arguments_at(name: str, text: str, tools: Doubts) -> tuple[str, int] | None:
         named = value is not None and value["name"] == name
         found, end = arguments_of(name, value["arguments"], tools) if named else None, end - len(name)
     else:
-        pairs, end = _tagged(text, name, tools)
+        pairs, end = tagged(text, name, tools)
         found = as_json(pairs) if pairs else None
     return None if found is None else (found, int(AFTER_ARGUMENTS.match(text, end).end()))
 
@@ -1377,8 +1361,7 @@ def is_wrapper(key: str, name: str, tools: Parameters) -> bool:
 
 
 def loaded(text: str) -> Any:
-    """Return the value of a JSON text; None if it is nested too deeply, contains a number that is too large, or a key
-    twice."""
+    """Return the value of a JSON text; None if it is nested too deeply, or has a number too large, or a key twice."""
     try:
         return json.loads(text, parse_float=finite, object_pairs_hook=distinct)
     except (ValueError, RecursionError):
@@ -1442,8 +1425,7 @@ DOUBLED = Pattern(r"([{}])\s*\1")
 
 
 def values_in(text: str, tools: Doubts) -> list[Any]:
-    """Return consecutive objects, also those in lists, and calls such as f(a=1); with a None in the list if there is
-    anything else."""
+    """Return consecutive objects, also of lists, and calls such as f(a=1); [None] if there is anything else."""
     found: list[Any] = []
     pos = BEFORE_CALLS.match(text, 0).end()
     while pos < len(text) and len(found) < 1000:
@@ -1462,7 +1444,7 @@ def _tagged_call(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
     name = tool_named(match[3] or match[1], tools) if match is not None else ""
     if match is None or name not in tools:
         return None, pos
-    arguments, end = _tagged(match[4], name, tools)
+    arguments, end = tagged(match[4], name, tools)
     whole = end == len(match[4]) or not match[4].strip()
     return {"name": name, "arguments": arguments} if whole else None, int(match.end())
 
@@ -1483,8 +1465,7 @@ def json_value(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
 
 
 def call_in_text(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
-    """Return the call `f(a=1)`, `f({"a": 1})` or `f {"a": 1}` as an object, and where it ends; None if there is
-    none."""
+    """Return the call `f(a=1)`, `f({"a": 1})` or `f {"a": 1}` as an object, or None, and where it ends."""
     match = CALLED.match(text, pos)
     name = tool_named(match[1], tools) if match is not None else ""
     if match is None or name not in tools:
@@ -1509,7 +1490,7 @@ def call_in_text(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
     return None, pos
 
 
-def _tagged(text: str, name: str, tools: Doubts) -> tuple[dict[str, Any], int]:
+def tagged(text: str, name: str, tools: Doubts) -> tuple[dict[str, Any], int]:
     """Return the arguments of a tool in elements such as `<a>1</a>` or `<x name="a">1</x>`, and where these end."""
     schema = tools.get(name)
     keys = keys_of(schema, schema) or set()
@@ -2804,8 +2785,7 @@ class TurnStates(Stream):
         self._text("trailing", len(self._buf))
 
     def _note_lost_text(self, code: str, text: str) -> None:
-        """Report text of a call that was not read as its arguments; the message is incomplete, so that no caller runs
-        the call."""
+        """Report text of a call that was not read as its arguments; the message is then incomplete."""
         self._note(code, text)
         self.incomplete = True
 
@@ -3140,12 +3120,8 @@ class Machine(Slots):
             and not self._is_tool(values["name"])
         ):
             expected = "the name of a tool"
-        if (
-            self._tools
-            and not expected
-            and values["name"] not in self._tools
-            and not NEVER_IN_NAMES.isdisjoint(values["name"])
-        ):
+        unknown = values.get("name") not in self._tools
+        if self._tools and unknown and not (expected or NEVER_IN_NAMES.isdisjoint(values["name"])):
             expected = "the name of a tool"
         short = self.SHORT_OPENERS and expected not in ("more", "end") and values.get("name") not in self._tools
         if short and self._is_short():
@@ -3174,8 +3150,7 @@ class Machine(Slots):
         return True
 
     def _complete_short_opener(self) -> bool | None:
-        """Go on after another opener, with which a short one may be complete; False if there is none, None if more
-        input is needed."""
+        """Go on after another opener, which may complete a short one; False if there is none, None if undecided."""
         at = next_char(self._buf, self._pos + self._skip)
         inner = self.AFTER_CALL.match_at(self._buf, at)
         is_open = inner is None or inner.ambiguous
@@ -3319,8 +3294,7 @@ class Machine(Slots):
         return True
 
     def _next_of_calls(self) -> str | None:
-        """Return the kind of the next marker after a call, as `_next` does; a truncated marker of the calls at the
-        output's end is dropped."""
+        """Return the kind of the next marker after a call, as `_next` does; drop a truncated one at the end."""
         marks, buf = self.AFTER_CALL, self._buf
         kind = self._next(marks, self.USUAL_NEXT)
         # The text after a piece of a closer may be all that the output has of the rest.
@@ -3448,6 +3422,7 @@ PART_OF_ATTRIBUTE = Pattern(r"\w{1,32}\s?=\s?")  # before the quote that shows w
 LEFT_OVER_BRACKET = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}|\|?>")
 LEFT_OVER = Pattern(r"[\"']?[}\])]{0,4}[.,;]|" + LEFT_OVER_BRACKET.pattern)
 PART_OF_CLOSING_TAG = Pattern(r"<(?:/[\w:.=-]{0,64})?\Z")
+CALL_AS_ARGUMENTS = ("call_as_arguments", "a whole call, or another object, around the arguments")
 
 
 def is_empty_object(arguments: str) -> bool:
@@ -3503,8 +3478,9 @@ class Repairs(Machine):
                 break
             if part is None or part.end() < end:
                 tool = tool_named(text, self._tools)
-                if tool not in self._tools:
-                    tool = tool_within(text, self._tools, self.HEADER_TEXTS)
+                if tool not in self._tools:  # an index may follow it, or texts of the header may be next to it
+                    parts = text.rpartition(":")[0], self.HEADER_TEXTS.sub("", text)
+                    tool = max((tool_named(part, self._tools) for part in parts), key=lambda name: name in self._tools)
                 other += tool not in self._tools  # one word may be next to the name that the template doesn't write
                 if (tool in self._tools and name not in ("", tool)) or other > 1:
                     break
@@ -3547,8 +3523,7 @@ class Repairs(Machine):
         return True
 
     def _unopened_calls(self) -> bool | None:
-        """Read calls before any content that no marker opens; return None if there are none, False if more input is
-        needed."""
+        """Read calls before any content that no marker opens; None if there are none, False if undecided."""
         if not (self._only_space_so_far and self._tools and self._calls_on):
             return None
         buf = self._buf
@@ -3567,7 +3542,7 @@ class Repairs(Machine):
             self._close_call(arguments)
         return True
 
-    def _in_an_object(self, start: int, reader: Reader, *, for_pairs: bool = False) -> bool | None:
+    def _in_an_object(self, start: int, reader: Reader, note: tuple[str, str] = CALL_AS_ARGUMENTS) -> bool | None:
         """Read an object that is, or contains, the arguments of the call; None if they are not in it."""
         end = reader.read(self._buf, start, self._final)
         if reader.want and not self._final:
@@ -3576,22 +3551,7 @@ class Repairs(Machine):
         arguments = arguments_of(self._out.calls[-1][0], closed(reader, doubts), doubts)
         if arguments is None:
             return None
-        if for_pairs:
-            self._note("object_as_arguments", "an object in the place of arguments")
-        else:
-            self._note("call_as_arguments", "a whole call, or another object, around the arguments")
-        return self._read_whole(arguments, end, doubts)
-
-    def _in_other_form(self, start: int, name: str) -> bool | None:
-        """Read all that comes before the next marker as the arguments."""
-        buf, mark = self._buf, self.BREAKS.find(self._buf, start)
-        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
-            return False
-        end, doubts = len(buf) if mark is None else mark.start, Doubts(self._tools, mark is None)
-        arguments = arguments_in(name, buf[start:end], doubts)
-        if arguments is None:
-            return None
-        self._note("arguments_repaired", "arguments: in another form")
+        self._note(*note)
         return self._read_whole(arguments, end, doubts)
 
     def _read_whole(self, arguments: str, end: int, doubts: Doubts) -> bool:
@@ -3612,8 +3572,7 @@ class Repairs(Machine):
                 self._note_lost_text("no_argument", "text follows the empty arguments of a call without a closer")
 
     def _left_over_ends(self, start: int) -> list[int]:
-        """Return where a bracket, a fence or punctuation too many ends, and a garbled closer; -1 if more input is
-        needed."""
+        """Return where a bracket, a fence or punctuation too many ends, and a garbled closer; -1 if undecided."""
         if start == len(self._buf):
             return []
         left = LEFT_OVER.match(self._buf, start)
@@ -3662,8 +3621,7 @@ class Repairs(Machine):
         return "more" if kind == "" and not self._final and buf[start:] in ('"', "'") else "no"
 
     def _calls_end_after(self, end: int, kind: str = "") -> bool | None:
-        """Return whether the calls end after a text of this kind, or a further one follows; None if more input is
-        needed."""
+        """Return whether the calls end after a text of this kind, or a further one follows; None if undecided."""
         buf, at = self._buf, next_char(self._buf, end)
         mark = self.AFTER_CALL.match_at(buf, at)
         is_open = not self._final and (mark is None or mark.ambiguous)
@@ -3794,6 +3752,18 @@ class Objects(Repairs):
             return self._in_an_object(start, Reader(self.STYLES, self.BREAKS))
         irregular = rest[:1] not in ("{", '"') or NO_BRACE.match(rest) is not None
         return self._in_other_form(start, name) if irregular else None
+
+    def _in_other_form(self, start: int, name: str) -> bool | None:
+        """Read all that comes before the next marker as the arguments."""
+        buf, mark = self._buf, self.BREAKS.find(self._buf, start)
+        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
+            return False
+        end, doubts = len(buf) if mark is None else mark.start, Doubts(self._tools, mark is None)
+        arguments = arguments_in(name, buf[start:end], doubts)
+        if arguments is None:
+            return None
+        self._note("arguments_repaired", "arguments: in another form")
+        return self._read_whole(arguments, end, doubts)
 
     def _finish(self) -> None:
         super()._finish()
@@ -4258,12 +4228,8 @@ WHOLE_ARGUMENTS = ("arguments", "parameters")
 MOST_KEYS = 64  # keys of schemas with more than these aren't searched for
 NO_PAIR = "expected an argument or the end of the call"
 ENDS_OF_HEADERS = "'\"“”>"  # characters after a name that may be before a key as well
+OBJECT = ("object_as_arguments", "an object in the place of arguments")
 PAIR_KINDS = ("pair", "end", "skip", "next", "broken")
-
-
-def is_damaged(arguments: str, edges: Pattern, opener: str) -> bool:
-    """Return whether a value begins or ends with a part of a marker, or with its closer, and quotes no pairs."""
-    return edges.search(arguments) is not None and not (opener and opener in arguments)
 
 
 class Pairs(Repairs):
@@ -4343,14 +4309,23 @@ class Pairs(Repairs):
         start += 2 * buf.startswith("**{", start)
         if name not in self._tools:
             return None
-        if buf.startswith("<", start):
-            end = buf.find(">", start)
-            if end < 0 and not self._final and len(buf) - start < NAME_LIMIT:
-                return False
-            return self._in_other_form(start, name) if begins_with_tag(buf, start, self._schema()) else None
-        if not buf.startswith("{", start):
+        if begins_with_tag(buf, start, self._schema()):
+            return self._elements(start, name)
+        if buf.startswith("{", start):
+            return self._in_an_object(start, Reader(any_styles()), OBJECT)
+        is_open = not self._final and buf.startswith("<", start) and buf.find(">", start) < 0
+        return False if is_open and len(buf) - start < NAME_LIMIT else None
+
+    def _elements(self, start: int, name: str) -> bool | None:
+        buf, mark = self._buf, self.BREAKS.find(self._buf, start)
+        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
+            return False
+        end, doubts = len(buf) if mark is None else mark.start, Doubts(self._tools, mark is None)
+        found, size = tagged(buf[start:end], name, doubts)
+        if start + size < end:
             return None
-        return self._in_an_object(start, Reader(any_styles()), for_pairs=True)
+        self._note(*OBJECT)
+        return self._read_whole(as_json(found), end, doubts)
 
     def _pair(self, start: int, comma: str) -> bool:
         # pair = PAIR_START key KEY_END (value)
@@ -4394,8 +4369,7 @@ class Pairs(Repairs):
         return self._tools.get(self._out.calls[-1][0])
 
     def _irregular_pair(self) -> bool | None:
-        """Read a pair with a missing or different opener or key end, if the schema knows the key; return None if there
-        is none."""
+        """Read a pair with another opener or key end, or without one, if the schema knows the key; None otherwise."""
         start = next_char(self._buf, self._pos)
         found = self._irregular_key(start)
         if found is None:
@@ -4419,8 +4393,8 @@ class Pairs(Repairs):
         return True
 
     def _irregular_key(self, start: int) -> tuple[str, int, int] | None:
-        """Return a key of the schema, where it is, and where its value begins, in a pair that is not written as the
-        template does.  The key is "" where there is no such pair; None: more input is needed."""
+        """Return a key of the schema, where it is, and where its value begins, in an irregular pair; "" as the key if
+        there is none, None if undecided."""
         buf, keys = self._buf, properties_of(self._schema())
         head, after, width = self.AROUND_KEY
         longest = max(map(len, keys), default=0)
@@ -4476,9 +4450,10 @@ class Pairs(Repairs):
             self._note_lost_text("no_argument", NO_PAIR)
         self._ends_in_text = not kind
         self._close_call("}" if self._count else "{}")
-        if self.DAMAGED and not self.incomplete:
-            self._out.flush()
-            self.incomplete = is_damaged("".join(self._out.texts["arguments"]), *self.DAMAGED)
+        if self.DAMAGED and not self.incomplete:  # a value that contains the opener quotes pairs
+            edges, opener = self.DAMAGED
+            arguments = "".join([*self._out.texts["arguments"], *self._out._pieces])
+            self.incomplete = edges.search(arguments) is not None and opener not in arguments
         return True
 
     def _finish(self) -> None:
@@ -4607,11 +4582,7 @@ def may_begin_with_key(buf: str, pos: int, keys: Iterable[str], end: Scanner) ->
 
 
 class KnownPairs:
-    """The end of a value: its own closer, or the next pair with one of these keys; or a marker ("breaks") after which
-    no pair ends it, because the value quotes a call.
-
-    `unopened`: the text after a key that shows, at the start of a line, that a pair begins without its opener.
-    """
+    """The end of a value: its closer, or the next pair with one of these keys; after a marker ("breaks"), no pair."""
 
     def __init__(self, ends: Scanner, key_end: Scanner, keys: tuple[str, ...], unopened: str) -> None:
         self.ends, self.key_end, self.keys = ends, key_end, keys
@@ -4621,9 +4592,7 @@ class KnownPairs:
 
     def find(self, buf: str, pos: int) -> Match | None:
         match = self.ends.find(buf, pos)
-        while match is not None and match.kind == "next":
-            if begins_with_key(buf, match.end, self.keys, self.key_end):
-                break
+        while match and match.kind == "next" and not begins_with_key(buf, match.end, self.keys, self.key_end):
             match = self.ends.find(buf, match.start + 1)
         stop = len(buf) if match is None else match.start
         for line in self.lines if buf.find("\n", pos, stop) >= 0 else ():
@@ -4636,10 +4605,7 @@ class KnownPairs:
         end = self.ends.safe_prefix_end(text)
         if end < 0 or not self.lines or "\n" not in text:
             return end
-        for line in self.lines:
-            if line in text:
-                return -1
-        return self._before_line(text, 0, end)
+        return -1 if any(line in text for line in self.lines) else self._before_line(text, 0, end)
 
     def _before_line(self, buf: str, pos: int, end: int) -> int:
         """Return where the line end before an unopened pair may be, if that is before `end`."""
@@ -4699,12 +4665,10 @@ def nested_or_repaired(text: str) -> str | None:
 
 
 class ValueOrCallEnd:
-    """Finds the end of a raw value, or the end of the call with the text that may follow it if the closer is missing.
+    """Finds the end of a raw value, or the end of the call and the text after it (`close`) if the closer is missing.
 
-    `close` matches the latter, `prefix` its possible beginning at the end of the buffer.  A line end before it is no
-    part of the value.  If the value's closer is missing, text like it may be in its place: `garbled` matches that, and
-    a key in it, which `schema` must name; `begun` its possible beginning.  All begin with one of `first_chars`.
-    """
+    Text like the closer may be in its place: `garbled`, with a key of `schema` or none.  `prefix` and `begun` match
+    beginnings of these two.  All begin with one of `first_chars`."""
 
     def __init__(self, end: End, schema: object, first_chars: frozenset[str], *patterns: Pattern) -> None:
         self.end, self.schema, self.first_chars = end, schema, first_chars
@@ -4757,7 +4721,7 @@ def coerced(text: str, types: frozenset[str] | None) -> str | None:
         if word == "null" or (word is not None and "boolean" in types and not NUMBER_TYPES & types):
             return word
         literal = nested_or_repaired(plain) if plain[:1] and plain[0] in "[{" else literal_of(plain, {})
-        kind = {"[": "array", "{": "object", '"': ""}.get((literal or '"')[0], "number")
+        kind = "" if literal is None or literal[0] == '"' else KINDS.get(literal[0], "number")
         if literal is not None and (kind in types or (kind == "number" and "integer" in types)):
             return literal
     return None
@@ -4772,6 +4736,7 @@ def in_type(literal: str, types: frozenset[str] | None) -> str:
     return literal
 
 
+KINDS = {"t": "boolean", "f": "boolean", "n": "null", "[": "array", "{": "object"}
 INTEGRAL = Pattern(r"-?[0-9]+\.0+")
 BITS, BOOLEAN = {"1": "true", "0": "false"}, frozenset(["boolean"])
 OTHER_WORDS = {"true": "true", "false": "false", "1": "true", "0": "false", "null": "null", "none": "null"}
@@ -4785,12 +4750,10 @@ class RawPairs(Pairs):
     WORDS: ClassVar[ValueWords]
     AFTER_VALUE: ClassVar[End]
     VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # before and after the key, if the closing marker repeats it
-    # The closers of a value, and the markers that may come after it: the first closer that one of these, or a known
-    # key, follows directly ends the value.  None: the first closer does.
+    # Closers, and the markers of which one, or a known key, follows the closer that counts; None: the first counts.
     LAST_CLOSER: ClassVar[Scanner | None] = None
     TYPE_WORDS: ClassVar[Mapping[str, Sequence[str]]] = {}
-    # The end of a value, or the text before the key of a pair at the start of a line, and the text after that key: a
-    # pair that the schema knows ends a value whose own end is missing.
+    # A value's end or the text before a key, and the text after it: a known pair ends a value that has no closer.
     NEXT_PAIR: ClassVar[tuple[Scanner, ...]] = ()
     NEXT_PAIR_OPENER: ClassVar[str] = ""  # the text that such a pair begins with
     LINES: ClassVar[bool] = True  # it starts a line
@@ -4835,7 +4798,7 @@ class RawPairs(Pairs):
         return "" if holds_all else member
 
     def _begin_value(self, key: str, word: str) -> None:
-        schema = self._schema()
+        schema = self._schema() if self._tools else None
         types = types_of_member(schema, key) if schema else None
         self._by_schema = types if self.RETYPES_VALUES else None  # by the schema alone
         if self.TYPE_WORDS and word in self.TYPE_WORDS:
@@ -4925,9 +4888,8 @@ class RawPairs(Pairs):
         return mark, undecided
 
     def _last_closer(self, mark: Match) -> Match | None:
-        """Return the first closer from `mark` on which a marker of the call or a known key follows directly.  If there
-        is none before the next of those markers: `mark`, or the last one if pairs begin with their key.  None: more
-        input is needed."""
+        """Return the first closer from `mark` that a marker of the call or a known key follows; before the next marker
+        of those else `mark`, or the last one if pairs begin with their key.  None if undecided."""
         buf, ends, found = self._buf, self.LAST_CLOSER or NO_MARKERS, mark
         while True:
             follows = self._marker_or_key_follows(next_char(buf, found.end))
@@ -5036,9 +4998,7 @@ class RawPairs(Pairs):
         literal = None
         if self._as not in ("", "string"):
             literal = nested_json(text.strip()) if self._as == "json" else literal_of(text.strip(), self.WORDS)
-        kind = {"t": "boolean", "f": "boolean", "n": "null", "[": "array", "{": "object"}.get(
-            (literal or '"')[0], "number"
-        )
+        kind = KINDS.get((literal or '"')[0], "number")
         types = self._types or JSON_TYPES
         fits = kind in types or (kind == "number" and "integer" in types)
         if self._types is None and kind == "number" and literal != text.strip():

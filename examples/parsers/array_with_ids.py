@@ -77,6 +77,7 @@ class StreamParser(CallObjects):
     SPACE = " "
     HEADED = False
     REASONING = False
+    MARKER_LIKE = (Pattern("(?!)"), Pattern(r"\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"), Pattern("(?!)"))
     PLACE_DECIDES = True
     HAS_LINE_MARKERS = True
     HAS_FINAL_MARKERS = True

@@ -76,6 +76,7 @@ class StreamParser(CallObjects):
     ANCHORS = ("/helper/ ",)
     HEADED = False
     REASONING = False
+    MARKER_LIKE = (Pattern("(?!)"), Pattern(r"\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"), Pattern("(?!)"))
     PLACE_DECIDES = True
     HAS_LINE_MARKERS = True
     DROPS_TRUNCATED_MARKERS = True

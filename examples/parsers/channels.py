@@ -74,6 +74,13 @@ class StreamParser(Objects):
     ANCHORS = ("{start}assistant",)
     AROUND_REASONING = (("{channel}notes{body}",), ("{stop}", "{stop}{start}assistant"))
     HEADED = False
+    MARKER_LIKE = (
+        Pattern("(?!)"),
+        Pattern(
+            r"\A\s*\{stop\}|\{stop\}\s*\Z|\A\s*\{stop\}\{start\}assistant|\{stop\}\{start\}assistant\s*\Z|\A\s*(?:[}\])]|`"
+            r"``(?!.*```)|(?i:json)\s*\Z)"
+        ), Pattern("(?!)"),
+    )
     PLACE_DECIDES = True
     HAS_LINE_MARKERS = True
     HAS_RESPELLED_ENDS = True

@@ -72,6 +72,10 @@ class StreamParser(Objects):
     HEADS = ("", "\\reflect{}reflect\\\n")
     ANCHORS = ("\\assistant\\ ",)
     AROUND_REASONING = (("\\reflect{",), ("}reflect\\",))
+    MARKER_LIKE = (
+        Pattern("(?!)"), Pattern(r"\A\s*\}reflect\\|\}reflect\\\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"),
+        Pattern("(?!)"),
+    )
     PLACE_DECIDES = True
     HAS_LINE_MARKERS = True
     HAS_REASONING = True

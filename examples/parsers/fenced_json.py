@@ -73,6 +73,10 @@ class StreamParser(Objects):
     HEADS = ("〔思考〕\n",)
     ANCHORS = ("〔助手〕",)
     AROUND_REASONING = (("〔思考〕",), ("〔/思考〕",))
+    MARKER_LIKE = (
+        Pattern("(?!)"), Pattern(r"\A\s*〔/思考〕|〔/思考〕\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"),
+        Pattern("(?!)"),
+    )
     PLACE_DECIDES = True
     HAS_LINE_MARKERS = True
     HAS_FINAL_MARKERS = True

@@ -74,9 +74,12 @@ class StreamParser(Objects):
     AROUND_REASONING = (("<sketch>",), ("</sketch>",))
     MARKER_LIKE = (
         Pattern(
-            '(?:[<＜][\\s<＜/\\\\|｜!:]{0,7}(?:(?ai:sketch))s?(?!\\w)(?:[=:]["\']?[\\w.:-]{1,64}["\']?)?\\s?[^\\w\\s\\"\\\\]{0,4})(?='
-            r"\w|\n|\Z)"
-        ), Pattern(r"\A[>](?![^\S\n])|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\S\n])[<]\Z"), Pattern("(?!)"),
+            '(?:[<＜][\\s<＜/\\\\|｜!:]{0,7}(?:(?ai:sketch))s?(?!\\w)(?:[=:]["\']?[\\w.:-]{1,64}["\']?)?(?:\\s?[^\\w\\s\\"\\\\]){0,4})'
+            r"(?=\w|\n|\s\s|\Z)"
+        ),
+        Pattern(
+            r"\A[>](?![^\S\n])|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\S\n])[<]\Z|\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"
+        ), Pattern("(?!)"),
     )
     PLACE_DECIDES = True
     HAS_LINE_MARKERS = True

@@ -78,9 +78,12 @@ class StreamParser(CallObjects):
     HEADED = False
     MARKER_LIKE = (
         Pattern(
-            "(?:[<«＜][\\s<«＜/\\\\|｜!:]{0,7}(?:(?ai:aside)|(?ai:wishes))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?\\s?[^\\w\\s"
-            r'\"\\]{0,4})(?=\w|\n|\Z)|(?:«/»)\s*\Z|«/\Z'
-        ), Pattern(r"\A[»](?![^\S\n])|\A[^«]*[»]\Z|\A[«][^»]*\Z|(?<![^\S\n])[«]\Z"), Pattern("(?!)"),
+            "(?:[<«＜][\\s<«＜/\\\\|｜!:]{0,7}(?:(?ai:aside)|(?ai:wishes))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?(?:\\s?[^\\w"
+            r'\s\"\\]){0,4})(?=\w|\n|\s\s|\Z)|(?:«/»)\s*\Z|«/\Z'
+        ),
+        Pattern(
+            r"\A[»](?![^\S\n])|\A[^«]*[»]\Z|\A[«][^»]*\Z|(?<![^\S\n])[«]\Z|\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"
+        ), Pattern("(?!)"),
     )
     PLACE_DECIDES = True
     HAS_LINE_MARKERS = True

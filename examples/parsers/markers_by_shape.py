@@ -75,6 +75,10 @@ class StreamParser(CallObjects):
     ANCHORS = ("(~assistant~)",)
     AROUND_REASONING = (("(~muse~)",), ("(~/muse~)",))
     HEADED = False
+    MARKER_LIKE = (
+        Pattern("(?!)"), Pattern(r"\A\s*\(~/muse~\)|\(~/muse~\)\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"),
+        Pattern("(?!)"),
+    )
     PLACE_DECIDES = True
     HAS_LINE_MARKERS = True
     HAS_FINAL_MARKERS = True

@@ -18,6 +18,7 @@ if __package__:
         ExpectedText,
         Markers,
         Message,
+        Pattern,
         Scanner,
         Style,
         checked_text,
@@ -32,6 +33,7 @@ else:
         ExpectedText,
         Markers,
         Message,
+        Pattern,
         Scanner,
         Style,
         checked_text,
@@ -75,6 +77,10 @@ class StreamParser(CallObjects):
     ANCHORS = ("%answer%\n",)
     AROUND_REASONING = (("(scratch",), ("scratch)",))
     HEADED = False
+    MARKER_LIKE = (
+        Pattern("(?!)"), Pattern(r"\A\s*scratch\)|scratch\)\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"),
+        Pattern("(?!)"),
+    )
     PLACE_DECIDES = True
     HAS_LINE_MARKERS = True
     HAS_FINAL_MARKERS = True

@@ -60,7 +60,20 @@ class StreamParser(ElementPairs):
     HEADS = ("", "^<inner voice>")
     ANCHORS = ("^[assistant]^",)
     AROUND_REASONING = (("^<inner voice>",), ("^</inner voice>",))
-    MARKER_LIKE = (Pattern("(?!)"), Pattern("(?!)"), Pattern(r'\^</"'))
+    MARKER_LIKE = (
+        Pattern(
+            "(?:[<＜][\\s<＜/\\\\|｜!:]{0,7}(?:(?ai:inner)|(?ai:jobs)|(?ai:job))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?(?:"
+            r'\s?[^\w\s\"\\]){0,4})(?=\w|\n|\s\s|\Z)'
+        ),
+        Pattern(
+            r"\A[>](?![^\S\n])|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\S\n])[<]\Z|\A\s*\^</inner voice>|\^</inner voice>\s*\Z|\A"
+            r"\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"
+        ),
+        Pattern(
+            '\\^</"|"(?:[>]|\\\\r\\\\n)|(?:(?:[<＜][\\s<＜/\\\\|｜!:]{0,7}(?:(?ai:inner)|(?ai:jobs)|(?ai:job))s?(?!\\w)(?:[=:]["\']'
+            '?[\\w.:-]{1,64}["\']?)?(?:\\s?[^\\w\\s\\"\\\\]){0,4})(?:\\\\n)?|[<]|\\\\r)"'
+        ),
+    )
     PLACE_DECIDES = True
     HAS_LINE_MARKERS = True
     HAS_REASONING = True
@@ -116,7 +129,7 @@ class StreamParser(ElementPairs):
     )
     USUAL_PAIR = ExpectedText("^<")
     ARGUMENTS_OPEN = True
-    DAMAGED = (Pattern(r'"(?:(?:(?<=\^</")|(?<=\^</\\n")|(?<=\^"))(?=[,}\]])|(?<=: ")>[^\W\d])'), "")
+    DAMAGED = (Pattern(r'"(?:(?:(?<=\^</")|(?<=\^</\\n")|(?<=\^"))(?=[,}\]])|(?<=: ")>[^\W\d])'), "\\u0000")
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )

@@ -76,6 +76,9 @@ class StreamParser(Objects):
     HEADS = ("(~musing\n~)", "")
     ANCHORS = ("(|assistant\n",)
     AROUND_REASONING = (("(~musing",), ("~)",))
+    MARKER_LIKE = (
+        Pattern("(?!)"), Pattern(r"\A\s*~\)|~\)\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"), Pattern("(?!)"),
+    )
     PLACE_DECIDES = True
     HAS_LINE_MARKERS = True
     HAS_LINE_CLOSERS = True

@@ -73,6 +73,10 @@ class StreamParser(Objects):
     HEADS = ("", "§muse§§/muse§")
     ANCHORS = ("§assistant§",)
     AROUND_REASONING = (("§muse§",), ("§/muse§",))
+    MARKER_LIKE = (
+        Pattern("(?!)"), Pattern(r"\A\s*§/muse§|§/muse§\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"),
+        Pattern("(?!)"),
+    )
     PLACE_DECIDES = True
     HAS_LINE_MARKERS = True
     HAS_REASONING = True

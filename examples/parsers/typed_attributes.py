@@ -61,6 +61,10 @@ class StreamParser(RawPairs):
     HEADS = ("⟨/ponder⟩", "⟨ponder⟩")
     ANCHORS = ("⟪assistant⟫", "⟨/outcome⟩\n\n")
     AROUND_REASONING = (("⟨ponder⟩",), ("⟨/ponder⟩",))
+    MARKER_LIKE = (
+        Pattern("(?!)"), Pattern(r"\A\s*⟨/ponder⟩|⟨/ponder⟩\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"),
+        Pattern("(?!)"),
+    )
     PLACE_DECIDES = True
     HAS_LINE_MARKERS = True
     HAS_REASONING = True

@@ -165,8 +165,7 @@ class Pairs(Repairs):
         return self._tools.get(self._out.calls[-1][0])
 
     def _irregular_pair(self) -> bool | None:
-        """Read a pair with a missing or different opener or key end, if the schema knows the key; return None if there
-        is none."""
+        """Read a pair with another opener or key end, or without one, if the schema knows the key; None otherwise."""
         start = next_char(self._buf, self._pos)
         found = self._irregular_key(start)
         if found is None:
@@ -190,8 +189,8 @@ class Pairs(Repairs):
         return True
 
     def _irregular_key(self, start: int) -> tuple[str, int, int] | None:
-        """Return a key of the schema, where it is, and where its value begins, in a pair that is not written as the
-        template does.  The key is "" where there is no such pair; None: more input is needed."""
+        """Return a key of the schema, where it is, and where its value begins, in an irregular pair; "" as the key if
+        there is none, None if undecided."""
         buf, keys = self._buf, properties_of(self._schema())
         head, after, width = self.AROUND_KEY
         longest = max(map(len, keys), default=0)

@@ -82,11 +82,7 @@ def may_begin_with_key(buf: str, pos: int, keys: Iterable[str], end: Scanner) ->
 
 
 class KnownPairs:
-    """The end of a value: its own closer, or the next pair with one of these keys; or a marker ("breaks") after which
-    no pair ends it, because the value quotes a call.
-
-    `unopened`: the text after a key that shows, at the start of a line, that a pair begins without its opener.
-    """
+    """The end of a value: its closer, or the next pair with one of these keys; after a marker ("breaks"), no pair."""
 
     def __init__(self, ends: Scanner, key_end: Scanner, keys: tuple[str, ...], unopened: str) -> None:
         self.ends, self.key_end, self.keys = ends, key_end, keys
@@ -96,9 +92,7 @@ class KnownPairs:
 
     def find(self, buf: str, pos: int) -> Match | None:
         match = self.ends.find(buf, pos)
-        while match is not None and match.kind == "next":
-            if begins_with_key(buf, match.end, self.keys, self.key_end):
-                break
+        while match and match.kind == "next" and not begins_with_key(buf, match.end, self.keys, self.key_end):
             match = self.ends.find(buf, match.start + 1)
         stop = len(buf) if match is None else match.start
         for line in self.lines if buf.find("\n", pos, stop) >= 0 else ():
@@ -111,10 +105,7 @@ class KnownPairs:
         end = self.ends.safe_prefix_end(text)
         if end < 0 or not self.lines or "\n" not in text:
             return end
-        for line in self.lines:
-            if line in text:
-                return -1
-        return self._before_line(text, 0, end)
+        return -1 if any(line in text for line in self.lines) else self._before_line(text, 0, end)
 
     def _before_line(self, buf: str, pos: int, end: int) -> int:
         """Return where the line end before an unopened pair may be, if that is before `end`."""
@@ -174,12 +165,10 @@ def nested_or_repaired(text: str) -> str | None:
 
 
 class ValueOrCallEnd:
-    """Finds the end of a raw value, or the end of the call with the text that may follow it if the closer is missing.
+    """Finds the end of a raw value, or the end of the call and the text after it (`close`) if the closer is missing.
 
-    `close` matches the latter, `prefix` its possible beginning at the end of the buffer.  A line end before it is no
-    part of the value.  If the value's closer is missing, text like it may be in its place: `garbled` matches that, and
-    a key in it, which `schema` must name; `begun` its possible beginning.  All begin with one of `first_chars`.
-    """
+    Text like the closer may be in its place: `garbled`, with a key of `schema` or none.  `prefix` and `begun` match
+    beginnings of these two.  All begin with one of `first_chars`."""
 
     def __init__(self, end: End, schema: object, first_chars: frozenset[str], *patterns: Pattern) -> None:
         self.end, self.schema, self.first_chars = end, schema, first_chars
@@ -232,7 +221,7 @@ def coerced(text: str, types: frozenset[str] | None) -> str | None:
         if word == "null" or (word is not None and "boolean" in types and not NUMBER_TYPES & types):
             return word
         literal = nested_or_repaired(plain) if plain[:1] and plain[0] in "[{" else literal_of(plain, {})
-        kind = {"[": "array", "{": "object", '"': ""}.get((literal or '"')[0], "number")
+        kind = "" if literal is None or literal[0] == '"' else KINDS.get(literal[0], "number")
         if literal is not None and (kind in types or (kind == "number" and "integer" in types)):
             return literal
     return None
@@ -247,6 +236,7 @@ def in_type(literal: str, types: frozenset[str] | None) -> str:
     return literal
 
 
+KINDS = {"t": "boolean", "f": "boolean", "n": "null", "[": "array", "{": "object"}
 INTEGRAL = Pattern(r"-?[0-9]+\.0+")
 BITS, BOOLEAN = {"1": "true", "0": "false"}, frozenset(["boolean"])
 OTHER_WORDS = {"true": "true", "false": "false", "1": "true", "0": "false", "null": "null", "none": "null"}
@@ -260,12 +250,10 @@ class RawPairs(Pairs):
     WORDS: ClassVar[ValueWords]
     AFTER_VALUE: ClassVar[End]
     VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # before and after the key, if the closing marker repeats it
-    # The closers of a value, and the markers that may come after it: the first closer that one of these, or a known
-    # key, follows directly ends the value.  None: the first closer does.
+    # Closers, and the markers of which one, or a known key, follows the closer that counts; None: the first counts.
     LAST_CLOSER: ClassVar[Scanner | None] = None
     TYPE_WORDS: ClassVar[Mapping[str, Sequence[str]]] = {}
-    # The end of a value, or the text before the key of a pair at the start of a line, and the text after that key: a
-    # pair that the schema knows ends a value whose own end is missing.
+    # A value's end or the text before a key, and the text after it: a known pair ends a value that has no closer.
     NEXT_PAIR: ClassVar[tuple[Scanner, ...]] = ()
     NEXT_PAIR_OPENER: ClassVar[str] = ""  # the text that such a pair begins with
     LINES: ClassVar[bool] = True  # it starts a line
@@ -400,9 +388,8 @@ class RawPairs(Pairs):
         return mark, undecided
 
     def _last_closer(self, mark: Match) -> Match | None:
-        """Return the first closer from `mark` on which a marker of the call or a known key follows directly.  If there
-        is none before the next of those markers: `mark`, or the last one if pairs begin with their key.  None: more
-        input is needed."""
+        """Return the first closer from `mark` that a marker of the call or a known key follows; before the next marker
+        of those else `mark`, or the last one if pairs begin with their key.  None if undecided."""
         buf, ends, found = self._buf, self.LAST_CLOSER or NO_MARKERS, mark
         while True:
             follows = self._marker_or_key_follows(next_char(buf, found.end))
@@ -511,9 +498,7 @@ class RawPairs(Pairs):
         literal = None
         if self._as not in ("", "string"):
             literal = nested_json(text.strip()) if self._as == "json" else literal_of(text.strip(), self.WORDS)
-        kind = {"t": "boolean", "f": "boolean", "n": "null", "[": "array", "{": "object"}.get(
-            (literal or '"')[0], "number"
-        )
+        kind = KINDS.get((literal or '"')[0], "number")
         types = self._types or JSON_TYPES
         fits = kind in types or (kind == "number" and "integer" in types)
         if self._types is None and kind == "number" and literal != text.strip():

@@ -417,8 +417,7 @@ class TurnStates(Stream):
         self._text("trailing", len(self._buf))
 
     def _note_lost_text(self, code: str, text: str) -> None:
-        """Report text of a call that was not read as its arguments; the message is incomplete, so that no caller runs
-        the call."""
+        """Report text of a call that was not read as its arguments; the message is then incomplete."""
         self._note(code, text)
         self.incomplete = True
 

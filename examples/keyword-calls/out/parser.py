@@ -178,8 +178,7 @@ class Scanner:
         return Match(kind, pos, match.end(), lead, trail, ambiguous & ~PART_OF_LONGER)
 
     def prefix_of(self, buf: str, pos: int, kinds: Sequence[str] = ()) -> str:
-        """Return a marker, of these kinds or any, that the text from `pos` to the end could become; "" if there is
-        none."""
+        """Return a marker (of these kinds, if any) that the text from `pos` to the end could become, or ""."""
         if len(buf) - pos > self.width or self._near.match(buf, pos) is None:
             return ""
         cores = tuple([marker[1] for marker in self.markers if marker[0] in kinds]) if kinds else self._cores
@@ -302,20 +301,6 @@ def tool_named(name: str, tools: Parameters) -> str:
             return like[0]
     first, _, second = bare.partition(".")
     return first if first and first in tools and first == second else name
-
-
-def tool_within(word: str, tools: Parameters, header: Pattern) -> str:
-    """Return the tool that a word of a header consists of, next to an index or a text that headers contain; "" if there
-    is none."""
-    named = tool_named(word.rpartition(":")[0], tools)
-    if named in tools:
-        return named
-    longest_first: list[str] = sorted(tools, key=len, reverse=True)
-    for tool in longest_first:
-        before, found, after = word.partition(tool)
-        if found and all(not text or header.fullmatch(text) for text in (before, after)):
-            return tool
-    return ""
 
 
 def bare_name(name: str) -> str:
@@ -461,7 +446,7 @@ def misfit(arguments: Mapping[str, object], schema: object, *, types: bool = Tru
 
 def begins_with_tag(text: str, pos: int, schema: object) -> bool:
     """Return whether a tag with the name of a key begins here."""
-    return text.startswith("<", pos) and text[pos + 1 : text.find(">", pos)] in properties_of(schema)
+    return text.startswith("<", pos) and any(text.startswith(f"{key}>", pos + 1) for key in properties_of(schema))
 
 
 def is_odd_key(key: str, schema: object) -> bool:
@@ -1160,9 +1145,6 @@ BEFORE_FIRST_KEY = Pattern(
 ANY_KEY = Pattern(
     r"""(?=[\s(>\[`{]|(?i:json))[\s(>\[`]*(?:(?i:json)\b:?\s*)?(?:\{[{\s]*|(?<=\s))(?:\\n)?[\\"'“”‘«]+\w"""
 )
-# What may be around arguments that are an object.
-BEFORE_OBJECT = Pattern(r"[\s(:=*>]*(?:`{1,3}[\w-]*\s*)?(?:(?i:json)\b:?\s*)?(?=\{)")
-AFTER_ARGUMENTS = Pattern(r"[\s)`]*")
 WORD_BEFORE = Pattern(r"\s*(?i:json)\b:?\s*")
 # The name of a tool before its arguments, which punctuation or a token may separate, and a keyword in them.
 CALLED = Pattern(rf"""["'`]?([{NAME_CHARACTERS}]{{1,64}}?)["'`]?\s*(?:([(])|(?:(?:[:=]|\[\w+\])\s*)?(?=\{{))""")
@@ -1226,8 +1208,7 @@ def calls_in(text: str, tools: Doubts) -> list[tuple[str, str]]:
 
 
 def calls_up_to(mark: Match | None, text: str, pos: int, tools: Parameters) -> tuple[list[Any], int, Doubts]:
-    """Return the calls from `pos` to the mark or the output's end, where they end, and what is doubtful.  A closing tag
-    may follow them."""
+    """Return the calls up to the mark, or a closing tag before it, where they end, and what is doubtful."""
     end, doubts = len(text) if mark is None else mark.start, Doubts(tools, mark is None)
     found = calls_in(text[pos:end], doubts)
     tag = -1 if found else text.rfind("</", pos, end)
@@ -1235,37 +1216,6 @@ def calls_up_to(mark: Match | None, text: str, pos: int, tools: Parameters) -> t
         end, doubts = tag, Doubts(tools)
         found = calls_in(text[pos:end], doubts)
     return found, end, doubts
-
-
-def arguments_in(name: str, text: str, tools: Doubts) -> str | None:
-    """Return the arguments of a tool in a text that has another form; None if it contains anything else."""
-    at = arguments_at(name, text, tools)
-    if at is not None and at[1] == len(text):
-        return at[0]
-    for candidate in _candidates(text):
-        tools.is_guessed = False
-        values = values_in(candidate, tools)
-        found = arguments_of(name, values[0], tools) if len(values) == 1 else None
-        if found is not None:
-            return found
-    return None
-
-
-def arguments_at(name: str, text: str, tools: Doubts) -> tuple[str, int] | None:
-    """Return the arguments of a tool that begin here in another form, and where they end: an object with punctuation
-    or a fence around it, keywords in parentheses, or elements.  None if there are none."""
-    before = BEFORE_OBJECT.match(text)
-    if before is not None:
-        value, end = json_value(text, before.end(), tools)
-        found = arguments_of(name, value, tools)
-    elif text.startswith("("):
-        value, end = call_in_text(name + text, 0, tools)
-        named = value is not None and value["name"] == name
-        found, end = arguments_of(name, value["arguments"], tools) if named else None, end - len(name)
-    else:
-        pairs, end = _tagged(text, name, tools)
-        found = as_json(pairs) if pairs else None
-    return None if found is None else (found, int(AFTER_ARGUMENTS.match(text, end).end()))
 
 
 def arguments_of(name: str, value: Any, tools: Doubts) -> str | None:
@@ -1278,8 +1228,7 @@ def arguments_of(name: str, value: Any, tools: Doubts) -> str | None:
 
 
 def loaded(text: str) -> Any:
-    """Return the value of a JSON text; None if it is nested too deeply, contains a number that is too large, or a key
-    twice."""
+    """Return the value of a JSON text; None if it is nested too deeply, or has a number too large, or a key twice."""
     try:
         return json.loads(text, parse_float=finite, object_pairs_hook=distinct)
     except (ValueError, RecursionError):
@@ -1343,8 +1292,7 @@ DOUBLED = Pattern(r"([{}])\s*\1")
 
 
 def values_in(text: str, tools: Doubts) -> list[Any]:
-    """Return consecutive objects, also those in lists, and calls such as f(a=1); with a None in the list if there is
-    anything else."""
+    """Return consecutive objects, also of lists, and calls such as f(a=1); [None] if there is anything else."""
     found: list[Any] = []
     pos = BEFORE_CALLS.match(text, 0).end()
     while pos < len(text) and len(found) < 1000:
@@ -1363,7 +1311,7 @@ def _tagged_call(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
     name = tool_named(match[3] or match[1], tools) if match is not None else ""
     if match is None or name not in tools:
         return None, pos
-    arguments, end = _tagged(match[4], name, tools)
+    arguments, end = tagged(match[4], name, tools)
     whole = end == len(match[4]) or not match[4].strip()
     return {"name": name, "arguments": arguments} if whole else None, int(match.end())
 
@@ -1384,8 +1332,7 @@ def json_value(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
 
 
 def call_in_text(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
-    """Return the call `f(a=1)`, `f({"a": 1})` or `f {"a": 1}` as an object, and where it ends; None if there is
-    none."""
+    """Return the call `f(a=1)`, `f({"a": 1})` or `f {"a": 1}` as an object, or None, and where it ends."""
     match = CALLED.match(text, pos)
     name = tool_named(match[1], tools) if match is not None else ""
     if match is None or name not in tools:
@@ -1410,7 +1357,7 @@ def call_in_text(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
     return None, pos
 
 
-def _tagged(text: str, name: str, tools: Doubts) -> tuple[dict[str, Any], int]:
+def tagged(text: str, name: str, tools: Doubts) -> tuple[dict[str, Any], int]:
     """Return the arguments of a tool in elements such as `<a>1</a>` or `<x name="a">1</x>`, and where these end."""
     schema = tools.get(name)
     keys = keys_of(schema, schema) or set()
@@ -2311,8 +2258,7 @@ class TurnStates(Stream):
         self._text("trailing", len(self._buf))
 
     def _note_lost_text(self, code: str, text: str) -> None:
-        """Report text of a call that was not read as its arguments; the message is incomplete, so that no caller runs
-        the call."""
+        """Report text of a call that was not read as its arguments; the message is then incomplete."""
         self._note(code, text)
         self.incomplete = True
 
@@ -2586,12 +2532,8 @@ class Machine(Slots):
         written = values.get("name", "")
         if self._tools and not expected:
             values["name"] = tool_named(written, self._tools)
-        if (
-            self._tools
-            and not expected
-            and values["name"] not in self._tools
-            and not NEVER_IN_NAMES.isdisjoint(values["name"])
-        ):
+        unknown = values.get("name") not in self._tools
+        if self._tools and unknown and not (expected or NEVER_IN_NAMES.isdisjoint(values["name"])):
             expected = "the name of a tool"
         short = expected not in ("more", "end") and values.get("name") not in self._tools
         if short and self._is_short():
@@ -2618,8 +2560,7 @@ class Machine(Slots):
         return True
 
     def _complete_short_opener(self) -> bool | None:
-        """Go on after another opener, with which a short one may be complete; False if there is none, None if more
-        input is needed."""
+        """Go on after another opener, which may complete a short one; False if there is none, None if undecided."""
         at = next_char(self._buf, self._pos + self._skip)
         inner = self.AFTER_CALL.match_at(self._buf, at)
         is_open = inner is None or inner.ambiguous
@@ -2705,8 +2646,7 @@ class Machine(Slots):
         return True
 
     def _next_of_calls(self) -> str | None:
-        """Return the kind of the next marker after a call, as `_next` does; a truncated marker of the calls at the
-        output's end is dropped."""
+        """Return the kind of the next marker after a call, as `_next` does; drop a truncated one at the end."""
         marks, buf = self.AFTER_CALL, self._buf
         kind = self._next(marks, self.USUAL_NEXT)
         # The text after a piece of a closer may be all that the output has of the rest.
@@ -2822,6 +2762,7 @@ PART_OF_ATTRIBUTE = Pattern(r"\w{1,32}\s?=\s?")  # before the quote that shows w
 LEFT_OVER_BRACKET = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}|\|?>")
 LEFT_OVER = Pattern(r"[\"']?[}\])]{0,4}[.,;]|" + LEFT_OVER_BRACKET.pattern)
 PART_OF_CLOSING_TAG = Pattern(r"<(?:/[\w:.=-]{0,64})?\Z")
+CALL_AS_ARGUMENTS = ("call_as_arguments", "a whole call, or another object, around the arguments")
 
 
 def is_empty_object(arguments: str) -> bool:
@@ -2878,8 +2819,9 @@ class Repairs(Machine):
                 break
             if part is None or part.end() < end:
                 tool = tool_named(text, self._tools)
-                if tool not in self._tools:
-                    tool = tool_within(text, self._tools, self.HEADER_TEXTS)
+                if tool not in self._tools:  # an index may follow it, or texts of the header may be next to it
+                    parts = text.rpartition(":")[0], self.HEADER_TEXTS.sub("", text)
+                    tool = max((tool_named(part, self._tools) for part in parts), key=lambda name: name in self._tools)
                 other += tool not in self._tools  # one word may be next to the name that the template doesn't write
                 if (tool in self._tools and name not in ("", tool)) or other > 1:
                     break
@@ -2919,8 +2861,7 @@ class Repairs(Machine):
         return True
 
     def _unopened_calls(self) -> bool | None:
-        """Read calls before any content that no marker opens; return None if there are none, False if more input is
-        needed."""
+        """Read calls before any content that no marker opens; None if there are none, False if undecided."""
         if not (self._only_space_so_far and self._tools and self._calls_on):
             return None
         buf = self._buf
@@ -2938,7 +2879,7 @@ class Repairs(Machine):
             self._close_call(arguments)
         return True
 
-    def _in_an_object(self, start: int, reader: Reader, *, for_pairs: bool = False) -> bool | None:
+    def _in_an_object(self, start: int, reader: Reader, note: tuple[str, str] = CALL_AS_ARGUMENTS) -> bool | None:
         """Read an object that is, or contains, the arguments of the call; None if they are not in it."""
         end = reader.read(self._buf, start, self._final)
         if reader.want and not self._final:
@@ -2947,22 +2888,7 @@ class Repairs(Machine):
         arguments = arguments_of(self._out.calls[-1][0], closed(reader, doubts), doubts)
         if arguments is None:
             return None
-        if for_pairs:
-            self._note("object_as_arguments", "an object in the place of arguments")
-        else:
-            self._note("call_as_arguments", "a whole call, or another object, around the arguments")
-        return self._read_whole(arguments, end, doubts)
-
-    def _in_other_form(self, start: int, name: str) -> bool | None:
-        """Read all that comes before the next marker as the arguments."""
-        buf, mark = self._buf, self.BREAKS.find(self._buf, start)
-        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
-            return False
-        end, doubts = len(buf) if mark is None else mark.start, Doubts(self._tools, mark is None)
-        arguments = arguments_in(name, buf[start:end], doubts)
-        if arguments is None:
-            return None
-        self._note("arguments_repaired", "arguments: in another form")
+        self._note(*note)
         return self._read_whole(arguments, end, doubts)
 
     def _read_whole(self, arguments: str, end: int, doubts: Doubts) -> bool:
@@ -2983,8 +2909,7 @@ class Repairs(Machine):
                 self._note_lost_text("no_argument", "text follows the empty arguments of a call without a closer")
 
     def _left_over_ends(self, start: int) -> list[int]:
-        """Return where a bracket, a fence or punctuation too many ends, and a garbled closer; -1 if more input is
-        needed."""
+        """Return where a bracket, a fence or punctuation too many ends, and a garbled closer; -1 if undecided."""
         if start == len(self._buf):
             return []
         left = LEFT_OVER.match(self._buf, start)
@@ -3033,8 +2958,7 @@ class Repairs(Machine):
         return "more" if kind == "" and not self._final and buf[start:] in ('"', "'") else "no"
 
     def _calls_end_after(self, end: int, kind: str = "") -> bool | None:
-        """Return whether the calls end after a text of this kind, or a further one follows; None if more input is
-        needed."""
+        """Return whether the calls end after a text of this kind, or a further one follows; None if undecided."""
         buf, at = self._buf, next_char(self._buf, end)
         mark = self.AFTER_CALL.match_at(buf, at)
         is_open = not self._final and (mark is None or mark.ambiguous)
@@ -3055,6 +2979,7 @@ WHOLE_ARGUMENTS = ("arguments", "parameters")
 MOST_KEYS = 64  # keys of schemas with more than these aren't searched for
 NO_PAIR = "expected an argument or the end of the call"
 ENDS_OF_HEADERS = "'\"“”>"  # characters after a name that may be before a key as well
+OBJECT = ("object_as_arguments", "an object in the place of arguments")
 PAIR_KINDS = ("pair", "end", "skip", "next", "broken")
 
 
@@ -3117,14 +3042,23 @@ class Pairs(Repairs):
         start += 2 * buf.startswith("**{", start)
         if name not in self._tools:
             return None
-        if buf.startswith("<", start):
-            end = buf.find(">", start)
-            if end < 0 and not self._final and len(buf) - start < NAME_LIMIT:
-                return False
-            return self._in_other_form(start, name) if begins_with_tag(buf, start, self._schema()) else None
-        if not buf.startswith("{", start):
+        if begins_with_tag(buf, start, self._schema()):
+            return self._elements(start, name)
+        if buf.startswith("{", start):
+            return self._in_an_object(start, Reader(any_styles()), OBJECT)
+        is_open = not self._final and buf.startswith("<", start) and buf.find(">", start) < 0
+        return False if is_open and len(buf) - start < NAME_LIMIT else None
+
+    def _elements(self, start: int, name: str) -> bool | None:
+        buf, mark = self._buf, self.BREAKS.find(self._buf, start)
+        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
+            return False
+        end, doubts = len(buf) if mark is None else mark.start, Doubts(self._tools, mark is None)
+        found, size = tagged(buf[start:end], name, doubts)
+        if start + size < end:
             return None
-        return self._in_an_object(start, Reader(any_styles()), for_pairs=True)
+        self._note(*OBJECT)
+        return self._read_whole(as_json(found), end, doubts)
 
     def _pair(self, start: int, comma: str) -> bool:
         # pair = PAIR_START key KEY_END (value)
@@ -3165,8 +3099,7 @@ class Pairs(Repairs):
         return self._tools.get(self._out.calls[-1][0])
 
     def _irregular_pair(self) -> bool | None:
-        """Read a pair with a missing or different opener or key end, if the schema knows the key; return None if there
-        is none."""
+        """Read a pair with another opener or key end, or without one, if the schema knows the key; None otherwise."""
         start = next_char(self._buf, self._pos)
         found = self._irregular_key(start)
         if found is None:
@@ -3187,8 +3120,8 @@ class Pairs(Repairs):
         return True
 
     def _irregular_key(self, start: int) -> tuple[str, int, int] | None:
-        """Return a key of the schema, where it is, and where its value begins, in a pair that is not written as the
-        template does.  The key is "" where there is no such pair; None: more input is needed."""
+        """Return a key of the schema, where it is, and where its value begins, in an irregular pair; "" as the key if
+        there is none, None if undecided."""
         buf, keys = self._buf, properties_of(self._schema())
         head, after, width = self.AROUND_KEY
         longest = max(map(len, keys), default=0)
@@ -3295,9 +3228,12 @@ class StreamParser(Pairs):
     AROUND_REASONING = (("<.mind.>",), ("<./mind.>",))
     MARKER_LIKE = (
         Pattern(
-            '(?:[<＜][\\s<＜/\\\\|｜!:]{0,7}(?:(?ai:mind)|(?ai:code))s?(?!\\w)(?:[=:]["\']?[\\w.:-]{1,64}["\']?)?\\s?[^\\w\\s\\"\\\\]{'
-            r"0,4}|<\.\w(?:[\w ▁:.-]{0,46}\w)?\.>|<\./\w(?:[\w ▁:.-]{0,46}\w)?\.>)(?=\w|\n|\Z)"
-        ), Pattern(r"\A[>](?![^\S\n])|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\S\n])[<]\Z"), Pattern("(?!)"),
+            '(?:[<＜][\\s<＜/\\\\|｜!:]{0,7}(?:(?ai:mind)|(?ai:code))s?(?!\\w)(?:[=:]["\']?[\\w.:-]{1,64}["\']?)?(?:\\s?[^\\w\\s\\"'
+            r"\\]){0,4}|<\.\w(?:[\w ▁:.-]{0,46}\w)?\.>|<\./\w(?:[\w ▁:.-]{0,46}\w)?\.>)(?=\w|\n|\s\s|\Z)"
+        ),
+        Pattern(
+            r"\A[>](?![^\S\n])|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\S\n])[<]\Z|\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"
+        ), Pattern("(?!)"),
     )
     IN_REASONING = Scanner(
         ("line", "<.code.> [ <.code.> [", "", "", 0), ("reasoning_end", "<./mind.>", "", "", 0),

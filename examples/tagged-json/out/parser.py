@@ -176,8 +176,7 @@ class Scanner:
         return Match(kind, pos, match.end(), lead, trail, ambiguous & ~PART_OF_LONGER)
 
     def prefix_of(self, buf: str, pos: int, kinds: Sequence[str] = ()) -> str:
-        """Return a marker, of these kinds or any, that the text from `pos` to the end could become; "" if there is
-        none."""
+        """Return a marker (of these kinds, if any) that the text from `pos` to the end could become, or ""."""
         if len(buf) - pos > self.width or self._near.match(buf, pos) is None:
             return ""
         cores = tuple([marker[1] for marker in self.markers if marker[0] in kinds]) if kinds else self._cores
@@ -1158,8 +1157,7 @@ def calls_in(text: str, tools: Doubts) -> list[tuple[str, str]]:
 
 
 def calls_up_to(mark: Match | None, text: str, pos: int, tools: Parameters) -> tuple[list[Any], int, Doubts]:
-    """Return the calls from `pos` to the mark or the output's end, where they end, and what is doubtful.  A closing tag
-    may follow them."""
+    """Return the calls up to the mark, or a closing tag before it, where they end, and what is doubtful."""
     end, doubts = len(text) if mark is None else mark.start, Doubts(tools, mark is None)
     found = calls_in(text[pos:end], doubts)
     tag = -1 if found else text.rfind("</", pos, end)
@@ -1181,7 +1179,7 @@ def arguments_at(name: str, text: str, tools: Doubts) -> tuple[str, int] | None:
         named = value is not None and value["name"] == name
         found, end = arguments_of(name, value["arguments"], tools) if named else None, end - len(name)
     else:
-        pairs, end = _tagged(text, name, tools)
+        pairs, end = tagged(text, name, tools)
         found = as_json(pairs) if pairs else None
     return None if found is None else (found, int(AFTER_ARGUMENTS.match(text, end).end()))
 
@@ -1224,8 +1222,7 @@ def is_wrapper(key: str, name: str, tools: Parameters) -> bool:
 
 
 def loaded(text: str) -> Any:
-    """Return the value of a JSON text; None if it is nested too deeply, contains a number that is too large, or a key
-    twice."""
+    """Return the value of a JSON text; None if it is nested too deeply, or has a number too large, or a key twice."""
     try:
         return json.loads(text, parse_float=finite, object_pairs_hook=distinct)
     except (ValueError, RecursionError):
@@ -1289,8 +1286,7 @@ DOUBLED = Pattern(r"([{}])\s*\1")
 
 
 def values_in(text: str, tools: Doubts) -> list[Any]:
-    """Return consecutive objects, also those in lists, and calls such as f(a=1); with a None in the list if there is
-    anything else."""
+    """Return consecutive objects, also of lists, and calls such as f(a=1); [None] if there is anything else."""
     found: list[Any] = []
     pos = BEFORE_CALLS.match(text, 0).end()
     while pos < len(text) and len(found) < 1000:
@@ -1309,7 +1305,7 @@ def _tagged_call(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
     name = tool_named(match[3] or match[1], tools) if match is not None else ""
     if match is None or name not in tools:
         return None, pos
-    arguments, end = _tagged(match[4], name, tools)
+    arguments, end = tagged(match[4], name, tools)
     whole = end == len(match[4]) or not match[4].strip()
     return {"name": name, "arguments": arguments} if whole else None, int(match.end())
 
@@ -1330,8 +1326,7 @@ def json_value(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
 
 
 def call_in_text(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
-    """Return the call `f(a=1)`, `f({"a": 1})` or `f {"a": 1}` as an object, and where it ends; None if there is
-    none."""
+    """Return the call `f(a=1)`, `f({"a": 1})` or `f {"a": 1}` as an object, or None, and where it ends."""
     match = CALLED.match(text, pos)
     name = tool_named(match[1], tools) if match is not None else ""
     if match is None or name not in tools:
@@ -1356,7 +1351,7 @@ def call_in_text(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
     return None, pos
 
 
-def _tagged(text: str, name: str, tools: Doubts) -> tuple[dict[str, Any], int]:
+def tagged(text: str, name: str, tools: Doubts) -> tuple[dict[str, Any], int]:
     """Return the arguments of a tool in elements such as `<a>1</a>` or `<x name="a">1</x>`, and where these end."""
     schema = tools.get(name)
     keys = keys_of(schema, schema) or set()
@@ -2287,8 +2282,7 @@ class TurnStates(Stream):
         self._text("trailing", len(self._buf))
 
     def _note_lost_text(self, code: str, text: str) -> None:
-        """Report text of a call that was not read as its arguments; the message is incomplete, so that no caller runs
-        the call."""
+        """Report text of a call that was not read as its arguments; the message is then incomplete."""
         self._note(code, text)
         self.incomplete = True
 
@@ -2597,8 +2591,7 @@ class Machine(TurnStates):
         return True
 
     def _next_of_calls(self) -> str | None:
-        """Return the kind of the next marker after a call, as `_next` does; a truncated marker of the calls at the
-        output's end is dropped."""
+        """Return the kind of the next marker after a call, as `_next` does; drop a truncated one at the end."""
         marks, buf = self.AFTER_CALL, self._buf
         kind = self._next(marks, self.USUAL_NEXT)
         # The text after a piece of a closer may be all that the output has of the rest.
@@ -2633,8 +2626,7 @@ class Machine(TurnStates):
         return True
 
     def _unopened_calls(self) -> bool | None:
-        """Read calls before any content that no marker opens; return None if there are none, False if more input is
-        needed."""
+        """Read calls before any content that no marker opens; None if there are none, False if undecided."""
         if not (self._only_space_so_far and self._tools and self._calls_on):
             return None
         buf = self._buf
@@ -2653,8 +2645,7 @@ class Machine(TurnStates):
         return True
 
     def _left_over_ends(self, start: int) -> list[int]:
-        """Return where a bracket, a fence or punctuation too many ends, and a garbled closer; -1 if more input is
-        needed."""
+        """Return where a bracket, a fence or punctuation too many ends, and a garbled closer; -1 if undecided."""
         if start == len(self._buf):
             return []
         left = LEFT_OVER.match(self._buf, start)
@@ -2703,8 +2694,7 @@ class Machine(TurnStates):
         return "more" if kind == "" and not self._final and buf[start:] in ('"', "'") else "no"
 
     def _calls_end_after(self, end: int, kind: str = "") -> bool | None:
-        """Return whether the calls end after a text of this kind, or a further one follows; None if more input is
-        needed."""
+        """Return whether the calls end after a text of this kind, or a further one follows; None if undecided."""
         buf, at = self._buf, next_char(self._buf, end)
         mark = self.AFTER_CALL.match_at(buf, at)
         is_open = not self._final and (mark is None or mark.ambiguous)
@@ -3172,9 +3162,12 @@ class StreamParser(CallObjects):
     AROUND_REASONING = (("<musing>",), ("</musing>",))
     MARKER_LIKE = (
         Pattern(
-            '(?:[<＜][\\s<＜/\\\\|｜!:]{0,7}(?:(?ai:musing))s?(?!\\w)(?:[=:]["\']?[\\w.:-]{1,64}["\']?)?\\s?[^\\w\\s\\"\\\\]{0,4}|<[\\s'
-            r"|｜]{0,4}(?ai:fn)[\s|｜]{0,4}>|<[\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:fn)[\s|｜]{0,4}>)(?=\w|\n|\Z)"
-        ), Pattern(r"\A[>](?![^\S\n])|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\S\n])[<]\Z"), Pattern("(?!)"),
+            '(?:[<＜][\\s<＜/\\\\|｜!:]{0,7}(?:(?ai:musing))s?(?!\\w)(?:[=:]["\']?[\\w.:-]{1,64}["\']?)?(?:\\s?[^\\w\\s\\"\\\\]){0,4}|'
+            r"<[\s|｜]{0,4}(?ai:fn)[\s|｜]{0,4}>|<[\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:fn)[\s|｜]{0,4}>)(?=\w|\n|\s\s|\Z)"
+        ),
+        Pattern(
+            r"\A[>](?![^\S\n])|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\S\n])[<]\Z|\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"
+        ), Pattern("(?!)"),
     )
     IN_REASONING = Scanner(
         ("line", "<fn> <fn> {", "\n", "", 0), ("line", "<fn> ```\ufdd1 {", "\n", "", 0),
