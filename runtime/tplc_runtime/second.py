@@ -237,21 +237,10 @@ def _repaired_forms(text: str) -> Iterator[str]:
         yield inside
     if '\\"' in text:
         yield text.replace('\\"', '"').replace("\\n", "\n")
-    if LINE_ESCAPED.search(text):
-        yield LINE_ESCAPED.sub("\n", text)
-    if '""' in text:
-        yield DOUBLED_QUOTES.sub('"', text)
-    if "{{" in "".join(text.split()):
-        yield DOUBLED.sub(r"\1", text)
     if NO_BRACE.match(text):
         yield "{" + text
     if text != (closed := NAME_LEFT_OPEN.sub(r': "\1",', KEY_LEFT_OPEN.sub(r'"\1":', text))):
         yield closed
-
-
-LINE_ESCAPED = Pattern(r"(?<=[{,\[])\\n|\\n(?=[}\]])")
-DOUBLED_QUOTES = Pattern(r'""(?=\w)|(?<=\w)""')
-DOUBLED = Pattern(r"([{}])\s*\1")
 
 
 def values_in(text: str, tools: Doubts) -> list[Any]:

@@ -114,7 +114,6 @@ class Stream(Copyable):
             self._state_before_call: Callable[[Any], bool] = self._state
             self._kind_before_call = "content"
             self._unchecked: list[tuple[int, int, int, bool]] = []  # see _check_arguments
-            self._long_names = "\n" in "".join(self._tools)
         self._space = self.SPACE  # white space of the template that may still come
         self._only_space_so_far = True  # only white space was read in this part so far
         # The kind of text that is open, and how to find its possible end: -1 if a state must decide. If nothing is

@@ -142,7 +142,6 @@ _LEFT_OVER = (
 )
 _ON_ACTION: Mapping[Action, str] = {
     "open call": 'return self._try_call("content")',
-    "open call without opener": "return self._try_unopened()",
     "drop closer": "return self._drop_closer(self._unclosed)",
     "close call": "return self._drop_closer(False)",
     "close calls": "return self._close_calls()",
@@ -162,9 +161,9 @@ def _after_call_does(found: Transition | Branch) -> Iterator[str]:
         yield from off
     elif found.actions == ("drop separator",):
         yield "return self._drop_closer(True)"
-    elif found.actions[:1] == ("drop separator",):
-        yield "self._drop_closer(True)"
-        yield _ON_ACTION[found.actions[1]]
+    elif "open call without opener" in found.actions:
+        yield from ["self._drop_closer(True)"] * (found.actions[0] == "drop separator")
+        yield from ("self._skip = 0", _ON_ACTION["open call"])
     elif found.actions:
         yield _ON_ACTION[found.actions[0]]
     elif found.next == "over":
