@@ -129,7 +129,7 @@ class Machine(Slots):
         """Examine the arguments of the last call when somebody asks for diagnostics; those of a repaired call at once:
         repairs that invent a key, or a value of another type than the schema's, have failed."""
         if not self.incomplete:  # what was lost is reported
-            types = not self._types_are_checked or self._repaired
+            types = not (self.RAW_VALUES and self._types_are_checked) or self._repaired
             offset, before = self._here(), len(self._diagnostics)
             while before and self._diagnostics[before - 1].offset == offset:
                 before -= 1
@@ -172,8 +172,7 @@ class Machine(Slots):
         self._out.emit("arguments", "{}" if inside is None else inside)
 
     def _arguments_of(self, text: str, *, is_guessed: bool = False) -> str | None:
-        """Return the arguments that a value in JSON is or contains; None if there are none.  `is_guessed`: the end of
-        the value is guessed."""
+        """Return the arguments that a value in JSON, whose end may be guessed, is or contains; None if none are."""
         doubts = Doubts(self._tools)
         doubts.is_guessed = is_guessed
         found = arguments_of(self._out.calls[-1][0], loaded(text), doubts)
@@ -198,9 +197,7 @@ class Machine(Slots):
             expected = "the name of a tool"
         if self._tools and unknown and not (expected or NEVER_IN_NAMES.isdisjoint(values["name"])):
             expected = "the name of a tool"
-        short = self.SHORT_OPENERS and unknown and expected not in ("more", "end")
-        # The opener may lack its last words, so that only a tool's name makes a call.
-        if short and "".join(self._buf[self._pos : self._pos + self._skip].split()) in self.SHORT_OPENERS:
+        if self.SHORT_OPENERS and unknown and expected not in ("more", "end") and self._is_short():
             inner = self._complete_short_opener()
             if inner is not False:
                 return inner is True
@@ -214,10 +211,9 @@ class Machine(Slots):
         self._second_reading_failed = self._second_reading_failed and expected == "more"
         if expected:
             return expected != "more" and self._no_call(expected)
-        if self._is_opened_twice:
+        if self.SHORT_OPENERS and self._is_opened_twice:
             self._note("calls_opened_twice", "the calls are opened twice")
-        if self._slot_diagnostics:
-            self._note_slot_diagnostics()
+        self._note_slot_diagnostics()
         if self.CORRECTS_TOOL_NAMES and values["name"] != written:
             self._note("tool_name_corrected", f"the tool {values['name']} is called as {written}")
         self._pos = end
@@ -226,8 +222,7 @@ class Machine(Slots):
         return True
 
     def _complete_short_opener(self) -> bool | None:
-        """Go on after another opener, with which a short one may be complete; False if there is none, None if more
-        input is needed."""
+        """Go on after another opener, which may complete a short one; False if there is none, None if undecided."""
         at = next_char(self._buf, self._pos + self._skip)
         inner = self.AFTER_CALL.match_at(self._buf, at)
         is_open = inner is None or inner.ambiguous
@@ -312,7 +307,8 @@ class Machine(Slots):
             self._lacks_section = self._mark.kind == "whole"
         if self.UNWRAPPED:
             self._is_unwrapped = self._buf[self._mark.start : self._mark.end] == self.UNWRAPPED[0]
-        self._is_opened_twice = False
+        if self.SHORT_OPENERS:
+            self._is_opened_twice = False
         self._state = type(self)._call
         return True
 
@@ -367,8 +363,7 @@ class Machine(Slots):
         return True
 
     def _next_of_calls(self) -> str | None:
-        """Return the kind of the next marker after a call, as `_next` does; a truncated marker of the calls at the
-        output's end is dropped."""
+        """Return the kind of the next marker after a call, as `_next` does; drop a truncated one at the end."""
         marks, buf = self.AFTER_CALL, self._buf
         kind = self._next(marks, self.USUAL_NEXT)
         # The text after a piece of a closer may be all that the output has of the rest.
@@ -384,6 +379,10 @@ class Machine(Slots):
             # Without its section, this call doesn't count where the last one didn't.
             return "" if buf[self._mark.start : self._mark.end] in self.LONE_OPENERS else kind
         return kind
+
+    def _is_short(self) -> bool:
+        """Return whether the opener lacks its last words, so that only a tool's name makes a call."""
+        return "".join(self._buf[self._pos : self._pos + self._skip].split()) in self.SHORT_OPENERS
 
     def _irregular_call(self) -> bool | None:
         raise NotImplementedError

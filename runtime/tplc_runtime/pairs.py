@@ -124,8 +124,7 @@ class Pairs(Repairs):
         self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
         if self.OTHER_SPELLINGS and self.PAIR_OPENS:
             self._note_spelling()
-        if self._slot_diagnostics:
-            self._note_slot_diagnostics()
+        self._note_slot_diagnostics()
         if odd:
             self.incomplete = True
             self._note("markup_in_key", "an argument has a name that holds markup")
@@ -142,8 +141,7 @@ class Pairs(Repairs):
         return self._tools.get(self._out.calls[-1][0])
 
     def _irregular_pair(self) -> bool | None:
-        """Read a pair with a missing or different opener or key end, if the schema knows the key; return None if there
-        is none."""
+        """Read a pair with another opener or key end, or without one, if the schema knows the key; None otherwise."""
         start = next_char(self._buf, self._pos)
         found = self._irregular_key(start)
         if found is None:

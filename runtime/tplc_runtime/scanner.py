@@ -91,8 +91,7 @@ class Scanner:
         return Match(kind, pos, match.end(), lead, trail, ambiguous & ~PART_OF_LONGER)
 
     def prefix_of(self, buf: str, pos: int, kinds: Sequence[str] = ()) -> str:
-        """Return a marker, of these kinds or any, that the text from `pos` to the end could become; "" if there is
-        none."""
+        """Return a marker (of these kinds, if any) that the text from `pos` to the end could become, or ""."""
         if len(buf) - pos > self.width or self._near.match(buf, pos) is None:
             return ""
         cores = tuple([marker[1] for marker in self.markers if marker[0] in kinds]) if kinds else self._cores

@@ -145,8 +145,7 @@ class Slots(TurnStates):
         return 0
 
     def _odd_names(self, slot: str, ends: Scanner) -> list[str]:
-        """Return the names of tools, or of the called tool's parameters, that contain ends of names; the longest
-        first."""
+        """Return the names of tools (or of the tool's parameters) that contain ends of names, the longest first."""
         of = self._out.calls[-1][0] if slot == "key" and self._out.calls else ""
         self._odd = {} if self._odd is None else self._odd
         if (slot, of) not in self._odd:

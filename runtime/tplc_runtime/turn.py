@@ -322,8 +322,7 @@ class TurnStates(Stream):
         return self._drop() if self._reasoning_on else self._keep_as_text("content")
 
     def _reasoning_again(self) -> bool | None:
-        """Drop a repeated opener of reasoning before any of its text; return whether there was one, or None if more
-        input is needed."""
+        """Drop a repeated opener of reasoning before its text; return whether there was one, None if undecided."""
         again = self._next(self.REASONING_AGAIN) if self._only_space_so_far and self._reasoning_on else ""
         if again:
             at = next_char(self._buf, self._mark.end)
@@ -414,8 +413,7 @@ class TurnStates(Stream):
         return is_cut and (not self.CALLS or not self._after_failed_call)
 
     def _note_lost_text(self, code: str, text: str) -> None:
-        """Report text of a call that was not read as its arguments; the message is incomplete, so that no caller runs
-        the call."""
+        """Report text of a call that is in no argument; the message is incomplete, so that nobody runs the call."""
         self._note(code, text)
         self.incomplete = True
 

@@ -82,11 +82,7 @@ def state_methods(facts: Acceptor, of_state: Mapping[StateName, TurnState], rule
     first: StateName = "pending" if "pending" in of_state else "start"
     lines: list[str] = []
     if first in of_state:
-        lines += [
-            "",
-            "    def _first_state(self) -> Callable[[Any], bool]:",
-            f"        return type(self).{METHODS[first]} if self._reasoning_on else type(self)._content",
-        ]
+        lines.append(f"    FIRST_STATE = {literal(METHODS[first])}")
     for name in ("start", "pending", "reasoning", "content"):
         if name in of_state:
             lines += _method(of_state[name], facts, rules[name], of_state.get("before_content"))
