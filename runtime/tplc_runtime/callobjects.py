@@ -109,6 +109,8 @@ class CallObjects(Repairs):
     HEAD: ClassVar[Any] = None
     TO_ARGUMENTS: ClassVar[str] = ""
     USUAL_KEYS: ClassVar[tuple[str, str]]  # the keys of both
+    _failed = ("", 0)  # what was expected of an object, and how much of it was read
+    _object_at = 0  # where it began, after its opener
 
     def _call(self) -> bool:
         # call = (slot SLOT_END)* object
@@ -120,9 +122,6 @@ class CallObjects(Repairs):
             self._skip = end - self._pos
         self._begin_object()
         return True
-
-    _failed = ("", 0)  # what was expected of an object, and how much of it was read
-    _object_at = 0  # where it began, after its opener
 
     def _drop_left_over(self, kind: str) -> str:
         if self.REREADS_CALLS and kind == "" and self._unclosed:

@@ -413,7 +413,7 @@ class TurnStates(Stream):
         return is_cut and (not self.CALLS or not self._after_failed_call)
 
     def _note_lost_text(self, code: str, text: str) -> None:
-        """Report text of a call that is in no argument; the message is incomplete, so that nobody runs the call."""
+        """Report text of a call that is in no argument; the message is incomplete, so no caller runs the call."""
         self._note(code, text)
         self.incomplete = True
 

@@ -101,7 +101,7 @@ IN_STRING = plain_run('"', "json")
 
 
 class Quoting:
-    """How a string continues and ends: `body` is passed on unchanged, `rest` only needs JSON's escapes."""
+    """How a string continues and ends: `plain_run` is passed on unchanged, `until_quote` only needs JSON's escapes."""
 
     def __init__(self, close: str, escape: str) -> None:
         self.close, self.escape = close, escape

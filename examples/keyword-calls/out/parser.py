@@ -525,7 +525,7 @@ IN_STRING = plain_run('"', "json")
 
 
 class Quoting:
-    """How a string continues and ends: `body` is passed on unchanged, `rest` only needs JSON's escapes."""
+    """How a string continues and ends: `plain_run` is passed on unchanged, `until_quote` only needs JSON's escapes."""
 
     def __init__(self, close: str, escape: str) -> None:
         self.close, self.escape = close, escape
@@ -2201,7 +2201,7 @@ class TurnStates(Stream):
         return is_cut and not self._after_failed_call
 
     def _note_lost_text(self, code: str, text: str) -> None:
-        """Report text of a call that is in no argument; the message is incomplete, so that nobody runs the call."""
+        """Report text of a call that is in no argument; the message is incomplete, so no caller runs the call."""
         self._note(code, text)
         self.incomplete = True
 

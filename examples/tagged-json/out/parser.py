@@ -522,7 +522,7 @@ IN_STRING = plain_run('"', "json")
 
 
 class Quoting:
-    """How a string continues and ends: `body` is passed on unchanged, `rest` only needs JSON's escapes."""
+    """How a string continues and ends: `plain_run` is passed on unchanged, `until_quote` only needs JSON's escapes."""
 
     def __init__(self, close: str, escape: str) -> None:
         self.close, self.escape = close, escape
@@ -2231,7 +2231,7 @@ class TurnStates(Stream):
         return is_cut and not self._after_failed_call
 
     def _note_lost_text(self, code: str, text: str) -> None:
-        """Report text of a call that is in no argument; the message is incomplete, so that nobody runs the call."""
+        """Report text of a call that is in no argument; the message is incomplete, so no caller runs the call."""
         self._note(code, text)
         self.incomplete = True
 
@@ -2731,13 +2731,12 @@ class CallObjects(Machine):
     HEAD: ClassVar[Any] = None
     TO_ARGUMENTS: ClassVar[str] = ""
     USUAL_KEYS: ClassVar[tuple[str, str]]  # the keys of both
+    _failed = ("", 0)  # what was expected of an object, and how much of it was read
+    _object_at = 0  # where it began, after its opener
 
     def _call(self) -> bool:
         self._begin_object()
         return True
-
-    _failed = ("", 0)  # what was expected of an object, and how much of it was read
-    _object_at = 0  # where it began, after its opener
 
     def _drop_left_over(self, kind: str) -> str:
         if kind == "" and self._unclosed:

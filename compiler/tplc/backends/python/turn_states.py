@@ -29,7 +29,6 @@ from tplc.lower.states import (
     StateName,
     Transition,
     TurnState,
-    texts_at,
     transition_of,
 )
 
@@ -105,7 +104,7 @@ def _method(state: TurnState, facts: Acceptor, rule: str, before: TurnState | No
         kinds = [kind for kind, _ in state.on]
         more = [(kind, transition_of(state.name, kind)) for kind, _ in before.kinds if kind not in kinds]
         state = replace(state, on=(*state.on, *more))
-        lines += _until_or_first(state, facts)
+        lines += _until_or_first(state, before.counting)
     else:
         lines.append(f"        kind = self._until(self.{SCANNERS[state.name]}, {literal(str(state.text))})")
     whole = facts.calls is not None and bool(facts.calls.whole)
@@ -171,9 +170,7 @@ def _is_kind(kinds: Sequence[str]) -> str:
     return f"== {literal(kinds[0])}" if len(kinds) == 1 else f"in {texts(kinds)}"
 
 
-def _until_or_first(state: TurnState, facts: Acceptor) -> list[str]:
-    starts = (("reasoning", facts.reasoning_starts), ("content", facts.content_starts))
-    first = [kind for kind, markers in starts if texts_at(markers, "before content")] or ["reasoning"]
+def _until_or_first(state: TurnState, first: Sequence[str]) -> list[str]:
     given = f"self.{SCANNERS[state.name]}, {literal(str(state.text))}, {texts(first)}"
     return [
         f"        # What opens {' or '.join(first)} is text once content has begun.",
