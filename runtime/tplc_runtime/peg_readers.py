@@ -177,20 +177,7 @@ class Readers:
 
     def other_header(self, text: str, pos: int) -> tuple[str, int]:
         """Return the tool that an irregular header names, and where its arguments begin; ("", 0) if there is none."""
-        given = text, pos, self.tools, self.spelled.header_texts, self.spelled.after_call
-        return irregular_header(*given, lambda at: self._arguments_begin(text, at), None) or ("", 0)
-
-    def _arguments_begin(self, text: str, pos: int) -> bool:
-        mark = self.spelled.after_call.match_at(text, pos)
-        if mark is not None and mark.kind in CLOSER_KINDS:
-            return True
-        if self.spelled.between is not None:
-            around = self.spelled.around_key
-            before = around[0].match(text, pos).end() if around is not None else pos
-            is_irregular = before > pos and text[pos] not in ENDS_OF_HEADERS
-            return is_irregular or self.spelled.between.match_at(text, pos) is not None or text.startswith("{", pos)
-        match = self.spelled.styles[0].token.match(text, pos)
-        return match is not None and self.spelled.styles[0].tokens.get(match.group(), "") == "{"
+        return irregular_header(_Header(self.spelled, text), text, pos, self.tools, True) or ("", 0)
 
     def other_pair(self, name: str, text: str, pos: int) -> Optional[tuple[str, int, bool]]:
         """Return the key of a tool's pair in another form than the template's, where its value begins, and whether it
@@ -303,6 +290,26 @@ def _read(reader: Reader, text: str, pos: int) -> Value:
     end = reader.read(text, pos, True)
     repaired = bool(reader.repair)
     return Value(reader.take(), end, reader.close(), repaired, reader.is_guessed)
+
+
+class _Header:
+    """What `irregular_header` asks a parser, of a text that is whole."""
+
+    def __init__(self, spelled: OtherSpelling, text: str) -> None:
+        self.spelled, self.text = spelled, text
+        self.HEADER_TEXTS, self.AFTER_CALL = spelled.header_texts, spelled.after_call
+
+    def _arguments_begin(self, pos: int) -> bool:
+        mark = self.AFTER_CALL.match_at(self.text, pos)
+        if mark is not None and mark.kind in CLOSER_KINDS:
+            return True
+        between, around = self.spelled.between, self.spelled.around_key
+        if between is not None:
+            before = around[0].match(self.text, pos).end() if around is not None else pos
+            is_irregular = before > pos and self.text[pos] not in ENDS_OF_HEADERS
+            return is_irregular or between.match_at(self.text, pos) is not None or self.text.startswith("{", pos)
+        match = self.spelled.styles[0].token.match(self.text, pos)
+        return match is not None and self.spelled.styles[0].tokens.get(match.group(), "") == "{"
 
 
 class _ObjectCall:

@@ -2696,30 +2696,22 @@ def is_empty_object(arguments: str) -> bool:
     return arguments[:1] == "{" and not arguments[1:-1].strip()
 
 
-def irregular_header(
-    buf: str,
-    start: int,
-    tools: Parameters,
-    texts: Pattern,
-    after_call: Scanner,
-    arguments_begin: Callable[[int], bool],
-    may_continue: Callable[[int], bool] | None,
-) -> tuple[str, int] | None:
+def irregular_header(parser: Any, buf: str, start: int, tools: Parameters, final: bool) -> tuple[str, int] | None:
     """Return the tool that an irregular header names, and where its arguments begin; ("", 0) if it names none.
 
-    None if undecided: the text may continue with one of the header's texts.  Without `may_continue`, it is whole."""
+    None if undecided.  `parser` has the texts of headers, and knows where arguments begin, and headers continue."""
     name, pos, other = "", next_char(buf, start), 0
     while pos - start < NAME_LIMIT:
-        part, word = texts.match(buf, pos), ONE_WORD.match(buf, pos)
+        part, word = parser.HEADER_TEXTS.match(buf, pos), ONE_WORD.match(buf, pos)
         sure = part is not None and part.end() > pos + 1
-        if pos < len(buf) and name and not sure and arguments_begin(pos):
-            return None if may_continue and may_continue(pos) else (name, pos)
+        if pos < len(buf) and name and not sure and parser._arguments_begin(pos):
+            return None if not final and parser._header_may_continue(pos) else (name, pos)
         end = word.end() if word is not None and (part is None or word.end() > part.end()) else 0
         end = end or (part.end() if part is not None else pos)
         is_cut = end == len(buf) or PART_OF_ATTRIBUTE.fullmatch(buf, pos) is not None
-        if may_continue and (is_cut or may_continue(pos)):
+        if not final and (is_cut or parser._header_may_continue(pos)):
             return None
-        mark = after_call.match_at(buf, pos) if other else None
+        mark = parser.AFTER_CALL.match_at(buf, pos) if other else None
         if end == pos or (mark is not None and mark.kind == "call"):
             break
         if part is None or part.end() < end:
@@ -2731,7 +2723,7 @@ def irregular_header(
                 break
             name = name or tool
         pos = next_char(buf, end)
-    return (name, len(buf)) if name and not may_continue and pos == len(buf) else ("", 0)
+    return (name, len(buf)) if name and final and pos == len(buf) else ("", 0)
 
 
 class Repairs(Machine):
@@ -2745,9 +2737,7 @@ class Repairs(Machine):
 
     def _irregular_call(self) -> bool | None:
         """Read a call whose header differs from the template's; None if it is no call."""
-        may_continue = None if self._final else self._header_may_continue
-        given = self._buf, self._pos + self._skip, self._tools, self.HEADER_TEXTS, self.AFTER_CALL
-        other = irregular_header(*given, self._arguments_begin, may_continue)
+        other = irregular_header(self, self._buf, self._pos + self._skip, self._tools, self._final)
         if other is None:
             return False
         if other[0]:
