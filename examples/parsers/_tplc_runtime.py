@@ -3274,7 +3274,7 @@ AROUND_CALLS = Pattern(r"(?:(```)[\w-]{0,16}\s{1,16}|(`)|<([\w:-]{1,64})>\s{0,16
 PART_OF_AROUND = Pattern(r"(?:`{1,3}[\w-]{0,16}|<[\w:-]{0,64}>?)\s{0,16}\Z")
 # How calls begin: a name, or an object with a key and a value.
 HEAD_OF_CALL = Pattern(
-    rf"\[?\s{{0,16}}([{NAME_CHARACTERS}]{{1,64}})(\()?|[\[\s]{{0,16}}"
+    rf"\[?\s{{0,16}}([{NAME_CHARACTERS}]{{1,64}})(\(|\s{{1,16}}(?:\{{|\Z))?|[\[\s]{{0,16}}"
     r"""(?:\{\s{0,64}(?:["'](\w{0,64})(?:["']\s{0,16}(?::\s{0,16}(?:["']([\w.:/-]{0,64})(["'])?)?)?)?)?)?"""
 )
 
@@ -3298,7 +3298,7 @@ def unopened_calls(
     found = [
         _whole_call(one, tools) for value in values_in(buf[at:end], doubts) for one in values_within(value, doubts)
     ]
-    calls = [call for call in found if call is not None and (call[1] != "{}" or buf[at] in "[{")]
+    calls = [call for call in found if call is not None and (call[1] != "{}" or buf[at:end].rstrip()[-1:] != ")")]
     is_whole = over and calls and len(calls) == len(found) and not (doubts.is_guessed or doubts.is_repaired)
     return (calls, end + len(closing)) if is_whole else ([], pos)
 
@@ -3309,24 +3309,23 @@ def _end_of_calls(buf: str, pos: int, final: bool, tools: Parameters, closing: s
     name, called, key, value, ended = head.groups()
     if (key in NAME_KEYS and value is not None) or not key:
         word = value or name or ""
-        if (ended or called) and word not in tools:
+        is_begun = head.end() == len(buf) and any(tool.startswith(word) for tool in tools)
+        if not (word in tools if ended or called else is_begun):
             return 0
-        if not (ended or called):
-            return None if head.end() == len(buf) and any(tool.startswith(word) for tool in tools) else 0
-    elif head.end() == len(buf):
-        return None
-    elif key not in tools and key not in CALL_KEYS:
+    elif head.end() < len(buf) and key not in tools and key not in CALL_KEYS:
         return 0
+    if head.end() == len(buf):
+        return None
     if closing:
         end = buf.find(closing, pos)
         return end if end >= 0 else None
-    if name:  # in a line
+    if called == "(":  # in a line
         mark = breaks.find(buf, pos)
         end = len(buf) if mark is None else mark.start
         line = buf.find("\n", pos, end)
         return line if line >= 0 else end if mark is not None or final else None
     reader = Reader(any_styles())
-    end = reader.read(buf, pos, final)
+    end = reader.read(buf, head.end() - 1 if called else pos, final)
     return 0 if reader.repair else None if reader.want else end
 
 
@@ -3471,7 +3470,8 @@ class Repairs(Machine):
         if not found[0]:
             return None
         self._pos = next_char(buf, self._pos)  # the diagnostic is about the call, in any chunking
-        self._note("call_not_opened", "a call without its opener")
+        if self.OPENERS:
+            self._note("call_not_opened", "a call without its opener")
         self._lacks_section, self._pos = True, found[1]
         for name, arguments, call_id in found[0]:
             self._open_call(name, call_id if self.OBJECTS_HAVE_ID else None)
@@ -3664,7 +3664,9 @@ class Objects(Repairs):
             self._note_lost_text("arguments_not_an_object", "the arguments are not an object")
             self._out.emit("content", text[read:])
         self._pos = end
-        return self._close_call(arguments)
+        self._close_call(arguments)
+        self._unclosed = False  # the text that ends the name closes the call
+        return True
 
     def _irregular_arguments(self, start: int) -> bool | None:
         """Read a fence around the arguments, or arguments in another form; return None if there is neither."""
@@ -3707,6 +3709,43 @@ class Objects(Repairs):
             self._emit_arguments(self._reader.close())
         elif self._open:
             self._out.emit("arguments", "{}")
+
+
+class NamedLast(Objects):
+    """Reads calls whose name comes after their arguments: {"city": "Paris"} -> get_weather"""
+
+    def _call(self) -> bool:
+        # call = object TAIL_START (slot SLOT_END)*
+        buf, start = self._buf, next_char(self._buf, self._pos + self._skip)
+        reader = Reader(self.STYLES, self.BREAKS)
+        end = reader.read(buf, start, self._final) if buf.startswith("{", start) else start
+        if end == start < len(buf):
+            return self._no_call("the arguments")
+        if reader.want or end == start:
+            self._wanted = (len(buf) - start) >> 1  # a long object is read again once it has grown by half
+            return self._final and self._no_call("end")
+        at = next_char(buf, end)
+        tail = self.AFTER_CALL.match_at(buf, at)
+        if not self._final and (tail is None or tail.ambiguous) and self.AFTER_CALL.prefix_of(buf, at) != "":
+            return False
+        if tail is None or tail.kind != "tail":
+            return (self._final or at < len(buf)) and self._no_call("the name")
+        values, end, expected = self._slots(tail.end, self.TAIL)
+        if not expected and self._tools and values["name"] not in self._tools:
+            expected = "the name of a tool"
+        if expected:
+            return expected != "more" and self._no_call(expected)
+        self._note_slot_diagnostics()
+        self._open_call(values["name"], values.get("id"))
+        arguments = self._value_of(reader)
+        key = FIRST_KEY.match(arguments, 0) if self.REREADS_CALLS and self._tools else None
+        if key is not None and is_wrapper(key[1], values["name"], self._tools):
+            self._note("call_as_arguments", "a whole call, or another object, around the arguments")
+            arguments = self._arguments_of(arguments) or arguments
+        self._pos = end
+        self._close_call(arguments)
+        self._unclosed = False  # the text that ends the name closes the call
+        return True
 
 
 NO_FLOOR = sys.maxsize
@@ -4329,6 +4368,8 @@ class QuotedPairs(Pairs):
     """Reads pairs whose values are written in a dialect with quotes: city='Paris'."""
 
     FOLLOW: ClassVar[tuple[Pattern, Pattern]]
+    VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # before and after the key, if the closing marker repeats it
+    _closer = ""
     _all = ""  # the text not yet emitted of a pair that may contain all arguments
 
     def _key_of(self, comma: str, key: str) -> str:
@@ -4342,6 +4383,8 @@ class QuotedPairs(Pairs):
     def _begin_value(self, key: str, word: str) -> None:
         self._reader = RegularReader(self.STYLES, self.BREAKS)
         self._reader.follow = self.FOLLOW
+        if self.VALUE_CLOSE:
+            self._closer = key.join(self.VALUE_CLOSE).strip()
         self._state = type(self)._value
 
     def _value(self) -> bool:
@@ -4357,6 +4400,15 @@ class QuotedPairs(Pairs):
             self._out.emit("arguments", reader.take())
         if not self._value_has_ended(reader):
             return False
+        self._state = type(self)._closed_value if self.VALUE_CLOSE else type(self)._pairs
+        return True
+
+    def _closed_value(self) -> bool:
+        start = next_char(self._buf, self._pos)
+        rest = self._buf[start : start + len(self._closer)]
+        if not self._final and self._closer != rest and self._closer.startswith(rest):
+            return False
+        self._pos = start + len(self._closer) if self._closer == rest else self._pos
         self._state = type(self)._pairs
         return True
 

@@ -233,6 +233,8 @@ class QuotedPairs(Pairs):
     """Reads pairs whose values are written in a dialect with quotes: city='Paris'."""
 
     FOLLOW: ClassVar[tuple[Pattern, Pattern]]
+    VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # before and after the key, if the closing marker repeats it
+    _closer = ""
     _all = ""  # the text not yet emitted of a pair that may contain all arguments
 
     def _key_of(self, comma: str, key: str) -> str:
@@ -246,6 +248,8 @@ class QuotedPairs(Pairs):
     def _begin_value(self, key: str, word: str) -> None:
         self._reader = RegularReader(self.STYLES, self.BREAKS)
         self._reader.follow = self.FOLLOW
+        if self.VALUE_CLOSE:
+            self._closer = key.join(self.VALUE_CLOSE).strip()
         self._state = type(self)._value
 
     def _value(self) -> bool:
@@ -261,6 +265,15 @@ class QuotedPairs(Pairs):
             self._out.emit("arguments", reader.take())
         if not self._value_has_ended(reader):
             return False
+        self._state = type(self)._closed_value if self.VALUE_CLOSE else type(self)._pairs
+        return True
+
+    def _closed_value(self) -> bool:
+        start = next_char(self._buf, self._pos)
+        rest = self._buf[start : start + len(self._closer)]
+        if not self._final and self._closer != rest and self._closer.startswith(rest):
+            return False
+        self._pos = start + len(self._closer) if self._closer == rest else self._pos
         self._state = type(self)._pairs
         return True
 

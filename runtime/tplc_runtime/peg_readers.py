@@ -133,6 +133,9 @@ class Readers:
         return found.end if found.expected not in ("", "end") else None
 
     def cut_object(self, text: str, pos: int) -> Optional[int]:
+        if not self.spelled.fields:
+            cut = self.value_at(text, pos) if text.startswith("{", pos) else None
+            return cut.end if cut is not None and cut.closing else None
         found = self.object_at(text, pos)
         return found.end if found.expected == "end" else None
 

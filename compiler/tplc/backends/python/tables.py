@@ -439,6 +439,7 @@ def _of_pairs(calls: CallForm, pairs: PairForm, facts: Acceptor, scanners: Scann
     lines += _replaced("KEY_ESCAPES", pairs.replaced) if pairs.replaced else []
     if pairs.quoted:
         patterns = [called("Pattern", [literal(pattern)]) for pattern in _follow(pairs.following)]
+        lines += assignment("VALUE_CLOSE", texts(pairs.value_close), INDENT) if pairs.value_close else []
         return lines + assignment("FOLLOW", called("", patterns), INDENT)
     lines += assignment("WORDS", called("ValueWords", [_words(pairs.words)]), INDENT)
     lines += _of_raw_values(pairs, calls, respelled, scanners)
