@@ -127,8 +127,7 @@ class Objects(Repairs):
             return True
         if name not in self._tools:
             return None
-        key = FIRST_KEY.match(buf, start)
-        if key is not None and is_wrapper(key[1], name, self._tools):
+        if is_wrapper(FIRST_KEY.match(buf, start), name, self._tools):
             return self._in_an_object(start, Reader(self.STYLES, self.BREAKS))
         irregular = rest[:1] not in ("{", '"') or NO_BRACE.match(rest) is not None
         return self._in_other_form(start, name) if irregular else None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from .pattern import Pattern
 from .repairs import Repairs
-from .scanner import SPELLED_OTHERWISE, Match, Scanner
+from .scanner import Match, Scanner
 from .schema import is_odd_key, keys_of, properties_of, without_quotes
 from .second import any_styles
 from .turn import next_char
@@ -67,15 +67,13 @@ class Pairs(Repairs):
         kind = self._next(self.BETWEEN, self.USUAL_PAIR)
         if kind is None:
             return False
-        if kind == "skip":
-            if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
-                self._note_spelling()
-            self._pos, self._space = self._mark.end, ""
-            return True
-        if kind == "end":
-            if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
+        if kind in ("skip", "end"):
+            if self.OTHER_SPELLINGS:
                 self._note_spelling()
             self._pos = self._mark.end
+        if kind == "skip":
+            self._space = ""
+            return True
         if not kind and self._final and self.BETWEEN.prefix_of(self._buf, next_char(self._buf, self._pos), PAIR_KINDS):
             return self._drop_truncated_call()
         # Most keys begin with a letter: a pair without an opener costs no more then.
@@ -123,14 +121,10 @@ class Pairs(Repairs):
         if self.KEY_ESCAPES:
             key = self.KEY_ESCAPES.unescape(key)
         bare = without_quotes(key, schema) if schema and self.REREADS_CALLS else key
-        if self.OTHER_SPELLINGS:
-            respelled = self.PAIR_OPENS and self._mark.ambiguous >= SPELLED_OTHERWISE
-        if self._slot_diagnostics or odd or (self.OTHER_SPELLINGS and respelled) or key != bare:
-            self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
-        if self.OTHER_SPELLINGS and respelled:
+        self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
+        if self.OTHER_SPELLINGS and self.PAIR_OPENS:
             self._note_spelling()
-        if self._slot_diagnostics:
-            self._note_slot_diagnostics()
+        self._note_slot_diagnostics()
         if odd:
             self.incomplete = True
             self._note("markup_in_key", "an argument has a name that holds markup")
@@ -147,8 +141,7 @@ class Pairs(Repairs):
         return self._tools.get(self._out.calls[-1][0])
 
     def _irregular_pair(self) -> bool | None:
-        """Read a pair with a missing or different opener or key end, if the schema knows the key; return None if there
-        is none."""
+        """Read a pair with another opener or key end, or without one, if the schema knows the key; None otherwise."""
         start = next_char(self._buf, self._pos)
         found = self._irregular_key(start)
         if found is None:
