@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Any, ClassVar
 
 
+AROUND_ARGUMENTS = ("call_as_arguments", "a whole call, or another object, around the arguments")
 FENCE_OPEN = Pattern(r"```[\w-]*\s*")
 PART_OF_FENCE = Pattern(r"`{1,3}[\w-]*\s*")
 PART_OF_KEY = Pattern(r"""["']\w{0,64}["']?\s{0,16}""")
@@ -127,9 +128,8 @@ class Objects(Repairs):
             return True
         if name not in self._tools:
             return None
-        key = FIRST_KEY.match(buf, start)
-        if key is not None and is_wrapper(key[1], name, self._tools):
-            return self._in_an_object(start, Reader(self.STYLES, self.BREAKS))
+        if is_wrapper(FIRST_KEY.match(buf, start), name, self._tools):
+            return self._in_an_object(start, Reader(self.STYLES, self.BREAKS), AROUND_ARGUMENTS)
         irregular = rest[:1] not in ("{", '"') or NO_BRACE.match(rest) is not None
         return self._in_other_form(start, name) if irregular else None
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from .pattern import NAME_LIMIT, Pattern
 from .repairs import Repairs
-from .scanner import SPELLED_OTHERWISE, Match, Scanner
+from .scanner import Match, Scanner
 from .schema import begins_with_tag, is_odd_key, keys_of, properties_of, without_quotes
 from .second import Doubts, any_styles, as_json, tagged
 from .turn import next_char
@@ -69,15 +69,13 @@ class Pairs(Repairs):
         kind = self._next(self.BETWEEN, self.USUAL_PAIR)
         if kind is None:
             return False
-        if kind == "skip":
-            if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
-                self._note_spelling()
-            self._pos, self._space = self._mark.end, ""
-            return True
-        if kind == "end":
-            if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
+        if kind in ("skip", "end"):
+            if self.OTHER_SPELLINGS:
                 self._note_spelling()
             self._pos = self._mark.end
+        if kind == "skip":
+            self._space = ""
+            return True
         if not kind and self._final and self.BETWEEN.prefix_of(self._buf, next_char(self._buf, self._pos), PAIR_KINDS):
             return self._drop_truncated_call()
         # Most keys begin with a letter: a pair without an opener costs no more then.
@@ -141,14 +139,10 @@ class Pairs(Repairs):
         if self.KEY_ESCAPES:
             key = self.KEY_ESCAPES.unescape(key)
         bare = without_quotes(key, schema) if schema and self.REREADS_CALLS else key
-        if self.OTHER_SPELLINGS:
-            respelled = self.PAIR_OPENS and self._mark.ambiguous >= SPELLED_OTHERWISE
-        if self._slot_diagnostics or odd or (self.OTHER_SPELLINGS and respelled) or key != bare:
-            self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
-        if self.OTHER_SPELLINGS and respelled:
+        self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
+        if self.OTHER_SPELLINGS and self.PAIR_OPENS:
             self._note_spelling()
-        if self._slot_diagnostics:
-            self._note_slot_diagnostics()
+        self._note_slot_diagnostics()
         if odd:
             self.incomplete = True
             self._note("markup_in_key", "an argument has a name that holds markup")
@@ -189,8 +183,7 @@ class Pairs(Repairs):
         return True
 
     def _irregular_key(self, start: int) -> tuple[str, int, int] | None:
-        """Return a key of the schema, where it is, and where its value begins, in an irregular pair; "" as the key if
-        there is none, None if undecided."""
+        """Return the key of an irregular pair ("" if there is none), its place and its value's; None if undecided."""
         buf, keys = self._buf, properties_of(self._schema())
         head, after, width = self.AROUND_KEY
         longest = max(map(len, keys), default=0)
@@ -247,9 +240,8 @@ class Pairs(Repairs):
         self._ends_in_text = not kind
         self._close_call("}" if self._count else "{}")
         if self.DAMAGED and not self.incomplete:  # a value that contains the opener quotes pairs
-            edges, opener = self.DAMAGED
-            arguments = "".join([*self._out.texts["arguments"], *self._out._pieces])
-            self.incomplete = edges.search(arguments) is not None and opener not in arguments
+            text = "".join([*self._out.texts["arguments"], *self._out._pieces])
+            self.incomplete = self.DAMAGED[0].search(text) is not None and self.DAMAGED[1] not in text
         return True
 
     def _finish(self) -> None:

@@ -11,9 +11,9 @@ import re
 
 from .pairs import MOST_KEYS, WHOLE_ARGUMENTS, Pairs
 from .pattern import LOOK_BACK, Pattern
-from .scanner import LANGUAGE, NO_MARKERS, SPELLED_OTHERWISE, Match, Scanner, trailing_overlap
+from .scanner import NO_MARKERS, SPELLED_OTHERWISE, Match, Scanner, trailing_overlap
 from .schema import keys_of, properties_of, typed_as, types_of_member
-from .second import FENCE_END, any_styles
+from .second import any_styles, without_fence
 from .turn import SPELLING, next_char
 from .values import Reader, escaped, json_end, literal_of
 
@@ -119,11 +119,10 @@ class KnownPairs:
     def partial_match(self, buf: str, pos: int) -> int:
         end = self.ends.partial_match(buf, pos)
         match = self.ends.find(buf, max(pos, len(buf) - self.width))
-        while match is not None and match.start < end:
-            if match.kind == "next" and may_begin_with_key(buf, match.end, self.keys, self.key_end):
-                end = self.ends.with_lead(buf, pos, match.start)
-                break
+        while match and not (match.kind == "next" and may_begin_with_key(buf, match.end, self.keys, self.key_end)):
             match = self.ends.find(buf, match.start + 1)
+        if match is not None and match.start < end:
+            end = self.ends.with_lead(buf, pos, match.start)
         return self._before_line(buf, pos, end) if self.lines else end
 
 
@@ -165,10 +164,8 @@ def nested_or_repaired(text: str) -> str | None:
 
 
 class ValueOrCallEnd:
-    """Finds the end of a raw value, or the end of the call and the text after it (`close`) if the closer is missing.
-
-    Text like the closer may be in its place: `garbled`, with a key of `schema` or none.  `prefix` and `begun` match
-    beginnings of these two.  All begin with one of `first_chars`."""
+    """Finds the end of a raw value; if it is missing, text like it (`garbled`, with a key of `schema` or none), or the
+    end of the call (`close`).  `begun` and `prefix` match beginnings of these; all begin with one of `first_chars`."""
 
     def __init__(self, end: End, schema: object, first_chars: frozenset[str], *patterns: Pattern) -> None:
         self.end, self.schema, self.first_chars = end, schema, first_chars
@@ -201,12 +198,6 @@ class ValueOrCallEnd:
         if is_odd and (self.begun.search(text, 0, end) or self.prefix.search(text) or self.close.search(text)):
             return -1
         return end - (end > 0 and text[end - 1] == "\n")
-
-
-def without_fence(text: str) -> str:
-    """Return the text inside a fence, or the text itself if there is no fence around it."""
-    inside = text[len(FENCE_END) : -len(FENCE_END)] if text.startswith(FENCE_END) and text.endswith(FENCE_END) else ""
-    return inside[LANGUAGE.match(inside).end() :].strip() if inside else text
 
 
 def coerced(text: str, types: frozenset[str] | None) -> str | None:
@@ -244,17 +235,16 @@ NUMBER_TYPES = frozenset(["number", "integer"])
 
 
 class RawPairs(Pairs):
+    RAW_VALUES: ClassVar[bool] = True
     CALL_CLOSES: ClassVar[Any] = None  # the end of a value without a closer of its own: see `ValueOrCallEnd`
     _types_are_checked = True
     RETYPES_VALUES: ClassVar[bool] = False  # a value in another form is converted by the schema
     WORDS: ClassVar[ValueWords]
     AFTER_VALUE: ClassVar[End]
     VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # before and after the key, if the closing marker repeats it
-    # Closers, and the markers of which one, or a known key, follows the closer that counts; None: the first counts.
-    LAST_CLOSER: ClassVar[Scanner | None] = None
+    LAST_CLOSER: ClassVar[Scanner | None] = None  # closers, and markers of which one follows the closer that counts
     TYPE_WORDS: ClassVar[Mapping[str, Sequence[str]]] = {}
-    # A value's end or the text before a key, and the text after it: a known pair ends a value that has no closer.
-    NEXT_PAIR: ClassVar[tuple[Scanner, ...]] = ()
+    NEXT_PAIR: ClassVar[tuple[Scanner, ...]] = ()  # a value's end or the text before a key, and the text after a key
     NEXT_PAIR_OPENER: ClassVar[str] = ""  # the text that such a pair begins with
     LINES: ClassVar[bool] = True  # it starts a line
     NEXT_UNOPENED: ClassVar[str] = ""  # the text after a key that begins a line, where a pair may lack its opener
@@ -322,9 +312,6 @@ class RawPairs(Pairs):
         self._out.texts["value"] = []
         self._quoted, self._in_value = False, True
         self._state = type(self)._value
-
-    def _json(self, text: str) -> str:
-        return escaped(text)
 
     def _value(self) -> bool:
         # value = text VALUE_END

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Any, ClassVar
 
     from .scanner import Scanner
+    from .schema import Parameters
     from .values import Reader
 
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "final_end")
@@ -26,11 +27,41 @@ LEFT_OVER_BRACKET = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}|\|?>")
 LEFT_OVER = Pattern(r"[\"']?[}\])]{0,4}[.,;]|" + LEFT_OVER_BRACKET.pattern)
 PART_OF_CLOSING_TAG = Pattern(r"<(?:/[\w:.=-]{0,64})?\Z")
 
-CALL_AS_ARGUMENTS = ("call_as_arguments", "a whole call, or another object, around the arguments")
-
 
 def is_empty_object(arguments: str) -> bool:
     return arguments[:1] == "{" and not arguments[1:-1].strip()
+
+
+def irregular_header(parser: Any, buf: str, start: int, tools: Parameters, final: bool) -> tuple[str, int] | None:
+    """Return the tool that an irregular header names, and where its arguments begin; ("", 0) if it names none.
+
+    None if undecided.  `parser` has the texts of headers, and knows where arguments begin, and headers continue."""
+    name, pos, other = "", next_char(buf, start), 0
+    while pos - start < NAME_LIMIT:
+        part, word = parser.HEADER_TEXTS.match(buf, pos), ONE_WORD.match(buf, pos)
+        sure = part is not None and part.end() > pos + 1
+        begins = begins_with_tag(buf, pos, tools.get(name)) or (pos < len(buf) and parser._arguments_begin(pos))
+        if begins and name and not sure:
+            return None if not final and parser._header_may_continue(pos) else (name, pos)
+        end = word.end() if word is not None and (part is None or word.end() > part.end()) else 0
+        end = end or (part.end() if part is not None else pos)
+        is_cut = end == len(buf) or PART_OF_ATTRIBUTE.fullmatch(buf, pos) is not None
+        if not final and (is_cut or parser._header_may_continue(pos)):
+            return None
+        mark = parser.AFTER_CALL.match_at(buf, pos) if other else None
+        if end == pos or (mark is not None and mark.kind == "call"):
+            break
+        if part is None or part.end() < end:
+            tool = tool_named(buf[pos:end], tools)
+            if tool not in tools:  # an index may follow it, or texts of headers may be next to it
+                parts = buf[pos:end].rpartition(":")[0], parser.HEADER_TEXTS.sub("", buf[pos:end])
+                tool = max((tool_named(part, tools) for part in parts), key=lambda name: name in tools)
+            other += tool not in tools  # one word may be next to the name that the template doesn't write
+            if (tool in tools and name not in ("", tool)) or other > 1:
+                break
+            name = name or tool
+        pos = next_char(buf, end)
+    return (name, len(buf)) if name and final and pos == len(buf) else ("", 0)
 
 
 class Repairs(Machine):
@@ -43,7 +74,7 @@ class Repairs(Machine):
 
     def _irregular_call(self) -> bool | None:
         """Read a call whose header differs from the template's; None if it is no call."""
-        other = self._irregular_header()
+        other = irregular_header(self, self._buf, self._pos + self._skip, self._tools, self._final)
         if other is None:
             return False
         if other[0]:
@@ -57,51 +88,16 @@ class Repairs(Machine):
         self._state = type(self)._second_reading
         return True
 
-    def _irregular_header(self) -> tuple[str, int] | None:
-        """Return the tool that an irregular header names, and where its arguments begin.
-
-        ("", 0) if it names none; None if more input is needed.
-        """
-        buf, name, start, other = self._buf, "", self._pos + self._skip, 0
-        pos = next_char(buf, start)
-        while pos - start < NAME_LIMIT:
-            part, word = self.HEADER_TEXTS.match(buf, pos), ONE_WORD.match(buf, pos)
-            sure = part is not None and part.end() > pos + 1
-            if pos < len(buf) and name and not sure and self._arguments_begin(pos, name):
-                return None if not self._final and self._header_may_continue(pos) else (name, pos)
-            end = word.end() if word is not None and (part is None or word.end() > part.end()) else 0
-            end = end or (part.end() if part is not None else pos)
-            cut = end == len(buf) or PART_OF_ATTRIBUTE.fullmatch(buf, pos) is not None
-            if not self._final and (cut or self._header_may_continue(pos)):
-                return None
-            if end == pos:
-                break
-            text = buf[pos:end]
-            mark = self.AFTER_CALL.match_at(buf, pos) if other else None
-            if mark is not None and mark.kind == "call":
-                break
-            if part is None or part.end() < end:
-                tool = tool_named(text, self._tools)
-                if tool not in self._tools:  # an index may follow it, or texts of the header may be next to it
-                    parts = text.rpartition(":")[0], self.HEADER_TEXTS.sub("", text)
-                    tool = max((tool_named(part, self._tools) for part in parts), key=lambda name: name in self._tools)
-                other += tool not in self._tools  # one word may be next to the name that the template doesn't write
-                if (tool in self._tools and name not in ("", tool)) or other > 1:
-                    break
-                name = name or tool
-            pos = next_char(buf, end)
-        return (name, len(buf)) if name and self._final and pos == len(buf) else ("", 0)
-
     def _header_may_continue(self, pos: int) -> bool:
         """Return whether the following text begins one of the texts of a header."""
         rest = self._buf[pos : pos + NAME_LIMIT]
         may_continue = any(len(text) > len(rest) and text.startswith(rest) for text in self.HEADER_PARTS)
         return may_continue or self.AFTER_CALL.prefix_of(self._buf, pos) != ""
 
-    def _arguments_begin(self, pos: int, name: str) -> bool:
-        """Return whether the arguments of a tool begin here, or the call ends."""
-        mark, is_tag = self.AFTER_CALL.match_at(self._buf, pos), begins_with_tag(self._buf, pos, self._tools.get(name))
-        return is_tag or (mark is not None and mark.kind in CLOSER_KINDS) or self._opens_arguments(pos)
+    def _arguments_begin(self, pos: int) -> bool:
+        """Return whether the arguments of a call begin here, or the call ends."""
+        mark = self.AFTER_CALL.match_at(self._buf, pos)
+        return (mark is not None and mark.kind in CLOSER_KINDS) or self._opens_arguments(pos)
 
     def _opens_arguments(self, pos: int) -> bool:
         raise NotImplementedError
@@ -146,7 +142,7 @@ class Repairs(Machine):
             self._close_call(arguments)
         return True
 
-    def _in_an_object(self, start: int, reader: Reader, note: tuple[str, str] = CALL_AS_ARGUMENTS) -> bool | None:
+    def _in_an_object(self, start: int, reader: Reader, note: tuple[str, str]) -> bool | None:
         """Read an object that is, or contains, the arguments of the call; None if they are not in it."""
         end = reader.read(self._buf, start, self._final)
         if reader.want and not self._final:

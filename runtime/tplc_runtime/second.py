@@ -179,13 +179,14 @@ def arguments_after(name: str, text: str, pos: int, tools: Parameters, final: bo
     return ("", pos) if is_call else (as_json(found), end)
 
 
-def is_wrapper(key: str, name: str, tools: Parameters) -> bool:
-    """Return whether an object that begins with this key may contain the arguments of a tool, as the schema has no such
-    key."""
-    if key not in KNOWN_KEYS and key != name:
+def is_wrapper(first_key: Any, name: str, tools: Parameters) -> bool:
+    """Return whether an object may contain the arguments of a tool, as the schema has no key like its first.
+
+    `first_key`: the match of FIRST_KEY, or None."""
+    if first_key is None or first_key[1] not in (*KNOWN_KEYS, name):
         return False
     keys = keys_allowed(tools.get(name))
-    return keys is not None and key not in keys
+    return keys is not None and first_key[1] not in keys
 
 
 def loaded(text: str) -> Any:
@@ -214,13 +215,13 @@ def finite(text: str) -> float:
 
 def _candidates(text: str) -> Iterator[str]:
     """Yield the text, and repaired forms of it, with the brackets around it and without them."""
-    text = _without_fence(text)
+    text = without_fence(text)
     yield from _repaired_forms(text)
     if text[:1] in ("[", "("):
-        yield from _repaired_forms(_without_fence(text.strip("[]() \n\t")))
+        yield from _repaired_forms(without_fence(text.strip("[]() \n\t")))
 
 
-def _without_fence(text: str) -> str:
+def without_fence(text: str) -> str:
     """Return the text without a fence, or the word `json`, around it."""
     text = text.strip().removesuffix(FENCE_END).rstrip()
     fence = FENCE.match(text) or WORD_BEFORE.match(text)
@@ -235,21 +236,10 @@ def _repaired_forms(text: str) -> Iterator[str]:
         yield inside
     if '\\"' in text:
         yield text.replace('\\"', '"').replace("\\n", "\n")
-    if LINE_ESCAPED.search(text):
-        yield LINE_ESCAPED.sub("\n", text)
-    if '""' in text:
-        yield DOUBLED_QUOTES.sub('"', text)
-    if "{{" in "".join(text.split()):
-        yield DOUBLED.sub(r"\1", text)
     if NO_BRACE.match(text):
         yield "{" + text
     if text != (closed := NAME_LEFT_OPEN.sub(r': "\1",', KEY_LEFT_OPEN.sub(r'"\1":', text))):
         yield closed
-
-
-LINE_ESCAPED = Pattern(r"(?<=[{,\[])\\n|\\n(?=[}\]])")
-DOUBLED_QUOTES = Pattern(r'""(?=\w)|(?<=\w)""')
-DOUBLED = Pattern(r"([{}])\s*\1")
 
 
 def values_in(text: str, tools: Doubts) -> list[Any]:
