@@ -28,10 +28,12 @@ LEFT_OUT = ("tplc.__main__",)
 
 
 def import_everything() -> None:
-    """Import all modules, and read the runtime's sources as each compilation does."""
+    """Import all modules, read the runtime's sources as each compilation does, and share compiled code."""
     import tplc
+    from tests import compiled
     from tests.example_case import standalone_parser
 
+    compiled.share()
     for module in pkgutil.walk_packages(tplc.__path__, "tplc."):
         if not module.name.startswith(LEFT_OUT):
             try:
