@@ -1,7 +1,8 @@
-"""Code of parsers and patterns of grammars, compiled once for all processes of one run of the tests.
+"""Code of parsers, patterns of grammars and verifications, made once for all processes of one run of the tests.
 
 Workers and the commands that tests start generate many texts alike. The folder exists during one run only. A file in
-it is named by the hash of all that was compiled: the text of a parser with its name, or a pattern with its flags.
+it is named by the hash of all that it was made from: the text of a parser with its name, a pattern with its flags, a
+format with its template and the options of the verification.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ from typing import Any
 import regex
 
 import tplc.code
+from tplc.ir.nodes import TemplateIR
+from tplc.ir.serialize import dumps
+from tplc.render.renderer import Renderer
 
 _FOLDER = "TPLC_COMPILED"
 LONG = 500  # characters; a shorter pattern is compiled as soon as it is read
@@ -65,6 +69,21 @@ def share() -> None:
 
     tplc.code._code = lru_cache(maxsize=64)(code)
     regex._main._compile = pattern
+
+
+def shared(verified: Callable[..., Any]) -> Callable[..., Any]:
+    """Return `driver._verified`, taking what another process of the run has verified: documents and tests of commands
+    compile the same few templates hundreds of times."""
+    if _FOLDER not in os.environ:
+        return verified
+    folder = Path(os.environ[_FOLDER])
+
+    def once(ir: TemplateIR, *, renderer: Renderer, **given: Any) -> Any:
+        asked = (renderer.source, renderer.limits, sorted(renderer.special_tokens.items()), sorted(given.items()))
+        key = f"verified\0{dumps(ir)}\0{asked!r}"
+        return _kept(folder, key, lambda: verified(ir, renderer=renderer, **given), pickle.dumps, pickle.loads)
+
+    return once
 
 
 def _kept(

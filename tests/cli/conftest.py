@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests import compiled
 from tplc import constrained, driver
 from tplc.cli import main
 from tplc.ir.nodes import TemplateIR
@@ -74,7 +75,11 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp
 def _templates_are_verified_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Verify each template once, with its warnings and its grammars: hundreds of tests compile the same few, and they
     test commands, not verification."""
-    verified, warnings_of, refused = driver._verified, driver.warnings_of, constrained.refused_by_grammars
+    verified, warnings_of, refused = (
+        compiled.shared(driver._verified),
+        driver.warnings_of,
+        constrained.refused_by_grammars,
+    )
 
     def once(ir: TemplateIR, *, renderer: Renderer, **given: Any) -> Any:
         key = ("verified", ir, *shown(renderer), repr(sorted(given.items())))
