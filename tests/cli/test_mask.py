@@ -110,7 +110,8 @@ def test_wrong_usage(run: Run, folder: Path, arguments: tuple[str, ...], error: 
         (
             "rows.jsonl",
             "m.csv",
-            "m.csv: rows are written to .parquet, .jsonl, or to a folder (a new one with a dot in its name ends with /)",
+            "m.csv: rows are written to .parquet, .jsonl, "
+            "or to a folder (a new one with a dot in its name ends with /)",
         ),
     ],
 )

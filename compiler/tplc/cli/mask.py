@@ -11,6 +11,7 @@ from contextlib import redirect_stdout, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from tplc.batch.lines import UNREAD
 from tplc.cli import inputs
 from tplc.cli.ending import unwinding
 from tplc.cli.options import MaskOptions
@@ -157,7 +158,7 @@ def _outputs(options: MaskOptions, files: list[RowFile]) -> Iterator[str]:
 
 def _check_columns(file: RowFile, options: MaskOptions) -> None:
     names = next(file.tables(1)).column_names
-    if not names:
+    if set(names) <= {UNREAD}:
         raise SourceError(file.place, "is empty: expected rows")
     try:
         ConversationMasker("{{ messages }}", "", messages=options.column, tools=options.tools_column).check(names)
