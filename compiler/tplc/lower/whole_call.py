@@ -32,8 +32,8 @@ def whole_call_of(ir: TemplateIR, form: CallForm, *, section: bool) -> tuple[Cal
     layout = merged((Text(tools.section_start), *tools.call) if section else tools.call)
     kinds = [item.kind for item in layout if isinstance(item, Slot)]
     if (
-        kinds.count("name") != 1
-        or kinds.count("arguments") != 1
+        kinds.count("arguments") != 1
+        or "name" not in kinds[: kinds.index("arguments")]
         or tools.replacements("name")
         or tools.replacements("key")
         or form.escapes
@@ -124,7 +124,7 @@ def _arguments(tools: Tools, pairs: PairForm | None, after: str) -> list[CallSte
     if pairs is None:
         plain = isinstance(tools.arguments, ObjectArguments) and not tools.arguments.encoded
         return [CallStep("object")] if plain else []
-    if (pairs.value_close is not None and not pairs.quoted) or pairs.items or pairs.wrap or pairs.wraps or pairs.types:
+    if (pairs.value_close is not None and not pairs.quoted) or pairs.items or pairs.wrap or pairs.types:
         return []
     pair = [step for index in range(len(pairs.pair)) for step in _of_pair(pairs, index, after)]
     if not {"key"} < {step.kind for step in pair}:
@@ -146,6 +146,8 @@ def _of_pair(pairs: PairForm, index: int, after: str) -> list[CallStep]:
     item, text = pairs.pair[index], text_at(pairs.pair, index + 1)
     if isinstance(item, Text):
         return text_steps(item.text)
+    if item.kind == "type":
+        return []  # what is around a value of some types is read as a part of it
     if item.kind == "key":
         # A key that only white space ends is a word of its own if texts surround its pair.
         is_delimited = text.strip() or any(text_at(pairs.pair, at).strip() for at in range(len(pairs.pair)))
