@@ -101,14 +101,13 @@ class Pairs(Repairs):
         if not self._final and buf[start:] in ("*", "**"):
             return False
         start += 2 * buf.startswith("**{", start)
-        if name not in self._tools:
+        if buf[start : start + 1] not in ("{", "<") or name not in self._tools:
             return None
+        if buf[start] == "{":
+            return self._in_an_object(start, Reader(any_styles()), OBJECT)
         if begins_with_tag(buf, start, self._schema()):
             return self._elements(start, name)
-        if buf.startswith("{", start):
-            return self._in_an_object(start, Reader(any_styles()), OBJECT)
-        is_open = not self._final and buf.startswith("<", start) and buf.find(">", start) < 0
-        return False if is_open and len(buf) - start < NAME_LIMIT else None
+        return False if not self._final and len(buf) - start < NAME_LIMIT and ">" not in buf[start:] else None
 
     def _elements(self, start: int, name: str) -> bool | None:
         buf, mark = self._buf, self.BREAKS.find(self._buf, start)

@@ -288,7 +288,7 @@ class RawPairs(Pairs):
         return "" if holds_all else member
 
     def _begin_value(self, key: str, word: str) -> None:
-        schema = self._schema() if self._tools else None
+        schema = self._schema()
         types = types_of_member(schema, key) if schema else None
         self._by_schema = types if self.RETYPES_VALUES else None  # by the schema alone
         if self.TYPE_WORDS and word in self.TYPE_WORDS:

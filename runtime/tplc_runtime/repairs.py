@@ -40,8 +40,8 @@ def irregular_header(parser: Any, buf: str, start: int, tools: Parameters, final
     while pos - start < NAME_LIMIT:
         part, word = parser.HEADER_TEXTS.match(buf, pos), ONE_WORD.match(buf, pos)
         sure = part is not None and part.end() > pos + 1
-        begins = begins_with_tag(buf, pos, tools.get(name)) or (pos < len(buf) and parser._arguments_begin(pos))
-        if begins and name and not sure:
+        may_end = name and not sure and pos < len(buf)
+        if may_end and (parser._arguments_begin(pos) or begins_with_tag(buf, pos, tools.get(name))):
             return None if not final and parser._header_may_continue(pos) else (name, pos)
         end = word.end() if word is not None and (part is None or word.end() > part.end()) else 0
         end = end or (part.end() if part is not None else pos)

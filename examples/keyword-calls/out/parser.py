@@ -2706,8 +2706,8 @@ def irregular_header(parser: Any, buf: str, start: int, tools: Parameters, final
     while pos - start < NAME_LIMIT:
         part, word = parser.HEADER_TEXTS.match(buf, pos), ONE_WORD.match(buf, pos)
         sure = part is not None and part.end() > pos + 1
-        begins = begins_with_tag(buf, pos, tools.get(name)) or (pos < len(buf) and parser._arguments_begin(pos))
-        if begins and name and not sure:
+        may_end = name and not sure and pos < len(buf)
+        if may_end and (parser._arguments_begin(pos) or begins_with_tag(buf, pos, tools.get(name))):
             return None if not final and parser._header_may_continue(pos) else (name, pos)
         end = word.end() if word is not None and (part is None or word.end() > part.end()) else 0
         end = end or (part.end() if part is not None else pos)
@@ -2964,14 +2964,13 @@ class Pairs(Repairs):
         if not self._final and buf[start:] in ("*", "**"):
             return False
         start += 2 * buf.startswith("**{", start)
-        if name not in self._tools:
+        if buf[start : start + 1] not in ("{", "<") or name not in self._tools:
             return None
+        if buf[start] == "{":
+            return self._in_an_object(start, Reader(any_styles()), OBJECT)
         if begins_with_tag(buf, start, self._schema()):
             return self._elements(start, name)
-        if buf.startswith("{", start):
-            return self._in_an_object(start, Reader(any_styles()), OBJECT)
-        is_open = not self._final and buf.startswith("<", start) and buf.find(">", start) < 0
-        return False if is_open and len(buf) - start < NAME_LIMIT else None
+        return False if not self._final and len(buf) - start < NAME_LIMIT and ">" not in buf[start:] else None
 
     def _elements(self, start: int, name: str) -> bool | None:
         buf, mark = self._buf, self.BREAKS.find(self._buf, start)
