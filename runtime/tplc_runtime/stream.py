@@ -12,7 +12,7 @@ from .heads import after_last_anchor, continued_head, filled_heads, known_head
 from .markerlike import LIKE_A_MARKER, marker_like
 from .message import Copyable, Diagnostic, checked_text
 from .scanner import Match
-from .schema import parameters_of, tools_in
+from .schema import tools_in
 from .transcript import Transcript
 
 TYPE_CHECKING = False
@@ -103,7 +103,7 @@ class Stream(Copyable):
             self._is_still_ambiguous: Callable[[str], object] | None = None
             self._ambiguous_from = 0
         if self.CALLS:
-            self._tools = parameters_of(tools)
+            self._tools, problem = tools_in(tools)
             self._regular_fast_path: Callable[[Any, str], list[Delta]] | None = None  # reads values that are emitted
             self._value_fast_path = False  # as _text_fast_path, for an argument
             self._after_failed_call = False  # after a failed call: its closers are text
@@ -124,6 +124,8 @@ class Stream(Copyable):
         self._find_safe_end: Callable[[str], int] = len
         self._unaccounted: list[str] = []
         self._consume_head(None if prompt is None else checked_text("prompt", prompt), continue_final_message)
+        if self.CALLS and problem:
+            self._diagnostics.append(Diagnostic(0, problem, "tools_not_read"))
 
     @classmethod
     def parse(

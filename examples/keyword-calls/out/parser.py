@@ -309,25 +309,26 @@ def bare_name(name: str) -> str:
     return str(SEPARATORS.sub("", name)).lower()
 
 
-def parameters_of(tools: object) -> Parameters:
-    if isinstance(tools, Parameters):
-        return tools
-    found = Parameters()
-    for tool in tools if isinstance(tools, (list, tuple)) else ():
-        function = tool.get("function", tool) if isinstance(tool, dict) else None
-        if isinstance(function, dict) and isinstance(function.get("name"), str):
-            found[function["name"]] = function.get("parameters", function.get("input_schema"))
-    return found
-
-
 def tools_in(tools: object) -> tuple[Parameters, str]:
-    """Return the parameters of tools, also of tools written as JSON, and the error if that can't be read."""
+    """Return the parameters of a list of tools, of one tool, or of an object with the list, also written as JSON; and
+    what of it can't be read."""
+    if isinstance(tools, Parameters):
+        return tools, ""
     if isinstance(tools, str):
         try:
             tools = json.loads(tools) if tools.strip() else None
         except (ValueError, RecursionError) as error:
             return Parameters(), "the tools are not JSON: " + str(error)
-    return parameters_of(tools), ""
+    if isinstance(tools, dict):
+        tools = tools.get("tools", [tools])
+    found, problem = Parameters(), "" if tools is None or isinstance(tools, (list, tuple)) else "the tools are no list"
+    for tool in tools if isinstance(tools, (list, tuple)) else ():
+        function = tool.get("function", tool) if isinstance(tool, dict) else None
+        if isinstance(function, dict) and isinstance(function.get("name"), str):
+            found[function["name"]] = function.get("parameters", function.get("input_schema"))
+        else:
+            problem = "a tool has no name"
+    return found, problem
 
 
 def variants(schema: object, root: object) -> list[dict[str, Any]]:
@@ -1706,7 +1707,7 @@ class Stream(Copyable):
         # Whether the buffer, from there on, is still undecided: while it is, no state has to examine it.
         self._is_still_ambiguous: Callable[[str], object] | None = None
         self._ambiguous_from = 0
-        self._tools = parameters_of(tools)
+        self._tools, problem = tools_in(tools)
         self._regular_fast_path: Callable[[Any, str], list[Delta]] | None = None  # reads values that are emitted
         self._value_fast_path = False  # as _text_fast_path, for an argument
         self._after_failed_call = False  # after a failed call: its closers are text
@@ -1727,6 +1728,8 @@ class Stream(Copyable):
         self._find_safe_end: Callable[[str], int] = len
         self._unaccounted: list[str] = []
         self._consume_head(None if prompt is None else checked_text("prompt", prompt), continue_final_message)
+        if problem:
+            self._diagnostics.append(Diagnostic(0, problem, "tools_not_read"))
 
     @classmethod
     def parse(
