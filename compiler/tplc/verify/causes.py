@@ -104,8 +104,6 @@ def _weak_places(ir: TemplateIR) -> Iterator[str]:
             yield "no text separates the name from the first key"
         if not _text_after(pairs.pair, "key"):
             yield "no text separates a key from its value"
-        if ir.tools.dialect is not None and ir.tools.dialect.top.strings and pairs.pair.count(Slot("key")) > 1:
-            yield "the key is written again after values in quotes; parsers can't be generated for that"
     if call[-1:] == (Slot("id"),):
         gap = _text_before(call, "id")
         if not gap.strip():

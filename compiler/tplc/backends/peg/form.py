@@ -28,6 +28,7 @@ from tplc.backends.peg.patterns import (
 from tplc.backends.peg.rules import Rule, rule
 from tplc.ir.nodes import Dialect
 from tplc.lower import Acceptor, CallForm, CallShape
+from tplc.lower.closers import LEFT_OVER_CHARS
 from tplc.lower.garbled import garbled_closers
 from tplc.lower.lexemes import (
     ANY_SLOT_TEXT,
@@ -46,7 +47,6 @@ from tplc_runtime.second import CLOSING_TAG
 from tplc_runtime.turn import CALL_KINDS, CUT_KINDS, MOST_ENDS, UNCLOSED_KINDS
 
 OPENS = ("both", "call", "line")
-LEFT_OVER_CHARS = r"\"'`}\])|?>.,;"  # of `LEFT_OVER`, as they are written in a class of a pattern
 CLOSES = ("both", "closed", "close", "section")
 NO_CALLS = CallForm((), "", ("",), CallShape("", (), ()), ("",), (), "anywhere", (), (), "", (), ())
 NO_LEXEMES = lexemes_of(())
