@@ -294,7 +294,12 @@ SEPARATORS = Pattern(r"[\s_.-]+")
 
 
 class Parameters(dict):  # type: ignore[type-arg]
-    """The schema of each tool's parameters, by the tool's name; parsers accept it in place of the tools."""
+    """The schema of each tool's parameters, by the tool's name; parsers accept it in place of the tools.  `problem`:
+    what of the tools could not be read."""
+
+    def __init__(self, known: Any = (), problem: str = "") -> None:
+        super().__init__(known)
+        self.problem = problem
 
 
 NESTED = frozenset(["array", "object", "null"])
@@ -326,26 +331,27 @@ def bare_name(name: str) -> str:
     return str(SEPARATORS.sub("", name)).lower()
 
 
-def tools_in(tools: object) -> tuple[Parameters, str]:
-    """Return the parameters of a list of tools, of one tool, or of an object with the list, also written as JSON; and
-    what of it can't be read."""
+def parameters_of(tools: object) -> Parameters:
+    """Return the parameters of a list of tools, of one tool, or of an object with the list, also written as JSON."""
     if isinstance(tools, Parameters):
-        return tools, ""
+        return tools
     if isinstance(tools, str):
         try:
             tools = json.loads(tools) if tools.strip() else None
         except (ValueError, RecursionError) as error:
-            return Parameters(), "the tools are not JSON: " + str(error)
+            return Parameters(problem="the tools are not JSON: " + str(error))
     if isinstance(tools, dict):
         tools = tools.get("tools", [tools])
-    found, problem = Parameters(), "" if tools is None or isinstance(tools, (list, tuple)) else "the tools are no list"
-    for tool in tools if isinstance(tools, (list, tuple)) else ():
+    found = Parameters()
+    if tools is not None and not isinstance(tools, (list, tuple)):
+        found.problem, tools = "the tools are no list", None
+    for tool in tools or ():
         function = tool.get("function", tool) if isinstance(tool, dict) else None
         if isinstance(function, dict) and isinstance(function.get("name"), str):
             found[function["name"]] = function.get("parameters", function.get("input_schema"))
         else:
-            problem = "a tool has no name"
-    return found, problem
+            found.problem = "a tool has no name"
+    return found
 
 
 def variants(schema: object, root: object) -> list[dict[str, Any]]:
@@ -1006,7 +1012,7 @@ class Reader(Copyable):
                 follow, needed = self.follow[final], LONGEST_FOLLOW
             elif guess:
                 following = buf[after : after + LONGEST_SEPARATOR]
-                undecided = following.lstrip() in ("", *self.style.prefixes)
+                undecided = not following.strip() or following.lstrip() in self.style.prefixes
                 needed = min(len(following), MOST_SPACE) + 1 if undecided else 0
             if guess and not final and len(buf) - after < needed:
                 self.wanted = needed - (len(buf) - after)
@@ -2051,7 +2057,7 @@ class Stream(Copyable):
             self._is_still_ambiguous: Callable[[str], object] | None = None
             self._ambiguous_from = 0
         if self.CALLS:
-            self._tools, problem = tools_in(tools)
+            self._tools = parameters_of(tools)
             self._regular_fast_path: Callable[[Any, str], list[Delta]] | None = None  # reads values that are emitted
             self._value_fast_path = False  # as _text_fast_path, for an argument
             self._after_failed_call = False  # after a failed call: its closers are text
@@ -2071,8 +2077,8 @@ class Stream(Copyable):
         self._find_safe_end: Callable[[str], int] = len
         self._unaccounted: list[str] = []
         self._consume_head(None if prompt is None else checked_text("prompt", prompt), continue_final_message)
-        if self.CALLS and problem:
-            self._diagnostics.append(Diagnostic(0, problem, "tools_not_read"))
+        if self.CALLS and self._tools.problem:
+            self._diagnostics.append(Diagnostic(0, self._tools.problem, "tools_not_read"))
 
     @classmethod
     def parse(
@@ -2121,21 +2127,19 @@ class Stream(Copyable):
         if isinstance(texts, (str, bytes)):
             raise TypeError(f"texts: expected a list of texts, got {type(texts).__name__}")
         if cls.CALLS:
-            read = lru_cache(maxsize=1000)(tools_in)
+            read = lru_cache(maxsize=1000)(parameters_of)
             of_each: Any = tools if isinstance(tools, (list, tuple)) else []
             of_each = [] if all(isinstance(tool, dict) for tool in of_each) else of_each
-            known, problem = tools_in(None if of_each else tools)
+            known = parameters_of(None if of_each else tools)
         rows: list[dict[str, Any] | None] = []
         for at, text in enumerate(texts):
             if text is None:
                 rows.append(None)
                 continue
             if cls.CALLS and of_each:
-                known, problem = (read if isinstance(of_each[at], str) else tools_in)(of_each[at])
+                known = (read if isinstance(of_each[at], str) else parameters_of)(of_each[at])
             prompt = prompts if prompts is None or isinstance(prompts, str) else prompts[at]
             stream = cls(tools=known, prompt=prompt) if cls.CALLS else cls(prompt=prompt)
-            if cls.CALLS and problem:
-                stream.diagnostics.append(Diagnostic(0, problem, "tools_not_read"))
             stream.feed(checked_text(f"texts[{at}]", text))
             stream.finish()
             message, notes = stream.message, [note._asdict() for note in stream.diagnostics]

@@ -27,8 +27,8 @@ from .schema import (
     item_of,
     keys_of,
     member_of,
+    parameters_of,
     tool_named,
-    tools_in,
     typed_as,
     types_by_items,
     types_of,
@@ -154,7 +154,7 @@ def map_tree(
     """
     transcript = Transcript(json_content)
     transcript.ESCAPES = escapes
-    readers = readers or Readers(OtherSpelling((JSON_STYLE, JSON_STYLE, JSON_STYLE)), tools_in(tools)[0])
+    readers = readers or Readers(OtherSpelling((JSON_STYLE, JSON_STYLE, JSON_STYLE)), parameters_of(tools))
     mapper = _Mapper(tree.full_text, transcript, readers, prefilled, parse_reasoning, parse_tool_calls)
     mapper.literals, mapper.name_escapes, mapper.key_escapes = literals, name_escapes, key_escapes
     mapper.turn(tree)

@@ -36,7 +36,12 @@ SEPARATORS = Pattern(r"[\s_.-]+")
 
 
 class Parameters(dict):  # type: ignore[type-arg]
-    """The schema of each tool's parameters, by the tool's name; parsers accept it in place of the tools."""
+    """The schema of each tool's parameters, by the tool's name; parsers accept it in place of the tools.  `problem`:
+    what of the tools could not be read."""
+
+    def __init__(self, known: Any = (), problem: str = "") -> None:
+        super().__init__(known)
+        self.problem = problem
 
 
 NESTED = frozenset(["array", "object", "null"])
@@ -68,26 +73,27 @@ def bare_name(name: str) -> str:
     return str(SEPARATORS.sub("", name)).lower()
 
 
-def tools_in(tools: object) -> tuple[Parameters, str]:
-    """Return the parameters of a list of tools, of one tool, or of an object with the list, also written as JSON; and
-    what of it can't be read."""
+def parameters_of(tools: object) -> Parameters:
+    """Return the parameters of a list of tools, of one tool, or of an object with the list, also written as JSON."""
     if isinstance(tools, Parameters):
-        return tools, ""
+        return tools
     if isinstance(tools, str):
         try:
             tools = json.loads(tools) if tools.strip() else None
         except (ValueError, RecursionError) as error:
-            return Parameters(), "the tools are not JSON: " + str(error)
+            return Parameters(problem="the tools are not JSON: " + str(error))
     if isinstance(tools, dict):
         tools = tools.get("tools", [tools])
-    found, problem = Parameters(), "" if tools is None or isinstance(tools, (list, tuple)) else "the tools are no list"
-    for tool in tools if isinstance(tools, (list, tuple)) else ():
+    found = Parameters()
+    if tools is not None and not isinstance(tools, (list, tuple)):
+        found.problem, tools = "the tools are no list", None
+    for tool in tools or ():
         function = tool.get("function", tool) if isinstance(tool, dict) else None
         if isinstance(function, dict) and isinstance(function.get("name"), str):
             found[function["name"]] = function.get("parameters", function.get("input_schema"))
         else:
-            problem = "a tool has no name"
-    return found, problem
+            found.problem = "a tool has no name"
+    return found
 
 
 def variants(schema: object, root: object) -> list[dict[str, Any]]:

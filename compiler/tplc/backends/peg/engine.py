@@ -33,7 +33,7 @@ from tplc_runtime.escapes import Escapes
 from tplc_runtime.heads import continued_head, filled_heads, known_head
 from tplc_runtime.peg_mapper import NOT_PREFILLED, Mapped, Node, Prefilled, map_tree
 from tplc_runtime.peg_readers import Readers
-from tplc_runtime.schema import tool_named, tools_in
+from tplc_runtime.schema import parameters_of, tool_named
 
 if TYPE_CHECKING:
     from tplc_runtime.message import Message
@@ -265,7 +265,7 @@ def readers_for(ir: TemplateIR, tools: ToolList | None) -> Readers:
 
 @lru_cache(maxsize=64)
 def _readers(ir: TemplateIR, tools: str) -> Readers:
-    return Readers(spelled_of(lower(ir)), tools_in(tools)[0])
+    return Readers(spelled_of(lower(ir)), parameters_of(tools))
 
 
 def externals(ir: TemplateIR, tools: ToolList | None) -> dict[str, External]:

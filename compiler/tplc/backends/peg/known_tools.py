@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tplc.ir.nodes import Json
-from tplc_runtime.schema import member_of, tools_in, types_of, variants
+from tplc_runtime.schema import member_of, parameters_of, types_of, variants
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def known_tools(
 ) -> KnownTools:
     """Return the tools.  `written`: a name as the template writes it."""
     # Longest name first: of two names, one may begin with the other.
-    schemas = sorted(tools_in(list(tools or ()))[0].items(), key=lambda item: (-len(item[0]), item[0]))
+    schemas = sorted(parameters_of(list(tools or ())).items(), key=lambda item: (-len(item[0]), item[0]))
     taken: set[str] = set()
     known = tuple(_tool(written(name), schema, taken) for name, schema in schemas if name.strip())
     return KnownTools(known, closed and bool(known))
