@@ -32,8 +32,8 @@ def whole_call_of(ir: TemplateIR, form: CallForm, *, section: bool) -> tuple[Cal
     layout = merged((Text(tools.section_start), *tools.call) if section else tools.call)
     kinds = [item.kind for item in layout if isinstance(item, Slot)]
     if (
-        kinds.count("name") != 1
-        or kinds.count("arguments") != 1
+        kinds.count("arguments") != 1
+        or "name" not in kinds[: kinds.index("arguments")]
         or tools.replacements("name")
         or tools.replacements("key")
         or form.escapes

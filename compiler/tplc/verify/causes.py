@@ -75,7 +75,7 @@ def causes(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
             found = found or by_name or [*_changed(ir, tried)][:1]
             found = found or ([] if read else [*_unopened(ir)])
             found = found or [*_taken_for_markers(ir, tried), *_unexplained(ir, tried)]
-        yield from found or _common(tried)
+        yield from found or [*_unopened(ir)] or _common(tried)
 
 
 def _without_reasoning(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
