@@ -1741,8 +1741,8 @@ class Stream(Copyable):
         if isinstance(texts, (str, bytes)):
             raise TypeError(f"texts: expected a list of texts, got {type(texts).__name__}")
         read = lru_cache(maxsize=1000)(parameters_of)
-        of_each: Any = tools if isinstance(tools, (list, tuple)) else []
-        of_each = [] if all(isinstance(tool, dict) for tool in of_each) else of_each
+        one_list = not isinstance(tools, (list, tuple)) or all(isinstance(tool, dict) for tool in tools)
+        of_each: Any = [] if one_list else tools
         known = parameters_of(None if of_each else tools)
         rows: list[dict[str, Any] | None] = []
         for at, text in enumerate(texts):

@@ -1198,7 +1198,7 @@ def is_wrapper(first_key: Any, name: str, tools: Parameters) -> bool:
     """Return whether an object may contain the arguments of a tool, as the schema has no key like its first.
 
     `first_key`: the match of FIRST_KEY, or None."""
-    if first_key is None or first_key[1] not in (*KNOWN_KEYS, name):
+    if first_key is None or (first_key[1] != name and first_key[1] not in KNOWN_KEYS):
         return False
     keys = keys_allowed(tools.get(name))
     return keys is not None and first_key[1] not in keys
@@ -1754,8 +1754,8 @@ class Stream(Copyable):
         if isinstance(texts, (str, bytes)):
             raise TypeError(f"texts: expected a list of texts, got {type(texts).__name__}")
         read = lru_cache(maxsize=1000)(parameters_of)
-        of_each: Any = tools if isinstance(tools, (list, tuple)) else []
-        of_each = [] if all(isinstance(tool, dict) for tool in of_each) else of_each
+        one_list = not isinstance(tools, (list, tuple)) or all(isinstance(tool, dict) for tool in tools)
+        of_each: Any = [] if one_list else tools
         known = parameters_of(None if of_each else tools)
         rows: list[dict[str, Any] | None] = []
         for at, text in enumerate(texts):
