@@ -1018,7 +1018,10 @@ class Reader(Copyable):
                 self.wanted = needed - (len(buf) - after)
                 return end
             if not guess or follow.match(buf, after):
-                return self._end_string(after)
+                self.string = None
+                self.out.append('"')
+                self._end()
+                return after
         elif not final and len(buf) < after and close.startswith(buf[end:]):
             return end
         if buf[end] != "\\" or escape == "none":
@@ -1034,16 +1037,12 @@ class Reader(Copyable):
         self.out.append(match.group() if match.group(1) else unescaped(match))
         return int(match.end())
 
-    def _end_string(self, end: int) -> int:
-        self.string = None
-        self.out.append('"')
-        self._end()
-        return end
-
     def close(self) -> str:
         """Return the rest of a truncated value, and what closes it."""
         if self.string is not None:
-            self._end_string(0)
+            self.string = None
+            self.out.append('"')
+            self._end()
         if self.want == "value" and not self.stack:
             self.out.append("null")
         while self.stack:
@@ -2062,7 +2061,6 @@ class Stream(Copyable):
             self._value_fast_path = False  # as _text_fast_path, for an argument
             self._after_failed_call = False  # after a failed call: its closers are text
             self._open = False  # the last call is not complete
-            self._closed = False  # its closing marker was read
             self._unclosed = False  # its arguments have ended, the last of its closers was not read
             # The state to return to if a call turns out to be text.
             self._state_before_call: Callable[[Any], bool] = self._state
@@ -2905,7 +2903,7 @@ class Slots(TurnStates):
 
 # Those of Stream that are not in a dictionary: objects of a class share the keys of at most 30 attributes there.
 ATTRIBUTES = (
-    "incomplete _after_failed_call _ambiguous_from _base _buf _calls_on _closed _diagnostics _echo _final "
+    "incomplete _after_failed_call _ambiguous_from _base _buf _calls_on _diagnostics _echo _final "
     "_find_safe_end _is_still_ambiguous _kind_before_call _line_start _mark _only_space_so_far _open "
     "_open_kind _opener _out _parts _pos _reasoning_on _regular_fast_path _skip _space _state _state_before_call "
     "_text_fast_path _tools _unaccounted _unchecked _unclosed _value_fast_path _wanted"
@@ -2939,6 +2937,8 @@ class Machine(Slots):
     OPENER_IS_ONE_CHARACTER: ClassVar[bool] = True  # even their openers look like text
     TAIL: ClassVar[Sequence[Any]] = ()  # slots after a call
     CALLS_HAVE_CLOSER: ClassVar[bool] = False  # calls have a closer
+    SECTION_DECIDES: ClassVar[bool] = False  # what may follow a call depends on whether all calls were closed
+    _closed = False  # they were
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
     _reader: Reader | None = None  # and the reader of one
     _written = ""  # the beginning of the arguments
@@ -3093,7 +3093,8 @@ class Machine(Slots):
             return expected != "more" and self._no_call(expected)
         if self.SHORT_OPENERS and self._is_opened_twice:
             self._note("calls_opened_twice", "the calls are opened twice")
-        self._note_slot_diagnostics()
+        if self._slot_diagnostics:
+            self._note_slot_diagnostics()
         if self.CORRECTS_TOOL_NAMES and values["name"] != written:
             self._note("tool_name_corrected", f"the tool {values['name']} is called as {written}")
         self._pos = end
@@ -3144,7 +3145,8 @@ class Machine(Slots):
         return True
 
     def _close_calls(self) -> bool:
-        self._closed = True
+        if self.SECTION_DECIDES:
+            self._closed = True
         return self._drop_closer(False)
 
     def _leave_calls(self, kind: str) -> bool:
@@ -3235,7 +3237,9 @@ class Machine(Slots):
         if self._tools:
             self._check_arguments()
         self._repaired = False
-        self._open, self._closed, self._only_space_so_far, self._line_start, self._space = False, False, True, True, ""
+        self._open, self._only_space_so_far, self._line_start, self._space = False, True, True, ""
+        if self.SECTION_DECIDES:
+            self._closed = False
         if self.WHOLE_CALL:
             self._last_char = ""
         self._unclosed = self.CALLS_HAVE_CLOSER
@@ -4210,7 +4214,7 @@ class Pairs(Repairs):
         if kind is None:
             return False
         if kind in ("skip", "end"):
-            if self.OTHER_SPELLINGS:
+            if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
                 self._note_spelling()
             self._pos = self._mark.end
         if kind == "skip":
@@ -4263,10 +4267,12 @@ class Pairs(Repairs):
         if self.KEY_ESCAPES:
             key = self.KEY_ESCAPES.unescape(key)
         bare = without_quotes(key, schema) if schema and self.REREADS_CALLS else key
-        self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
-        if self.OTHER_SPELLINGS and self.PAIR_OPENS:
-            self._note_spelling()
-        self._note_slot_diagnostics()
+        respelled = self._mark.ambiguous >= SPELLED_OTHERWISE
+        if self._slot_diagnostics or odd or respelled or key != bare:
+            self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
+            if self.OTHER_SPELLINGS and self.PAIR_OPENS:
+                self._note_spelling()
+            self._note_slot_diagnostics()
         if odd:
             self.incomplete = True
             self._note("markup_in_key", "an argument has a name that holds markup")
@@ -6351,7 +6357,7 @@ class Lexeme:
     `respelled`: in other case, with other separators; `any_number`: and with words in the singular or the plural.
     `ends_line`: it counts only before the line end that the template writes after it."""
 
-    __slots__ = ("any_number", "core", "ends_line", "kind", "lead", "respelled", "trail")
+    __slots__ = ("any_number", "core", "ends_line", "find", "kind", "lead", "respelled", "squeezed", "trail")
 
     def __init__(
         self, kind: str, text: str, *, respelled: bool = False, any_number: bool = False, ends_line: bool = False
@@ -6359,7 +6365,12 @@ class Lexeme:
         self.kind, self.core = kind, text.strip()
         lead, _, self.trail = text.partition(self.core)
         self.lead, self.respelled, self.any_number = lead[-MAX_INNER_SPACE:], respelled, any_number
-        self.ends_line = ends_line
+        self.ends_line, self.squeezed = ends_line, "".join(self.core.split())
+        if respelled:
+            self.find = respelling(self.core, any_number=any_number)
+        else:
+            end = LINE_END_FOLLOWS if ends_line else NO_WORD_FOLLOWS * self.is_whole_word
+            self.find = core_pattern(self.core) + end
 
     @property
     def text(self) -> str:
@@ -6373,22 +6384,11 @@ class Lexeme:
         return bool(self.trail) and self.core[-1].isalnum()
 
     @property
-    def find(self) -> str:
-        if self.respelled:
-            return respelling(self.core, any_number=self.any_number)
-        end = LINE_END_FOLLOWS if self.ends_line else NO_WORD_FOLLOWS * self.is_whole_word
-        return core_pattern(self.core) + end
-
-    @property
     def spelled(self) -> str:
         """Return the core with one space for optional white space; at its end, for white space that must follow."""
         if self.respelled:
             return RESPELLED + self.core[0] + squeezed(self.core[1:])
         return " ".join(piece for _, piece in pieces(self.core)) + " " * (self.is_whole_word or self.ends_line)
-
-    @property
-    def squeezed(self) -> str:
-        return "".join(self.core.split())
 
 
 class Lexemes:
@@ -6619,6 +6619,7 @@ def exact(text: str) -> str:
     return "".join([exact_char(char) for char in text])
 
 
+@lru_cache(maxsize=1024)
 def exact_char(char: str) -> str:
     if char in PATTERN_OF_SLOT:
         return PATTERN_OF_SLOT[char]

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Literal
 
 from tplc.ir.markers import is_unmistakable, pieces_of
@@ -103,6 +103,7 @@ class TurnState:
         return lexemes_of(self.kinds, self.respelled, apart=self.apart, any_number=self.any_number)
 
 
+@lru_cache(maxsize=64)
 def states(acceptor: Acceptor) -> tuple[TurnState, ...]:
     """Return the states of the format, in the order in which an output passes them."""
     opens, content = _opening(acceptor), _in_content(acceptor)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from tplc.backends.peg.known_tools import KnownTools
 from tplc.backends.peg.patterns import (
@@ -85,8 +85,7 @@ class FormPatterns:
 
     @cached_property
     def _leaves(self) -> dict[str, str]:
-        found = _of_the_turn(self) | _of_calls(self)
-        return found | {"content_close": _content_close(self, found)}
+        return _leaves_of(self.acceptor)
 
     @cached_property
     def calls(self) -> CallForm:
@@ -292,6 +291,14 @@ class FormPatterns:
 def without_calls(form: FormPatterns) -> FormPatterns:
     """Return the format without its calls, whose openers still end reasoning and keep their header."""
     return FormPatterns(replace(form.acceptor, calls=None), form.known, parsed=form)
+
+
+@lru_cache(maxsize=64)
+def _leaves_of(acceptor: Acceptor) -> dict[str, str]:
+    """Return the rules of one pattern, by name: those that are the same for any tools."""
+    form = FormPatterns(acceptor, KnownTools())
+    found = _of_the_turn(form) | _of_calls(form)
+    return found | {"content_close": _content_close(form, found)}
 
 
 def _of_the_turn(form: FormPatterns) -> dict[str, str]:
