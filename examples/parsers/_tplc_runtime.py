@@ -294,8 +294,7 @@ SEPARATORS = Pattern(r"[\s_.-]+")
 
 
 class Parameters(dict):  # type: ignore[type-arg]
-    """The schema of each tool's parameters, by the tool's name; parsers accept it in place of the tools.  `problem`:
-    what of the tools could not be read."""
+    """The schemas of the tools' parameters by name, and what could not be read; parsers accept it in place of tools."""
 
     def __init__(self, known: Any = (), problem: str = "") -> None:
         super().__init__(known)
@@ -340,12 +339,11 @@ def parameters_of(tools: object) -> Parameters:
             tools = json.loads(tools) if tools.strip() else None
         except (ValueError, RecursionError) as error:
             return Parameters(problem="the tools are not JSON: " + str(error))
-    if isinstance(tools, dict):
-        tools = tools.get("tools", [tools])
+    listed = tools.get("tools", [tools]) if isinstance(tools, dict) else tools
+    if not isinstance(listed, (list, tuple)):
+        return Parameters(problem="" if listed is None else "the tools are no list")
     found = Parameters()
-    if tools is not None and not isinstance(tools, (list, tuple)):
-        found.problem, tools = "the tools are no list", None
-    for tool in tools or ():
+    for tool in listed:
         function = tool.get("function", tool) if isinstance(tool, dict) else None
         if isinstance(function, dict) and isinstance(function.get("name"), str):
             found[function["name"]] = function.get("parameters", function.get("input_schema"))
