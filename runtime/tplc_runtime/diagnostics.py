@@ -59,5 +59,5 @@ CODES = {
     # Rows of a table
     "no_parser": "No parser has the name that the row gives, or the row gives none. All of its text is content.",
     "row_not_read": "The row could not be read. All of its text is content.",
-    "tools_not_read": "The tools of the row are not JSON, so they were ignored. Formats without calls read no tools.",
+    "tools_not_read": "Tools that are not JSON, no list or have no name are ignored; formats without calls read none.",
 }

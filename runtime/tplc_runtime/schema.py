@@ -36,7 +36,11 @@ SEPARATORS = Pattern(r"[\s_.-]+")
 
 
 class Parameters(dict):  # type: ignore[type-arg]
-    """The schema of each tool's parameters, by the tool's name; parsers accept it in place of the tools."""
+    """The schemas of the tools' parameters by name, and what could not be read; parsers accept it in place of tools."""
+
+    def __init__(self, known: Any = (), problem: str = "") -> None:
+        super().__init__(known)
+        self.problem = problem
 
 
 NESTED = frozenset(["array", "object", "null"])
@@ -69,24 +73,25 @@ def bare_name(name: str) -> str:
 
 
 def parameters_of(tools: object) -> Parameters:
+    """Return the parameters of a list of tools, of one tool, or of an object with the list, also written as JSON."""
     if isinstance(tools, Parameters):
         return tools
-    found = Parameters()
-    for tool in tools if isinstance(tools, (list, tuple)) else ():
-        function = tool.get("function", tool) if isinstance(tool, dict) else None
-        if isinstance(function, dict) and isinstance(function.get("name"), str):
-            found[function["name"]] = function.get("parameters", function.get("input_schema"))
-    return found
-
-
-def tools_in(tools: object) -> tuple[Parameters, str]:
-    """Return the parameters of tools, also of tools written as JSON, and the error if that can't be read."""
     if isinstance(tools, str):
         try:
             tools = json.loads(tools) if tools.strip() else None
         except (ValueError, RecursionError) as error:
-            return Parameters(), "the tools are not JSON: " + str(error)
-    return parameters_of(tools), ""
+            return Parameters(problem="the tools are not JSON: " + str(error))
+    listed = tools.get("tools", [tools]) if isinstance(tools, dict) else tools
+    if not isinstance(listed, (list, tuple)):
+        return Parameters(problem="" if listed is None else "the tools are no list")
+    found = Parameters()
+    for tool in listed:
+        function = tool.get("function", tool) if isinstance(tool, dict) else None
+        if isinstance(function, dict) and isinstance(function.get("name"), str):
+            found[function["name"]] = function.get("parameters", function.get("input_schema"))
+        else:
+            found.problem = "a tool has no name"
+    return found
 
 
 def variants(schema: object, root: object) -> list[dict[str, Any]]:

@@ -183,7 +183,7 @@ def is_wrapper(first_key: Any, name: str, tools: Parameters) -> bool:
     """Return whether an object may contain the arguments of a tool, as the schema has no key like its first.
 
     `first_key`: the match of FIRST_KEY, or None."""
-    if first_key is None or first_key[1] not in (*KNOWN_KEYS, name):
+    if first_key is None or (first_key[1] != name and first_key[1] not in KNOWN_KEYS):
         return False
     keys = keys_allowed(tools.get(name))
     return keys is not None and first_key[1] not in keys

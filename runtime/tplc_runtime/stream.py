@@ -12,7 +12,7 @@ from .heads import after_last_anchor, continued_head, filled_heads, known_head
 from .markerlike import LIKE_A_MARKER, marker_like
 from .message import Copyable, Diagnostic, checked_text
 from .scanner import Match
-from .schema import parameters_of, tools_in
+from .schema import parameters_of
 from .transcript import Transcript
 from .values import escaped
 
@@ -125,6 +125,8 @@ class Stream(Copyable):
         self._find_safe_end: Callable[[str], int] = len
         self._unaccounted: list[str] = []
         self._consume_head(None if prompt is None else checked_text("prompt", prompt), continue_final_message)
+        if self.CALLS and self._tools.problem:
+            self._diagnostics.append(Diagnostic(0, self._tools.problem, "tools_not_read"))
 
     @classmethod
     def parse(
@@ -173,21 +175,19 @@ class Stream(Copyable):
         if isinstance(texts, (str, bytes)):
             raise TypeError(f"texts: expected a list of texts, got {type(texts).__name__}")
         if cls.CALLS:
-            read = lru_cache(maxsize=1000)(tools_in)
-            of_each: Any = tools if isinstance(tools, (list, tuple)) else []
-            of_each = [] if all(isinstance(tool, dict) for tool in of_each) else of_each
-            known, problem = tools_in(None if of_each else tools)
+            read = lru_cache(maxsize=1000)(parameters_of)
+            one_list = not isinstance(tools, (list, tuple)) or all(isinstance(tool, dict) for tool in tools)
+            of_each: Any = [] if one_list else tools
+            known = parameters_of(None if of_each else tools)
         rows: list[dict[str, Any] | None] = []
         for at, text in enumerate(texts):
             if text is None:
                 rows.append(None)
                 continue
             if cls.CALLS and of_each:
-                known, problem = (read if isinstance(of_each[at], str) else tools_in)(of_each[at])
+                known = (read if isinstance(of_each[at], str) else parameters_of)(of_each[at])
             prompt = prompts if prompts is None or isinstance(prompts, str) else prompts[at]
             stream = cls(tools=known, prompt=prompt) if cls.CALLS else cls(prompt=prompt)
-            if cls.CALLS and problem:
-                stream.diagnostics.append(Diagnostic(0, problem, "tools_not_read"))
             stream.feed(checked_text(f"texts[{at}]", text))
             stream.finish()
             message, notes = stream.message, [note._asdict() for note in stream.diagnostics]

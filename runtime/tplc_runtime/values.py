@@ -525,7 +525,7 @@ class Reader(Copyable):
                 follow, needed = self.follow[final], LONGEST_FOLLOW
             elif guess:
                 following = buf[after : after + LONGEST_SEPARATOR]
-                undecided = following.lstrip() in ("", *self.style.prefixes)
+                undecided = not following.strip() or following.lstrip() in self.style.prefixes
                 needed = min(len(following), MOST_SPACE) + 1 if undecided else 0
             if guess and not final and len(buf) - after < needed:
                 self.wanted = needed - (len(buf) - after)

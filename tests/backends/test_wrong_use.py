@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import pickle
 import re
 from types import ModuleType
@@ -10,8 +11,11 @@ from typing import Any
 
 import pytest
 
+from tests.backends.parsers import ir_of
 from tests.example_case import committed_parser, load_examples
+from tplc.ir.write import write_message
 
+CALL = {"id": None, "type": "function", "function": {"name": "look", "arguments": {"at": "42"}}}
 NAMES = [example.name for example in load_examples()]
 
 
@@ -52,6 +56,49 @@ def test_wrong_types_name_the_argument(parser: ModuleType, value: Any, kind: str
 def test_one_text_is_no_list_of_texts(parser: ModuleType) -> None:
     with pytest.raises(TypeError, match=r"^texts: expected a list of texts, got str$"):
         parser.parse_many("Hi.")
+
+
+TOOL = {"type": "function", "function": {"name": "look", "parameters": {"properties": {"at": {"type": "string"}}}}}
+NOT_JSON = "the tools are not JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"
+
+
+@pytest.mark.parametrize(
+    ("tools", "problem"),
+    [
+        ([TOOL], ""),
+        ((TOOL,), ""),
+        (TOOL, ""),
+        (TOOL["function"], ""),
+        ({"tools": [TOOL]}, ""),
+        (json.dumps([TOOL]), ""),
+        (json.dumps({"tools": [TOOL]}), ""),
+        ("{", NOT_JSON),
+        (7, "the tools are no list"),
+        ({"tools": 7}, "the tools are no list"),
+        ([7], "a tool has no name"),
+        ([{"type": "function", "function": {"parameters": {}}}], "a tool has no name"),
+        ({"look": {}}, "a tool has no name"),
+    ],
+    ids=repr,
+)
+def test_tools_are_read_or_reported(tools: object, problem: str) -> None:
+    module = committed_parser("parameter-tags")
+    text = write_message(ir_of("parameter-tags"), {"role": "assistant", "content": None, "tool_calls": [CALL]})
+    stream = module.StreamParser(tools=tools)
+    stream.feed(text)
+    stream.finish()
+    row, _ = module.parse_many([text, None], tools=[tools, None])  # a list of objects is one list of tools
+    arguments = '{"at": 42}' if problem else '{"at": "42"}'
+    assert module.parse(text, tools=tools)["tool_calls"][0]["function"]["arguments"] == arguments
+    assert row["tool_calls"][0]["arguments"] == arguments
+    noted = [{"offset": 0, "text": problem, "code": "tools_not_read"}] if problem else []
+    assert [note._asdict() for note in stream.diagnostics] == row["diagnostics"] == noted
+
+
+def test_one_tool_that_is_none_leaves_the_others() -> None:
+    module = committed_parser("parameter-tags")
+    text = write_message(ir_of("parameter-tags"), {"role": "assistant", "content": None, "tool_calls": [CALL]})
+    assert module.parse(text, tools=[7, TOOL])["tool_calls"][0]["function"]["arguments"] == '{"at": "42"}'
 
 
 def test_text_of_another_class(parser: ModuleType) -> None:

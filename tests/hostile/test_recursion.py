@@ -27,6 +27,8 @@ FRAMES = 60  # of a parser at work, its states and readers in one another
 # Copies hold copies of the parser's own parts: its transcript, its reader, its fence.
 COPIES = {"Copyable.copy", "Transcript.copy"}
 OF_A_PARSER = ([COPIES], [{*COPIES, "PendingTranscript.copy"}])
+# The end of a raw value asks the same of the scanner that it was made with, which is not of its class.
+OF_RAW_VALUES = [{f"ValueOrCallEnd.{name}"} for name in ("find", "partial_match", "safe_prefix_end")]
 # In addition to the parsers.  The mapper walks the tree of an engine that refuses more than a hundred levels; one
 # function of the class around parsers calls the parser's of the same name.
 OTHERS = {
@@ -51,7 +53,7 @@ LIBRARY = {
 @pytest.mark.parametrize("name", NAMES)
 def test_no_function_of_a_parser_reaches_itself(name: str) -> None:
     source = standalone_parser(name)
-    assert cycles(source) in OF_A_PARSER
+    assert [cycle for cycle in cycles(source) if cycle not in OF_RAW_VALUES] in OF_A_PARSER
     assert unknown_calls(source) <= LIBRARY
 
 

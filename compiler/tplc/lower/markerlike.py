@@ -92,8 +92,9 @@ def damaged_values(acceptor: Acceptor) -> tuple[str, str] | None:
         return None
     last = "".join(pairs.slots[-1].suffixes[:1]).strip()[-1:]
     texts = [json.dumps(text + line, ensure_ascii=False)[1:] for text in ends for line in ("", "\n")]
-    texts.append(ends[0][0] + '"')
-    over = [f"(?<={re.escape(text)})" for text in texts] + [r'(?<=[^\\]\\r")'] * ("\n" in pairs.close)
+    # A bracket after white space, and one alone, are more likely a comparison.
+    over = [rf'(?<=[^\s"]{re.escape(ends[0][0])}")', *(f"(?<={re.escape(text)})" for text in texts)]
+    over += [r'(?<=[^\\]\\r")'] * ("\n" in pairs.close)
     begins = rf'|(?<=: "){re.escape(last)}[^\W\d]' * (last in _CLOSING and bool(last))
     opener = "".join(text.strip() for text in pairs.opens[:1] if text.strip() not in ends[0]) or NO_TEXT
     return rf'"(?:(?:{"|".join(over)})(?=[,}}\]]){begins})', json.dumps(opener, ensure_ascii=False)[1:-1]

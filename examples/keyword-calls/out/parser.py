@@ -273,7 +273,11 @@ SEPARATORS = Pattern(r"[\s_.-]+")
 
 
 class Parameters(dict):  # type: ignore[type-arg]
-    """The schema of each tool's parameters, by the tool's name; parsers accept it in place of the tools."""
+    """The schemas of the tools' parameters by name, and what could not be read; parsers accept it in place of tools."""
+
+    def __init__(self, known: Any = (), problem: str = "") -> None:
+        super().__init__(known)
+        self.problem = problem
 
 
 def tool_named(name: str, tools: Parameters) -> str:
@@ -303,24 +307,25 @@ def bare_name(name: str) -> str:
 
 
 def parameters_of(tools: object) -> Parameters:
+    """Return the parameters of a list of tools, of one tool, or of an object with the list, also written as JSON."""
     if isinstance(tools, Parameters):
         return tools
-    found = Parameters()
-    for tool in tools if isinstance(tools, (list, tuple)) else ():
-        function = tool.get("function", tool) if isinstance(tool, dict) else None
-        if isinstance(function, dict) and isinstance(function.get("name"), str):
-            found[function["name"]] = function.get("parameters", function.get("input_schema"))
-    return found
-
-
-def tools_in(tools: object) -> tuple[Parameters, str]:
-    """Return the parameters of tools, also of tools written as JSON, and the error if that can't be read."""
     if isinstance(tools, str):
         try:
             tools = json.loads(tools) if tools.strip() else None
         except (ValueError, RecursionError) as error:
-            return Parameters(), "the tools are not JSON: " + str(error)
-    return parameters_of(tools), ""
+            return Parameters(problem="the tools are not JSON: " + str(error))
+    listed = tools.get("tools", [tools]) if isinstance(tools, dict) else tools
+    if not isinstance(listed, (list, tuple)):
+        return Parameters(problem="" if listed is None else "the tools are no list")
+    found = Parameters()
+    for tool in listed:
+        function = tool.get("function", tool) if isinstance(tool, dict) else None
+        if isinstance(function, dict) and isinstance(function.get("name"), str):
+            found[function["name"]] = function.get("parameters", function.get("input_schema"))
+        else:
+            found.problem = "a tool has no name"
+    return found
 
 
 def variants(schema: object, root: object) -> list[dict[str, Any]]:
@@ -950,7 +955,7 @@ class Reader(Copyable):
                 follow, needed = self.follow[final], LONGEST_FOLLOW
             elif guess:
                 following = buf[after : after + LONGEST_SEPARATOR]
-                undecided = following.lstrip() in ("", *self.style.prefixes)
+                undecided = not following.strip() or following.lstrip() in self.style.prefixes
                 needed = min(len(following), MOST_SPACE) + 1 if undecided else 0
             if guess and not final and len(buf) - after < needed:
                 self.wanted = needed - (len(buf) - after)
@@ -1686,6 +1691,8 @@ class Stream(Copyable):
         self._find_safe_end: Callable[[str], int] = len
         self._unaccounted: list[str] = []
         self._consume_head(None if prompt is None else checked_text("prompt", prompt), continue_final_message)
+        if self._tools.problem:
+            self._diagnostics.append(Diagnostic(0, self._tools.problem, "tools_not_read"))
 
     @classmethod
     def parse(
@@ -1733,21 +1740,19 @@ class Stream(Copyable):
         """
         if isinstance(texts, (str, bytes)):
             raise TypeError(f"texts: expected a list of texts, got {type(texts).__name__}")
-        read = lru_cache(maxsize=1000)(tools_in)
-        of_each: Any = tools if isinstance(tools, (list, tuple)) else []
-        of_each = [] if all(isinstance(tool, dict) for tool in of_each) else of_each
-        known, problem = tools_in(None if of_each else tools)
+        read = lru_cache(maxsize=1000)(parameters_of)
+        one_list = not isinstance(tools, (list, tuple)) or all(isinstance(tool, dict) for tool in tools)
+        of_each: Any = [] if one_list else tools
+        known = parameters_of(None if of_each else tools)
         rows: list[dict[str, Any] | None] = []
         for at, text in enumerate(texts):
             if text is None:
                 rows.append(None)
                 continue
             if of_each:
-                known, problem = (read if isinstance(of_each[at], str) else tools_in)(of_each[at])
+                known = (read if isinstance(of_each[at], str) else parameters_of)(of_each[at])
             prompt = prompts if prompts is None or isinstance(prompts, str) else prompts[at]
             stream = cls(tools=known, prompt=prompt)
-            if problem:
-                stream.diagnostics.append(Diagnostic(0, problem, "tools_not_read"))
             stream.feed(checked_text(f"texts[{at}]", text))
             stream.finish()
             message, notes = stream.message, [note._asdict() for note in stream.diagnostics]

@@ -265,7 +265,7 @@ def readers_for(ir: TemplateIR, tools: ToolList | None) -> Readers:
 
 @lru_cache(maxsize=64)
 def _readers(ir: TemplateIR, tools: str) -> Readers:
-    return Readers(spelled_of(lower(ir)), parameters_of(json.loads(tools)))
+    return Readers(spelled_of(lower(ir)), parameters_of(tools))
 
 
 def externals(ir: TemplateIR, tools: ToolList | None) -> dict[str, External]:
