@@ -42,6 +42,7 @@ REASONING = "zqreason0x"
 CONTROL = "zqcontrol0x"  # a text of no meaning
 
 NOT_SHOWN = "the user's message is not in the render"
+CHANGED = "the {}'s message is not in the render as it was given: the template {}"
 
 
 def name_of(call: int) -> str:
@@ -187,7 +188,8 @@ class Prober:
             return rendered
         at = rendered.rfind(USER)
         if at < 0:
-            return Refusal(NOT_SHOWN)
+            change = self.renderer.changes(USER, rendered)
+            return Refusal(CHANGED.format("user", change) if change else NOT_SHOWN)
         tail = rendered[at + len(USER) :]
         for stop in (TOOL_RESULT, NEXT_USER):
             if turn and setup.follow != "none" and stop in tail:

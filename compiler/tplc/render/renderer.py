@@ -37,6 +37,7 @@ from tplc.errors import (
 )
 from tplc.ir.nodes import Json
 from tplc.render.disguise import Disguise
+from tplc.transformations import transformations
 from tplc.render.limits import Limits
 from tplc.render.process import Process, start
 from tplc.render.sandbox import CLOCK, SPECIAL_TOKENS
@@ -138,6 +139,11 @@ class Renderer:
         """
         given = self._given(messages, tools, variables, add_generation_prompt=add_generation_prompt)
         return self._trace(self._disguise.hide(given), clock, seed, every_text=every_text)
+
+    def changes(self, text: str, render: str) -> str:
+        """Return what the template does to a text that isn't in its render: the name of a transformation; "" if none
+        explains it."""
+        return next((name for name, _ in transformations(self._disguise.hide(text), render)), "")
 
     def differs_in_other_words(self, most: int = 32) -> int | None:
         """Repeat some questions of this renderer in random words, which no template can know (see `disguise`). Return
