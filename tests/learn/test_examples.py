@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tplc.driver import compile_template, generate
-from tplc.errors import SourceError, UnsupportedTemplate
+from tplc.errors import SourceError
 from tplc.examples import read_example
 from tplc.ir.nodes import PairArguments, Slot, Text
 from tplc.verify import load_artifact

@@ -90,7 +90,9 @@ def reasoning_from_examples(examples: Sequence[Example]) -> Reasoning:
             starts.append(before)
             if example.content and example.content in after:
                 ends.append(after[: after.index(example.content)])
-    return Reasoning("tag_based", common_suffix(*starts), common_prefix(*ends)) if starts and ends else Reasoning()
+    start, end = (common_suffix(*starts), common_prefix(*ends)) if starts and ends else ("", "")
+    # After white space alone, the beginning of content is unknown.
+    return Reasoning("tag_based", start, end) if end.strip() else Reasoning()
 
 
 def _without_end(example: Example, ends: Sequence[str]) -> str:

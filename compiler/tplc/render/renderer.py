@@ -37,10 +37,10 @@ from tplc.errors import (
 )
 from tplc.ir.nodes import Json
 from tplc.render.disguise import Disguise
-from tplc.transformations import transformations
 from tplc.render.limits import Limits
 from tplc.render.process import Process, start
 from tplc.render.sandbox import CLOCK, SPECIAL_TOKENS
+from tplc.transformations import transformations
 
 _POSIX = os.name == "posix"
 _CHUNK = 1 << 16
