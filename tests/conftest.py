@@ -20,6 +20,7 @@ import pytest
 import regex
 import typer.main
 
+from tests import compiled
 from tplc import bounds
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -37,6 +38,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        config.add_cleanup(compiled.make_folder())
+    compiled.share()
     if config.getoption("--sweep"):
         # Modules ask for it when they are imported, and what they import as `tests.conftest` is another module.
         os.environ[_SWEEP] = "1"

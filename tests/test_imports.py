@@ -24,6 +24,7 @@ ALLOWED = {
     "given": set(),
     "code": set(),
     "paths": {"errors"},
+    "overwriting": {"errors"},
     "bounds": {"errors", "render"},
     "ir": {"errors"},
     "messages": {"ir"},
@@ -67,6 +68,7 @@ ALLOWED = {
     "census": {"paths", "audit", "parallel", "page", "errors", "ir", "sources", "learn", "driver", "project"},
     "project": {
         "paths",
+        "overwriting",
         "bounds",
         "errors",
         "ir",
@@ -103,6 +105,7 @@ ALLOWED = {
     "observe": {"paths", "errors", "ir", "page", "verify", "driver"},
     "cli": {
         "paths",
+        "overwriting",
         "bounds",
         "errors",
         "ir",

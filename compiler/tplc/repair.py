@@ -195,7 +195,7 @@ def _forms(ir: TemplateIR, shapes: Sequence[Tried]) -> Iterator[Repair]:
     kept = [
         form
         for form in found
-        if form.text.strip() not in _taken(ir, form.marker)
+        if form.text.strip() not in _taken(ir, form.marker) & _taken(_in_shape(ir, form, found), form.marker)
         or (form.parts in inside and _closes_reasoning_after_calls(ir, form))
     ]
     kept += _also_with_content(shapes, [form for form in kept if form.parts in inside], kept)
@@ -227,6 +227,13 @@ def _divided_like_calls(ir: TemplateIR, shapes: Sequence[Tried], known: Sequence
 
 def _closes_reasoning_after_calls(ir: TemplateIR, form: Form) -> bool:
     return form.marker == "tools.section_end" and form.text.strip() == ir.reasoning.end.strip()
+
+
+def _in_shape(ir: TemplateIR, form: Form, found: Sequence[Form]) -> TemplateIR:
+    """Return the format with the markers of all forms for the same shape as this one."""
+    for other in found:
+        ir = with_marker(ir, other.marker, other.text) if other.parts == form.parts else ir
+    return ir
 
 
 def _taken(ir: TemplateIR, marker: FormMarker) -> set[str]:

@@ -85,8 +85,7 @@ LOOK_BACK = LONGEST_FOLLOW + MOST_SPACE + 4  # the same with the white space bef
 
 
 class Pattern:
-    """A regular expression, compiled when it is first used: importing a parser should be fast.  A dot matches any
-    character."""
+    """A regular expression, compiled at its first use, because imports should be fast.  A dot matches any character."""
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
@@ -173,8 +172,7 @@ class Scanner:
         return Match(kind, pos, match.end(), lead, trail, ambiguous & ~PART_OF_LONGER)
 
     def prefix_of(self, buf: str, pos: int, kinds: Sequence[str] = ()) -> str:
-        """Return a marker, of these kinds or any, that the text from `pos` to the end could become; "" if there is
-        none."""
+        """Return a marker (of these kinds, if any) that the text from `pos` to the end could become, or ""."""
         if len(buf) - pos > self.width or self._near.match(buf, pos) is None:
             return ""
         cores = tuple([marker[1] for marker in self.markers if marker[0] in kinds]) if kinds else self._cores
@@ -193,14 +191,9 @@ class Scanner:
     def safe_prefix_end(self, text: str) -> int:
         """Return the same as `partial_match`; -1 if the text may contain a whole marker."""
         near = self._near.search(text)
-        while near is not None:
-            start = near.start()
-            if self.prefix_of(text, start):
-                return self.with_lead(text, 0, start)
-            if self._find.match(text, start):
-                return -1
-            near = self._near.search(text, start + 1)
-        return self.with_lead(text, 0, len(text)) if text[-1:] in self.leads else len(text)
+        if near is None:
+            return self.with_lead(text, 0, len(text)) if text[-1:] in self.leads else len(text)
+        return -1 if self._find.search(text, near.start()) else self.partial_match(text, 0)
 
     def with_lead(self, buf: str, pos: int, start: int) -> int:
         """Return where the white space begins that may belong to a marker at `start`."""
@@ -434,10 +427,7 @@ def types_by_items(schema: object, root: object) -> frozenset[str] | None:
 
 def types_of_member(schema: object, key: str) -> frozenset[str] | None:
     """Return the JSON types that one member of an object may have; None if the schema doesn't determine them."""
-    members = schema.get("properties") if isinstance(schema, dict) and REFERRING.isdisjoint(schema) else None
-    member = members.get(key) if isinstance(members, dict) else None
-    plain = member.get("type") if isinstance(member, dict) and member.keys() <= PLAIN else None
-    return ONLY.get(str(plain)) or types_of(member_of(schema, schema, key), schema)  # most members are plain
+    return types_of(member_of(schema, schema, key), schema)
 
 
 def properties_of(schema: object) -> list[str]:
@@ -591,7 +581,7 @@ IN_STRING = plain_run('"', "json")
 
 
 class Quoting:
-    """How a string continues and ends: `body` is passed on unchanged, `rest` only needs JSON's escapes."""
+    """How a string continues and ends: `plain_run` is passed on unchanged, `until_quote` only needs JSON's escapes."""
 
     def __init__(self, close: str, escape: str) -> None:
         self.close, self.escape = close, escape
@@ -600,8 +590,7 @@ class Quoting:
         self.plain_run, self.until_quote = plain_run(close[0], escape), until_quote(close, escape)
 
     def plain_end(self, text: str) -> int:
-        """Return the end of the text in the string that is passed on unchanged; -1 if more than a partial escape
-        follows."""
+        """Return where the text ends that is passed on unchanged; -1 if more than a partial escape follows."""
         end: int = self.plain_run.match(text).end()
         if end == len(text) or (text[end] == "\\" and self.escape != "none" and PART_OF_ESCAPE.match(text, end)):
             return end
@@ -652,13 +641,6 @@ class Style:
         self.is_json = self.is_regular = is_json and all(words.get(word) == word for word in JSON_WORDS)
         if self.HAS_WORDS:
             self._set_steps(punctuation)
-
-    def needed_after(self, text: str) -> int:
-        """Return how many characters are needed after a quote to see whether it ends a string; `text` follows it."""
-        following = text.lstrip()
-        if not following or following in self.prefixes:
-            return min(len(text), MOST_SPACE) + 1
-        return 0
 
     def _set_steps(self, punctuation: Sequence[str]) -> None:
         """Set the steps of regular text in a style that is not JSON."""
@@ -789,14 +771,15 @@ class Reader(Copyable):
             return odd
         if self.follow and not self.stack and token not in '"[{':
             return self._no_value(pos)
-        whole = self._whole_json(buf, pos) if token in "[{" and self.want == "value" and rest > 64 else 0
-        if not whole:
-            self._punctuation(token, text)
-        return whole or end
+        if token in "[{" and self.want == "value" and rest > 64 and self.style.is_json and self._at_top():
+            whole = json_end(buf, pos)
+            if whole:
+                return self._put_whole(buf[pos:whole], whole)
+        self._punctuation(token, text)
+        return end
 
     def _python_string(self, buf: str, pos: int, final: bool) -> int:
-        """Return the end of what opens a string as in Python, with a prefix or with tripled quotes; `pos` if there is
-        none, -1 if more input is needed."""
+        """Return the end of Python's opening of a string; `pos` if there is none, -1 if more input is needed."""
         found = PYTHON_STRING.match(buf, pos)
         if found is None or found[2] is None:
             return pos if found is None or final else -1
@@ -820,11 +803,11 @@ class Reader(Copyable):
             left_open = OPEN_KEY.match(buf, pos) if key is None or key.lastindex != 2 else None
             if left_open is not None:
                 self._repaired("missing quotes")
-                return self._put_key(left_open[1], int(left_open.end(1)))
+                return self._put_whole(f'"{left_open[1]}"', int(left_open.end(1)))
             found = DOUBLED_KEY.match(buf, pos) if key is None else None
             if found is not None and found[2]:
                 self._repaired("doubled quotes")
-                return self._put_key(found[1], int(found.end(2)))
+                return self._put_whole(f'"{found[1]}"', int(found.end(2)))
         elif buf[pos + 1 : pos + 2] in MAY_BE_DOUBLED and self.style.is_json:
             found = DOUBLED_OPENING.match(buf, pos)
             if found is not None and found[1]:
@@ -835,8 +818,7 @@ class Reader(Copyable):
         return pos if found is None or final else -1
 
     def _between_members(self, buf: str, pos: int, final: bool) -> int:
-        """Return the end of a comment, of escaped white space, or of a text in the place of a colon; `pos` if there is
-        none, -1 if more input is needed."""
+        """Return the end of a comment, of escaped white space, or of what is meant as a colon; else `pos` or -1."""
         if buf[pos] == "\\":
             if buf[pos + 1 : pos + 2] in ("n", "r", "t"):
                 self._repaired("escaped white space")
@@ -864,9 +846,10 @@ class Reader(Copyable):
         mark = self.breaks.find(buf, pos, stop=comment.end())
         return int(comment.end()) if mark is None else mark.start
 
-    def _put_key(self, key: str, end: int) -> int:
+    def _put_whole(self, text: str, end: int) -> int:
+        """Put out a whole value or key, as JSON; return where it ends."""
         self._begin()
-        self.out.append(f'"{key}"')
+        self.out.append(text)
         self._end()
         return end
 
@@ -877,15 +860,6 @@ class Reader(Copyable):
 
     def _at_top(self) -> bool:
         return not self.stack
-
-    def _whole_json(self, buf: str, pos: int) -> int:
-        """Return the end of the whole value, if it is regular JSON and complete; otherwise 0."""
-        end = json_end(buf, pos) if self.style.is_json and self._at_top() else 0
-        if end:
-            self._begin()
-            self.out.append(buf[pos:end])
-            self._end()
-        return end
 
     def _repaired(self, what: str) -> None:
         self.repair = self.repair or what
@@ -1004,10 +978,7 @@ class Reader(Copyable):
                 not ODD_IN_WORDS.isdisjoint(bare) or bare[-1:] == "'" or (bare_key and self.want == "comma")
             )
             literal = '"' + escaped(bare) + '"'
-        self._begin()
-        self.out.append(literal)
-        self._end()
-        return end
+        return self._put_whole(literal, end)
 
     def _before_break(self, buf: str, pos: int, end: int, final: bool) -> int:
         """Return where the word ends; `pos` if more input is needed."""
@@ -1033,15 +1004,14 @@ class Reader(Copyable):
             if self.follow and not self.stack:
                 follow, needed = self.follow[final], LONGEST_FOLLOW
             elif guess:
-                needed = self.style.needed_after(buf[after : after + LONGEST_SEPARATOR])
+                following = buf[after : after + LONGEST_SEPARATOR]
+                undecided = following.lstrip() in ("", *self.style.prefixes)
+                needed = min(len(following), MOST_SPACE) + 1 if undecided else 0
             if guess and not final and len(buf) - after < needed:
                 self.wanted = needed - (len(buf) - after)
                 return end
             if not guess or follow.match(buf, after):
-                self.string = None
-                self.out.append('"')
-                self._end()
-                return after
+                return self._end_string(after)
         elif not final and len(buf) < after and close.startswith(buf[end:]):
             return end
         if buf[end] != "\\" or escape == "none":
@@ -1057,12 +1027,16 @@ class Reader(Copyable):
         self.out.append(match.group() if match.group(1) else unescaped(match))
         return int(match.end())
 
+    def _end_string(self, end: int) -> int:
+        self.string = None
+        self.out.append('"')
+        self._end()
+        return end
+
     def close(self) -> str:
         """Return the rest of a truncated value, and what closes it."""
         if self.string is not None:
-            self.string = None
-            self.out.append('"')
-            self._end()
+            self._end_string(0)
         if self.want == "value" and not self.stack:
             self.out.append("null")
         while self.stack:
@@ -1278,8 +1252,7 @@ def calls_in(text: str, tools: Doubts) -> list[tuple[str, str]]:
 
 
 def calls_up_to(mark: Match | None, text: str, pos: int, tools: Parameters) -> tuple[list[Any], int, Doubts]:
-    """Return the calls from `pos` to the mark or the output's end, where they end, and what is doubtful.  A closing tag
-    may follow them."""
+    """Return the calls up to the mark, or a closing tag before it, where they end, and what is doubtful."""
     end, doubts = len(text) if mark is None else mark.start, Doubts(tools, mark is None)
     found = calls_in(text[pos:end], doubts)
     tag = -1 if found else text.rfind("</", pos, end)
@@ -1348,18 +1321,18 @@ def arguments_after(name: str, text: str, pos: int, tools: Parameters, final: bo
     return ("", pos) if is_call else (as_json(found), end)
 
 
-def is_wrapper(key: str, name: str, tools: Parameters) -> bool:
-    """Return whether an object that begins with this key may contain the arguments of a tool, as the schema has no such
-    key."""
-    if key not in KNOWN_KEYS and key != name:
+def is_wrapper(first_key: Any, name: str, tools: Parameters) -> bool:
+    """Return whether an object may contain the arguments of a tool, as the schema has no key like its first.
+
+    `first_key`: the match of FIRST_KEY, or None."""
+    if first_key is None or first_key[1] not in (*KNOWN_KEYS, name):
         return False
     keys = keys_allowed(tools.get(name))
-    return keys is not None and key not in keys
+    return keys is not None and first_key[1] not in keys
 
 
 def loaded(text: str) -> Any:
-    """Return the value of a JSON text; None if it is nested too deeply, contains a number that is too large, or a key
-    twice."""
+    """Return the value of a JSON text; None if it is nested too deeply, or has a number too large, or a key twice."""
     try:
         return json.loads(text, parse_float=finite, object_pairs_hook=distinct)
     except (ValueError, RecursionError):
@@ -1405,26 +1378,14 @@ def _repaired_forms(text: str) -> Iterator[str]:
         yield inside
     if '\\"' in text:
         yield text.replace('\\"', '"').replace("\\n", "\n")
-    if LINE_ESCAPED.search(text):
-        yield LINE_ESCAPED.sub("\n", text)
-    if '""' in text:
-        yield DOUBLED_QUOTES.sub('"', text)
-    if "{{" in "".join(text.split()):
-        yield DOUBLED.sub(r"\1", text)
     if NO_BRACE.match(text):
         yield "{" + text
     if text != (closed := NAME_LEFT_OPEN.sub(r': "\1",', KEY_LEFT_OPEN.sub(r'"\1":', text))):
         yield closed
 
 
-LINE_ESCAPED = Pattern(r"(?<=[{,\[])\\n|\\n(?=[}\]])")
-DOUBLED_QUOTES = Pattern(r'""(?=\w)|(?<=\w)""')
-DOUBLED = Pattern(r"([{}])\s*\1")
-
-
 def values_in(text: str, tools: Doubts) -> list[Any]:
-    """Return consecutive objects, also those in lists, and calls such as f(a=1); with a None in the list if there is
-    anything else."""
+    """Return consecutive objects, also of lists, and calls such as f(a=1); [None] if there is anything else."""
     found: list[Any] = []
     pos = BEFORE_CALLS.match(text, 0).end()
     while pos < len(text) and len(found) < 1000:
@@ -1464,8 +1425,7 @@ def json_value(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
 
 
 def call_in_text(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
-    """Return the call `f(a=1)`, `f({"a": 1})` or `f {"a": 1}` as an object, and where it ends; None if there is
-    none."""
+    """Return the call `f(a=1)`, `f({"a": 1})` or `f {"a": 1}` as an object, or None, and where it ends."""
     match = CALLED.match(text, pos)
     name = tool_named(match[1], tools) if match is not None else ""
     if match is None or name not in tools:
@@ -1699,6 +1659,7 @@ class Transcript(Copyable):
     """Keeps text by kind: content, reasoning_content and arguments (of the last call) belong to the message; pending is
     text of a kind that isn't known yet, value is text of a value, and trailing is no part of the message."""
 
+    KINDS = ("content", "reasoning_content", "pending", "arguments", "value", "trailing")
     CALLS: ClassVar[bool] = True
     REASONING: ClassVar[bool] = True
     guarded = False  # special tokens are known: no other text is a marker
@@ -1707,11 +1668,8 @@ class Transcript(Copyable):
     _cut_kind = ""  # at the end of a text of this kind
 
     def __init__(self, json_content: bool = False) -> None:
-        self.texts: dict[str, list[str]] = {"content": [], "trailing": []}
-        if self.REASONING:
-            self.texts.update(reasoning_content=[], pending=[])
+        self.texts: dict[str, list[str]] = {kind: [] for kind in self.KINDS}
         if self.CALLS:
-            self.texts.update(arguments=[], value=[])
             self.calls: list[tuple[str, str | None, str]] = []  # name, id, arguments (those of the last are in texts)
             self.index = -1  # of the last call
         self.fence = Fence() if json_content else None
@@ -1824,11 +1782,9 @@ class Transcript(Copyable):
 
     def forget(self, kept: int) -> None:
         """Treat all text and all calls as prefilled, except so many of the last calls, which continue."""
-        self.waiting, self.texts["content"] = [], []
-        if self.REASONING:
-            self.texts["reasoning_content"] = []
+        self.waiting = []
+        self.texts.update(content=[], reasoning_content=[], arguments=[])
         if self.CALLS:
-            self.texts["arguments"] = []
             self.calls = self.calls[len(self.calls) - kept :]
             self.index = len(self.calls) - 1
 
@@ -2031,7 +1987,8 @@ class Stream(Copyable):
     TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
-    CALLS: ClassVar[bool] = False  # the format has calls
+    CALLS: ClassVar[bool] = False  # the format has calls,
+    RAW_VALUES: ClassVar[bool] = False  # whose values are texts, which become strings of JSON
     PLACE_DECIDES: ClassVar[bool] = False  # whether some markers count depends on their place:
     HAS_LINE_MARKERS: ClassVar[bool] = False  # some count only at a line's start,
     HAS_LINE_CLOSERS: ClassVar[bool] = False  # such as closers of reasoning,
@@ -2047,6 +2004,7 @@ class Stream(Copyable):
     FEED_HOLDS_PENDING: ClassVar[bool] = False  # `feed` handles pending text
     ESCAPES: ClassVar[Any] = None  # texts that stand for characters, by kind of text
     MARKER_LIKE: ClassVar[Any] = None  # what is like a marker
+    FIRST_STATE: ClassVar[str] = "_content"
     SPACE: ClassVar[str] = ""  # alternatives of the white space before the content, with SPACE_SEPARATOR between
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     _last_char = ""  # of the text before
@@ -2080,7 +2038,7 @@ class Stream(Copyable):
         self._wanted = 0
         self._final = False
         # The state of the turn.
-        self._state: Callable[[Any], bool] = self._first_state()
+        self._state: Callable[[Any], bool] = getattr(type(self), self.FIRST_STATE if parse_reasoning else "_content")
         self._mark = NO_MATCH
         self._skip = 0  # its length, and that of the white space before it
         if self.PLACE_DECIDES or self.CALLS:
@@ -2103,7 +2061,6 @@ class Stream(Copyable):
             self._state_before_call: Callable[[Any], bool] = self._state
             self._kind_before_call = "content"
             self._unchecked: list[tuple[int, int, int, bool]] = []  # see _check_arguments
-            self._long_names = "\n" in "".join(self._tools)
         self._space = self.SPACE  # white space of the template that may still come
         self._only_space_so_far = True  # only white space was read in this part so far
         # The kind of text that is open, and how to find its possible end: -1 if a state must decide. If nothing is
@@ -2236,7 +2193,9 @@ class Stream(Copyable):
                 self._line_start = at_line_start(text, self._line_start)
             if self.WHOLE_CALL:
                 self._last_char = text[-1]
-            self._out.texts[kind].append(self._json(text) if self.CALLS and kind == "arguments" else text)
+            if self.RAW_VALUES and kind == "arguments":
+                text = escaped(text)
+            self._out.texts[kind].append(text)
 
     def _feed_slowly(self, chunk: str) -> list[Delta]:
         """Handle a chunk that may contain more than plain text; if it only continues the text, no state is needed."""
@@ -2278,7 +2237,9 @@ class Stream(Copyable):
         if text == "" or (self.CALLS and kind == "value"):
             return []
         if self.CALLS and kind == "arguments":
-            return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(text)}}]}]
+            if self.RAW_VALUES:
+                text = escaped(text)
+            return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": text}}]}]
         return [{kind: text}]
 
     def _is_usual(self, usual: Any, start: int) -> bool:
@@ -2290,10 +2251,6 @@ class Stream(Copyable):
             return False
         self._usual, self._is_still_ambiguous, self._ambiguous_from = usual, incomplete, start
         return True
-
-    def _json(self, text: str) -> str:
-        """Return the plain text of a value, escaped for the string that it becomes."""
-        return text
 
     def _enter_fast_path(self, kind: str, find_safe_end: Callable[[str], int] = len) -> None:
         """Declare that the next chunk may continue text of this kind, "" for none."""
@@ -2381,11 +2338,6 @@ class Stream(Copyable):
         """Return the offset of what is read, for diagnostics."""
         return self._base + self._pos
 
-    # The states, which a format prints
-
-    def _first_state(self) -> Callable[[Any], bool]:
-        return type(self)._content
-
     def _content(self) -> bool:
         raise NotImplementedError
 
@@ -2451,7 +2403,11 @@ class TurnStates(Stream):
         if self.CALLS or self.HAS_REASONING or self.PENDING_TEXT:
             self._finish()
         if self._buf[self._pos :].strip():
-            self._drop_truncated_marker()
+            if self.CALLS and self.OPENER_IS_UNAMBIGUOUS and self._is_truncated_opener(self._pos):
+                self._note_truncation(*ENDS_IN_CALL)
+            else:
+                self._note("ends_in_marker", "the output ends inside a marker")
+            self._text("trailing", len(self._buf))
         self._out.end_content()
         self._enter_fast_path("")
         return deltas + self._out.deltas()
@@ -2646,7 +2602,7 @@ class TurnStates(Stream):
 
     def _drop(self, only_space: bool = True) -> bool:
         """Consume a marker that only structures the turn."""
-        if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
+        if self.OTHER_SPELLINGS:
             self._note_spelling()
         self._pos += self._skip
         self._space = self._mark.trail
@@ -2662,10 +2618,10 @@ class TurnStates(Stream):
         return True
 
     def _note_spelling(self) -> None:
-        """Report, once, that the marker is in other case, or has other separators."""
-        mark = self._mark
-        self._note(*SPELLING)
-        self._mark = Match(mark.kind, mark.start, mark.end, mark.lead, mark.trail)
+        """Report, once, that the marker is in other case, or has other separators, if it is."""
+        if self._mark.ambiguous >= SPELLED_OTHERWISE:
+            self._note(*SPELLING)
+            self._mark.ambiguous = PART_OF_LONGER
 
     def _drop_noted(self, code: str, text: str) -> bool:
         """Drop the marker and report it, unless it is the prompt's; the part that it is in continues."""
@@ -2686,8 +2642,7 @@ class TurnStates(Stream):
         return self._drop() if self._reasoning_on else self._keep_as_text("content")
 
     def _reasoning_again(self) -> bool | None:
-        """Drop a repeated opener of reasoning before any of its text; return whether there was one, or None if more
-        input is needed."""
+        """Drop a repeated opener of reasoning before its text; return whether there was one, None if undecided."""
         again = self._next(self.REASONING_AGAIN) if self._only_space_so_far and self._reasoning_on else ""
         if again:
             at = next_char(self._buf, self._mark.end)
@@ -2777,17 +2732,8 @@ class TurnStates(Stream):
         is_cut = marks.prefix_of(self._buf, next_char(self._buf, pos), CUT_KINDS) != ""
         return is_cut and (not self.CALLS or not self._after_failed_call)
 
-    def _drop_truncated_marker(self) -> None:
-        """Drop a truncated marker at the end."""
-        if self.CALLS and self.OPENER_IS_UNAMBIGUOUS and self._is_truncated_opener(self._pos):
-            self._drop_truncated_call()
-            return
-        self._note("ends_in_marker", "the output ends inside a marker")
-        self._text("trailing", len(self._buf))
-
     def _note_lost_text(self, code: str, text: str) -> None:
-        """Report text of a call that was not read as its arguments; the message is incomplete, so that no caller runs
-        the call."""
+        """Report text of a call that is in no argument; the message is incomplete, so no caller runs the call."""
         self._note(code, text)
         self.incomplete = True
 
@@ -2906,7 +2852,8 @@ class Slots(TurnStates):
             return Match("next", partial, partial), ""  # a truncated marker comes after the whole name
         text = buf[pos : min(partial, pos + NAME_LIMIT)].strip()
         parts = text.split(separator) if slot in NUMBERS and separator else [text]
-        wait = end - pos < NAME_LIMIT and (self._long_names or not any("\n" in part.strip() for part in parts))
+        in_lines = any("\n" in part.strip() for part in parts)
+        wait = end - pos < NAME_LIMIT and not (in_lines and "\n" not in "".join(self._tools))
         if self._final and len(text.split()) > 1:  # several words are probably the words of an answer
             wait = any(name.startswith(text) for name in self._tools)
         return None, slot if not wait else "end" if self._final else "more"
@@ -2937,8 +2884,7 @@ class Slots(TurnStates):
         return 0
 
     def _odd_names(self, slot: str, ends: Scanner) -> list[str]:
-        """Return the names of tools, or of the called tool's parameters, that contain ends of names; the longest
-        first."""
+        """Return the names of tools (or of the tool's parameters) that contain ends of names, the longest first."""
         of = self._out.calls[-1][0] if slot == "key" and self._out.calls else ""
         self._odd = {} if self._odd is None else self._odd
         if (slot, of) not in self._odd:
@@ -2953,7 +2899,7 @@ class Slots(TurnStates):
 # Those of Stream that are not in a dictionary: objects of a class share the keys of at most 30 attributes there.
 ATTRIBUTES = (
     "incomplete _after_failed_call _ambiguous_from _base _buf _calls_on _closed _diagnostics _echo _final "
-    "_find_safe_end _is_still_ambiguous _kind_before_call _line_start _long_names _mark _only_space_so_far _open "
+    "_find_safe_end _is_still_ambiguous _kind_before_call _line_start _mark _only_space_so_far _open "
     "_open_kind _opener _out _parts _pos _reasoning_on _regular_fast_path _skip _space _state _state_before_call "
     "_text_fast_path _tools _unaccounted _unchecked _unclosed _value_fast_path _wanted"
 )
@@ -3056,7 +3002,7 @@ class Machine(Slots):
         """Examine the arguments of the last call when somebody asks for diagnostics; those of a repaired call at once:
         repairs that invent a key, or a value of another type than the schema's, have failed."""
         if not self.incomplete:  # what was lost is reported
-            types = not self._types_are_checked or self._repaired
+            types = not (self.RAW_VALUES and self._types_are_checked) or self._repaired
             offset, before = self._here(), len(self._diagnostics)
             while before and self._diagnostics[before - 1].offset == offset:
                 before -= 1
@@ -3099,8 +3045,7 @@ class Machine(Slots):
         self._out.emit("arguments", "{}" if inside is None else inside)
 
     def _arguments_of(self, text: str, *, is_guessed: bool = False) -> str | None:
-        """Return the arguments that a value in JSON is or contains; None if there are none.  `is_guessed`: the end of
-        the value is guessed."""
+        """Return the arguments that a value in JSON, whose end may be guessed, is or contains; None if none are."""
         doubts = Doubts(self._tools)
         doubts.is_guessed = is_guessed
         found = arguments_of(self._out.calls[-1][0], loaded(text), doubts)
@@ -3115,6 +3060,7 @@ class Machine(Slots):
         written = values.get("name", "")
         if self.CORRECTS_TOOL_NAMES and self._tools and not expected:
             values["name"] = tool_named(written, self._tools)
+        unknown = values.get("name") not in self._tools
         if (
             self.ONLY_TOOLS
             and not expected
@@ -3122,32 +3068,25 @@ class Machine(Slots):
             and not self._is_tool(values["name"])
         ):
             expected = "the name of a tool"
-        if (
-            self._tools
-            and not expected
-            and values["name"] not in self._tools
-            and not NEVER_IN_NAMES.isdisjoint(values["name"])
-        ):
+        if self._tools and unknown and not (expected or NEVER_IN_NAMES.isdisjoint(values["name"])):
             expected = "the name of a tool"
-        short = self.SHORT_OPENERS and expected not in ("more", "end") and values.get("name") not in self._tools
-        if short and self._is_short():
+        if self.SHORT_OPENERS and unknown and expected not in ("more", "end") and self._is_short():
             inner = self._complete_short_opener()
             if inner is not False:
                 return inner is True
             expected = "the name of a tool"
-        if self.ARGUMENTS_OPEN and not expected and values["name"] not in self._tools:
+        if self.ARGUMENTS_OPEN and unknown and not expected:
             expected = self._expected_arguments(end)
-        if self.REREADS_CALLS and self._tools and (expected or values["name"] not in self._tools):
+        if self.REREADS_CALLS and self._tools and (expected or unknown):
             other = self._irregular_call() if expected not in ("more", "end") else None
             if other is not None:
                 return other
         self._second_reading_failed = self._second_reading_failed and expected == "more"
         if expected:
             return expected != "more" and self._no_call(expected)
-        if self._is_opened_twice:
+        if self.SHORT_OPENERS and self._is_opened_twice:
             self._note("calls_opened_twice", "the calls are opened twice")
-        if self._slot_diagnostics:
-            self._note_slot_diagnostics()
+        self._note_slot_diagnostics()
         if self.CORRECTS_TOOL_NAMES and values["name"] != written:
             self._note("tool_name_corrected", f"the tool {values['name']} is called as {written}")
         self._pos = end
@@ -3156,8 +3095,7 @@ class Machine(Slots):
         return True
 
     def _complete_short_opener(self) -> bool | None:
-        """Go on after another opener, with which a short one may be complete; False if there is none, None if more
-        input is needed."""
+        """Go on after another opener, which may complete a short one; False if there is none, None if undecided."""
         at = next_char(self._buf, self._pos + self._skip)
         inner = self.AFTER_CALL.match_at(self._buf, at)
         is_open = inner is None or inner.ambiguous
@@ -3188,7 +3126,7 @@ class Machine(Slots):
 
     def _drop_closer(self, unclosed: bool) -> bool:
         """Drop a closer or a separator after a call; `unclosed`: something is missing of the call, or of the next."""
-        if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
+        if self.OTHER_SPELLINGS:
             self._note_spelling()
         if self.UNWRAPPED and self._is_unwrapped:
             unclosed = unclosed and not self._buf.startswith(self.UNWRAPPED[1], self._mark.start)
@@ -3218,7 +3156,7 @@ class Machine(Slots):
             return False
         if expected == "end":
             return self._drop_truncated_call()
-        if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
+        if self.OTHER_SPELLINGS:
             self._note_spelling()
         if not expected:
             self._note_slot_diagnostics()
@@ -3242,14 +3180,10 @@ class Machine(Slots):
             self._lacks_section = self._mark.kind == "whole"
         if self.UNWRAPPED:
             self._is_unwrapped = self._buf[self._mark.start : self._mark.end] == self.UNWRAPPED[0]
-        self._is_opened_twice = False
+        if self.SHORT_OPENERS:
+            self._is_opened_twice = False
         self._state = type(self)._call
         return True
-
-    def _try_unopened(self) -> bool:
-        """Do the same as `_try_call` for calls without an opener."""
-        self._skip = 0
-        return self._try_call("content")
 
     def _begin_arguments(self) -> None:
         raise NotImplementedError
@@ -3258,9 +3192,10 @@ class Machine(Slots):
         if self.SHORT_OPENERS and self.OPENER_IS_UNAMBIGUOUS and self._is_truncated_opener(self._pos):
             return self._final and self._drop_truncated_call()  # the whole opener, without its end
         if expected == "end" and (self._skip or self._mark.kind == "separator"):
-            if self.OPENER_IS_UNAMBIGUOUS:
+            if not self.OPENER_IS_UNAMBIGUOUS:
+                self._note_truncation(*ENDS_IN_CALL)
+            else:
                 return self._drop_truncated_call()
-            self._note_truncation(*ENDS_IN_CALL)
         self._note("not_a_call", "not a call: expected " + expected)
         self._after_failed_call, self._unclosed, self._space = True, False, ""
         self._state = self._state_before_call
@@ -3275,7 +3210,7 @@ class Machine(Slots):
     def _open_call(self, name: str, call_id: str | None = None) -> None:
         if self.PENDING_TEXT:
             self._out.release("content")
-        if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
+        if self.OTHER_SPELLINGS:
             self._note_spelling()
         if self.HAS_REASONING and self._opener and self._reasoning_on:
             self._out.flush()
@@ -3301,8 +3236,7 @@ class Machine(Slots):
         return True
 
     def _next_of_calls(self) -> str | None:
-        """Return the kind of the next marker after a call, as `_next` does; a truncated marker of the calls at the
-        output's end is dropped."""
+        """Return the kind of the next marker after a call, as `_next` does; drop a truncated one at the end."""
         marks, buf = self.AFTER_CALL, self._buf
         kind = self._next(marks, self.USUAL_NEXT)
         # The text after a piece of a closer may be all that the output has of the rest.
@@ -3320,7 +3254,7 @@ class Machine(Slots):
         return kind
 
     def _is_short(self) -> bool:
-        """Does the opener lack its last words, so that only a tool's name makes a call?"""
+        """Return whether the opener lacks its last words, so that only a tool's name makes a call."""
         return "".join(self._buf[self._pos : self._pos + self._skip].split()) in self.SHORT_OPENERS
 
     def _irregular_call(self) -> bool | None:
@@ -3340,7 +3274,7 @@ AROUND_CALLS = Pattern(r"(?:(```)[\w-]{0,16}\s{1,16}|(`)|<([\w:-]{1,64})>\s{0,16
 PART_OF_AROUND = Pattern(r"(?:`{1,3}[\w-]{0,16}|<[\w:-]{0,64}>?)\s{0,16}\Z")
 # How calls begin: a name, or an object with a key and a value.
 HEAD_OF_CALL = Pattern(
-    rf"\[?\s{{0,16}}([{NAME_CHARACTERS}]{{1,64}})(\()?|[\[\s]{{0,16}}"
+    rf"\[?\s{{0,16}}([{NAME_CHARACTERS}]{{1,64}})(\(|\s{{1,16}}(?:\{{|\Z))?|[\[\s]{{0,16}}"
     r"""(?:\{\s{0,64}(?:["'](\w{0,64})(?:["']\s{0,16}(?::\s{0,16}(?:["']([\w.:/-]{0,64})(["'])?)?)?)?)?)?"""
 )
 
@@ -3364,7 +3298,7 @@ def unopened_calls(
     found = [
         _whole_call(one, tools) for value in values_in(buf[at:end], doubts) for one in values_within(value, doubts)
     ]
-    calls = [call for call in found if call is not None and (call[1] != "{}" or buf[at] in "[{")]
+    calls = [call for call in found if call is not None and (call[1] != "{}" or buf[at:end].rstrip()[-1:] != ")")]
     is_whole = over and calls and len(calls) == len(found) and not (doubts.is_guessed or doubts.is_repaired)
     return (calls, end + len(closing)) if is_whole else ([], pos)
 
@@ -3375,24 +3309,23 @@ def _end_of_calls(buf: str, pos: int, final: bool, tools: Parameters, closing: s
     name, called, key, value, ended = head.groups()
     if (key in NAME_KEYS and value is not None) or not key:
         word = value or name or ""
-        if (ended or called) and word not in tools:
+        is_begun = head.end() == len(buf) and any(tool.startswith(word) for tool in tools)
+        if not (word in tools if ended or called else is_begun):
             return 0
-        if not (ended or called):
-            return None if head.end() == len(buf) and any(tool.startswith(word) for tool in tools) else 0
-    elif head.end() == len(buf):
-        return None
-    elif key not in tools and key not in CALL_KEYS:
+    elif head.end() < len(buf) and key not in tools and key not in CALL_KEYS:
         return 0
+    if head.end() == len(buf):
+        return None
     if closing:
         end = buf.find(closing, pos)
         return end if end >= 0 else None
-    if name:  # in a line
+    if called == "(":  # in a line
         mark = breaks.find(buf, pos)
         end = len(buf) if mark is None else mark.start
         line = buf.find("\n", pos, end)
         return line if line >= 0 else end if mark is not None or final else None
     reader = Reader(any_styles())
-    end = reader.read(buf, pos, final)
+    end = reader.read(buf, head.end() - 1 if called else pos, final)
     return 0 if reader.repair else None if reader.want else end
 
 
@@ -3437,6 +3370,36 @@ def is_empty_object(arguments: str) -> bool:
     return arguments[:1] == "{" and not arguments[1:-1].strip()
 
 
+def irregular_header(parser: Any, buf: str, start: int, tools: Parameters, final: bool) -> tuple[str, int] | None:
+    """Return the tool that an irregular header names, and where its arguments begin; ("", 0) if it names none.
+
+    None if undecided.  `parser` has the texts of headers, and knows where arguments begin, and headers continue."""
+    name, pos, other = "", next_char(buf, start), 0
+    while pos - start < NAME_LIMIT:
+        part, word = parser.HEADER_TEXTS.match(buf, pos), ONE_WORD.match(buf, pos)
+        sure = part is not None and part.end() > pos + 1
+        if pos < len(buf) and name and not sure and parser._arguments_begin(pos):
+            return None if not final and parser._header_may_continue(pos) else (name, pos)
+        end = word.end() if word is not None and (part is None or word.end() > part.end()) else 0
+        end = end or (part.end() if part is not None else pos)
+        is_cut = end == len(buf) or PART_OF_ATTRIBUTE.fullmatch(buf, pos) is not None
+        if not final and (is_cut or parser._header_may_continue(pos)):
+            return None
+        mark = parser.AFTER_CALL.match_at(buf, pos) if other else None
+        if end == pos or (mark is not None and mark.kind == "call"):
+            break
+        if part is None or part.end() < end:
+            tool = tool_named(buf[pos:end], tools)
+            if tool not in tools:  # an index may follow it
+                tool = tool_named(buf[pos:end].rpartition(":")[0], tools)
+            other += tool not in tools  # one word may be next to the name that the template doesn't write
+            if (tool in tools and name not in ("", tool)) or other > 1:
+                break
+            name = name or tool
+        pos = next_char(buf, end)
+    return (name, len(buf)) if name and final and pos == len(buf) else ("", 0)
+
+
 class Repairs(Machine):
     HEADER_PARTS: ClassVar[Sequence[str]] = ()  # the texts of which headers consist
     HEADER_TEXTS: ClassVar[Pattern] = Pattern("(?!)")
@@ -3447,7 +3410,7 @@ class Repairs(Machine):
 
     def _irregular_call(self) -> bool | None:
         """Read a call whose header differs from the template's; None if it is no call."""
-        other = self._irregular_header()
+        other = irregular_header(self, self._buf, self._pos + self._skip, self._tools, self._final)
         if other is None:
             return False
         if other[0]:
@@ -3460,40 +3423,6 @@ class Repairs(Machine):
             return None
         self._state = type(self)._second_reading
         return True
-
-    def _irregular_header(self) -> tuple[str, int] | None:
-        """Return the tool that an irregular header names, and where its arguments begin.
-
-        ("", 0) if it names none; None if more input is needed.
-        """
-        buf, name, start, other = self._buf, "", self._pos + self._skip, 0
-        pos = next_char(buf, start)
-        while pos - start < NAME_LIMIT:
-            part, word = self.HEADER_TEXTS.match(buf, pos), ONE_WORD.match(buf, pos)
-            sure = part is not None and part.end() > pos + 1
-            if pos < len(buf) and name and not sure and self._arguments_begin(pos):
-                return None if not self._final and self._header_may_continue(pos) else (name, pos)
-            end = word.end() if word is not None and (part is None or word.end() > part.end()) else 0
-            end = end or (part.end() if part is not None else pos)
-            cut = end == len(buf) or PART_OF_ATTRIBUTE.fullmatch(buf, pos) is not None
-            if not self._final and (cut or self._header_may_continue(pos)):
-                return None
-            if end == pos:
-                break
-            text = buf[pos:end]
-            mark = self.AFTER_CALL.match_at(buf, pos) if other else None
-            if mark is not None and mark.kind == "call":
-                break
-            if part is None or part.end() < end:
-                tool = tool_named(text, self._tools)
-                if tool not in self._tools:  # an index may follow it
-                    tool = tool_named(text.rpartition(":")[0], self._tools)
-                other += tool not in self._tools  # one word may be next to the name that the template doesn't write
-                if (tool in self._tools and name not in ("", tool)) or other > 1:
-                    break
-                name = name or tool
-            pos = next_char(buf, end)
-        return (name, len(buf)) if name and self._final and pos == len(buf) else ("", 0)
 
     def _header_may_continue(self, pos: int) -> bool:
         """Return whether the following text begins one of the texts of a header."""
@@ -3530,8 +3459,7 @@ class Repairs(Machine):
         return True
 
     def _unopened_calls(self) -> bool | None:
-        """Read calls before any content that no marker opens; return None if there are none, False if more input is
-        needed."""
+        """Read calls before any content that no marker opens; None if there are none, False if undecided."""
         if not (self._only_space_so_far and self._tools and self._calls_on):
             return None
         buf = self._buf
@@ -3542,7 +3470,8 @@ class Repairs(Machine):
         if not found[0]:
             return None
         self._pos = next_char(buf, self._pos)  # the diagnostic is about the call, in any chunking
-        self._note("call_not_opened", "a call without its opener")
+        if self.OPENERS:
+            self._note("call_not_opened", "a call without its opener")
         self._lacks_section, self._pos = True, found[1]
         for name, arguments, call_id in found[0]:
             self._open_call(name, call_id if self.OBJECTS_HAVE_ID else None)
@@ -3582,8 +3511,7 @@ class Repairs(Machine):
                 self._note_lost_text("no_argument", "text follows the empty arguments of a call without a closer")
 
     def _left_over_ends(self, start: int) -> list[int]:
-        """Return where a bracket, a fence or punctuation too many ends, and a garbled closer; -1 if more input is
-        needed."""
+        """Return where a bracket, a fence or punctuation too many ends, and a garbled closer; -1 if undecided."""
         if start == len(self._buf):
             return []
         left = LEFT_OVER.match(self._buf, start)
@@ -3632,8 +3560,7 @@ class Repairs(Machine):
         return "more" if kind == "" and not self._final and buf[start:] in ('"', "'") else "no"
 
     def _calls_end_after(self, end: int, kind: str = "") -> bool | None:
-        """Return whether the calls end after a text of this kind, or a further one follows; None if more input is
-        needed."""
+        """Return whether the calls end after a text of this kind, or a further one follows; None if undecided."""
         buf, at = self._buf, next_char(self._buf, end)
         mark = self.AFTER_CALL.match_at(buf, at)
         is_open = not self._final and (mark is None or mark.ambiguous)
@@ -3737,7 +3664,9 @@ class Objects(Repairs):
             self._note_lost_text("arguments_not_an_object", "the arguments are not an object")
             self._out.emit("content", text[read:])
         self._pos = end
-        return self._close_call(arguments)
+        self._close_call(arguments)
+        self._unclosed = False  # the text that ends the name closes the call
+        return True
 
     def _irregular_arguments(self, start: int) -> bool | None:
         """Read a fence around the arguments, or arguments in another form; return None if there is neither."""
@@ -3757,8 +3686,7 @@ class Objects(Repairs):
             return True
         if name not in self._tools:
             return None
-        key = FIRST_KEY.match(buf, start)
-        if key is not None and is_wrapper(key[1], name, self._tools):
+        if is_wrapper(FIRST_KEY.match(buf, start), name, self._tools):
             return self._in_an_object(start, Reader(self.STYLES, self.BREAKS))
         irregular = rest[:1] not in ("{", '"') or NO_BRACE.match(rest) is not None
         return self._in_other_form(start, name) if irregular else None
@@ -3781,6 +3709,43 @@ class Objects(Repairs):
             self._emit_arguments(self._reader.close())
         elif self._open:
             self._out.emit("arguments", "{}")
+
+
+class NamedLast(Objects):
+    """Reads calls whose name comes after their arguments: {"city": "Paris"} -> get_weather"""
+
+    def _call(self) -> bool:
+        # call = object TAIL_START (slot SLOT_END)*
+        buf, start = self._buf, next_char(self._buf, self._pos + self._skip)
+        reader = Reader(self.STYLES, self.BREAKS)
+        end = reader.read(buf, start, self._final) if buf.startswith("{", start) else start
+        if end == start < len(buf):
+            return self._no_call("the arguments")
+        if reader.want or end == start:
+            self._wanted = (len(buf) - start) >> 1  # a long object is read again once it has grown by half
+            return self._final and self._no_call("end")
+        at = next_char(buf, end)
+        tail = self.AFTER_CALL.match_at(buf, at)
+        if not self._final and (tail is None or tail.ambiguous) and self.AFTER_CALL.prefix_of(buf, at) != "":
+            return False
+        if tail is None or tail.kind != "tail":
+            return (self._final or at < len(buf)) and self._no_call("the name")
+        values, end, expected = self._slots(tail.end, self.TAIL)
+        if not expected and self._tools and values["name"] not in self._tools:
+            expected = "the name of a tool"
+        if expected:
+            return expected != "more" and self._no_call(expected)
+        self._note_slot_diagnostics()
+        self._open_call(values["name"], values.get("id"))
+        arguments = self._value_of(reader)
+        key = FIRST_KEY.match(arguments, 0) if self.REREADS_CALLS and self._tools else None
+        if key is not None and is_wrapper(key[1], values["name"], self._tools):
+            self._note("call_as_arguments", "a whole call, or another object, around the arguments")
+            arguments = self._arguments_of(arguments) or arguments
+        self._pos = end
+        self._close_call(arguments)
+        self._unclosed = False  # the text that ends the name closes the call
+        return True
 
 
 NO_FLOOR = sys.maxsize
@@ -3866,6 +3831,8 @@ class CallObjects(Repairs):
     HEAD: ClassVar[Any] = None
     TO_ARGUMENTS: ClassVar[str] = ""
     USUAL_KEYS: ClassVar[tuple[str, str]]  # the keys of both
+    _failed = ("", 0)  # what was expected of an object, and how much of it was read
+    _object_at = 0  # where it began, after its opener
 
     def _call(self) -> bool:
         # call = (slot SLOT_END)* object
@@ -3877,9 +3844,6 @@ class CallObjects(Repairs):
             self._skip = end - self._pos
         self._begin_object()
         return True
-
-    _failed = ("", 0)  # what was expected of an object, and how much of it was read
-    _object_at = 0  # where it began, after its opener
 
     def _drop_left_over(self, kind: str) -> str:
         if self.REREADS_CALLS and kind == "" and self._unclosed:
@@ -3944,7 +3908,7 @@ class CallObjects(Repairs):
             if key is None and not self._final and PART_OF_FIRST_KEY.fullmatch(buf, end - 1):
                 self._is_still_ambiguous, self._ambiguous_from = PART_OF_FIRST_KEY.fullmatch, end - 1
                 return False
-            self._wrapped = self._is_wrapper(key)
+            self._wrapped = is_wrapper(key, self._out.calls[-1][0], self._tools)
         self._state = type(self)._object
         usual = buf.startswith(text, self._pos) and not self._wrapped
         # No marker that ends the call begins at the arguments, or could.
@@ -4018,11 +3982,8 @@ class CallObjects(Repairs):
             text = "".join(reader.out)
             if not event and PART_OF_FIRST_KEY.fullmatch(text):
                 return True
-            self._wrapped = self._is_wrapper(FIRST_KEY.match(text))
+            self._wrapped = is_wrapper(FIRST_KEY.match(text), self._out.calls[-1][0], self._tools)
         return bool(self._wrapped)
-
-    def _is_wrapper(self, key: Any) -> bool:
-        return key is not None and is_wrapper(key[1], self._out.calls[-1][0], self._tools)
 
     def _member(self, reader: CallReader, event: str) -> bool:
         """Handle a key or the value of a field; return False if this is no call after all."""
@@ -4066,10 +4027,6 @@ class CallObjects(Repairs):
         if found and not self._arguments_next_to_name:
             self._note("arguments_next_to_name", "the arguments are next to the name")
         return found
-
-    def _no_arguments(self) -> str:
-        """Return the text that ends arguments without an object."""
-        return "}" if self._arguments_next_to_name else "{}"
 
     def _accept_name(self, name: str) -> bool:
         if not name.strip() or ("\n" in name and name not in self._tools):
@@ -4161,7 +4118,7 @@ class CallObjects(Repairs):
             if alone and self.REREADS_CALLS and self._tools:
                 self._reader, self._state = None, type(self)._arguments_after
                 return True
-            rest = inside or self._no_arguments()
+            rest = inside or ("}" if self._arguments_next_to_name else "{}")
             self.incomplete = self.incomplete or (self._unknown and not (self._arguments_next_to_name or inside))
         if reader.repair:
             self._note_repair("call_repaired", "call: ", reader)
@@ -4192,7 +4149,8 @@ class CallObjects(Repairs):
                 reader.out = [reader.close()]
             if role in ("arguments", "other"):
                 self._member(reader, role)
-            self._out.emit("arguments", self._no_arguments() if self._arguments_before_name is None else "")
+            if self._arguments_before_name is None:
+                self._out.emit("arguments", "}" if self._arguments_next_to_name else "{}")
         super()._finish()
 
 
@@ -4244,15 +4202,13 @@ class Pairs(Repairs):
         kind = self._next(self.BETWEEN, self.USUAL_PAIR)
         if kind is None:
             return False
-        if kind == "skip":
-            if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
-                self._note_spelling()
-            self._pos, self._space = self._mark.end, ""
-            return True
-        if kind == "end":
-            if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
+        if kind in ("skip", "end"):
+            if self.OTHER_SPELLINGS:
                 self._note_spelling()
             self._pos = self._mark.end
+        if kind == "skip":
+            self._space = ""
+            return True
         if not kind and self._final and self.BETWEEN.prefix_of(self._buf, next_char(self._buf, self._pos), PAIR_KINDS):
             return self._drop_truncated_call()
         # Most keys begin with a letter: a pair without an opener costs no more then.
@@ -4300,14 +4256,10 @@ class Pairs(Repairs):
         if self.KEY_ESCAPES:
             key = self.KEY_ESCAPES.unescape(key)
         bare = without_quotes(key, schema) if schema and self.REREADS_CALLS else key
-        if self.OTHER_SPELLINGS:
-            respelled = self.PAIR_OPENS and self._mark.ambiguous >= SPELLED_OTHERWISE
-        if self._slot_diagnostics or odd or (self.OTHER_SPELLINGS and respelled) or key != bare:
-            self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
-        if self.OTHER_SPELLINGS and respelled:
+        self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
+        if self.OTHER_SPELLINGS and self.PAIR_OPENS:
             self._note_spelling()
-        if self._slot_diagnostics:
-            self._note_slot_diagnostics()
+        self._note_slot_diagnostics()
         if odd:
             self.incomplete = True
             self._note("markup_in_key", "an argument has a name that holds markup")
@@ -4324,8 +4276,7 @@ class Pairs(Repairs):
         return self._tools.get(self._out.calls[-1][0])
 
     def _irregular_pair(self) -> bool | None:
-        """Read a pair with a missing or different opener or key end, if the schema knows the key; return None if there
-        is none."""
+        """Read a pair with another opener or key end, or without one, if the schema knows the key; None otherwise."""
         start = next_char(self._buf, self._pos)
         found = self._irregular_key(start)
         if found is None:
@@ -4417,6 +4368,8 @@ class QuotedPairs(Pairs):
     """Reads pairs whose values are written in a dialect with quotes: city='Paris'."""
 
     FOLLOW: ClassVar[tuple[Pattern, Pattern]]
+    VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # before and after the key, if the closing marker repeats it
+    _closer = ""
     _all = ""  # the text not yet emitted of a pair that may contain all arguments
 
     def _key_of(self, comma: str, key: str) -> str:
@@ -4430,6 +4383,8 @@ class QuotedPairs(Pairs):
     def _begin_value(self, key: str, word: str) -> None:
         self._reader = RegularReader(self.STYLES, self.BREAKS)
         self._reader.follow = self.FOLLOW
+        if self.VALUE_CLOSE:
+            self._closer = key.join(self.VALUE_CLOSE).strip()
         self._state = type(self)._value
 
     def _value(self) -> bool:
@@ -4445,6 +4400,15 @@ class QuotedPairs(Pairs):
             self._out.emit("arguments", reader.take())
         if not self._value_has_ended(reader):
             return False
+        self._state = type(self)._closed_value if self.VALUE_CLOSE else type(self)._pairs
+        return True
+
+    def _closed_value(self) -> bool:
+        start = next_char(self._buf, self._pos)
+        rest = self._buf[start : start + len(self._closer)]
+        if not self._final and self._closer != rest and self._closer.startswith(rest):
+            return False
+        self._pos = start + len(self._closer) if self._closer == rest else self._pos
         self._state = type(self)._pairs
         return True
 
@@ -4692,6 +4656,7 @@ NUMBER_TYPES = frozenset(["number", "integer"])
 
 
 class RawPairs(Pairs):
+    RAW_VALUES: ClassVar[bool] = True
     CALL_CLOSES: ClassVar[Any] = None  # the end of a value without a closer of its own: see `ValueOrCallEnd`
     _types_are_checked = True
     RETYPES_VALUES: ClassVar[bool] = False  # a value in another form is converted by the schema
@@ -4772,9 +4737,6 @@ class RawPairs(Pairs):
         self._out.texts["value"] = []
         self._quoted, self._in_value = False, True
         self._state = type(self)._value
-
-    def _json(self, text: str) -> str:
-        return escaped(text)
 
     def _value(self) -> bool:
         # value = text VALUE_END
@@ -6382,7 +6344,7 @@ class Lexeme:
     `respelled`: in other case, with other separators; `any_number`: and with words in the singular or the plural.
     `ends_line`: it counts only before the line end that the template writes after it."""
 
-    __slots__ = ("any_number", "core", "ends_line", "kind", "lead", "respelled", "trail")
+    __slots__ = ("any_number", "core", "ends_line", "find", "kind", "lead", "respelled", "squeezed", "trail")
 
     def __init__(
         self, kind: str, text: str, *, respelled: bool = False, any_number: bool = False, ends_line: bool = False
@@ -6390,7 +6352,12 @@ class Lexeme:
         self.kind, self.core = kind, text.strip()
         lead, _, self.trail = text.partition(self.core)
         self.lead, self.respelled, self.any_number = lead[-MAX_INNER_SPACE:], respelled, any_number
-        self.ends_line = ends_line
+        self.ends_line, self.squeezed = ends_line, "".join(self.core.split())
+        if respelled:
+            self.find = respelling(self.core, any_number=any_number)
+        else:
+            end = LINE_END_FOLLOWS if ends_line else NO_WORD_FOLLOWS * self.is_whole_word
+            self.find = core_pattern(self.core) + end
 
     @property
     def text(self) -> str:
@@ -6404,22 +6371,11 @@ class Lexeme:
         return bool(self.trail) and self.core[-1].isalnum()
 
     @property
-    def find(self) -> str:
-        if self.respelled:
-            return respelling(self.core, any_number=self.any_number)
-        end = LINE_END_FOLLOWS if self.ends_line else NO_WORD_FOLLOWS * self.is_whole_word
-        return core_pattern(self.core) + end
-
-    @property
     def spelled(self) -> str:
         """Return the core with one space for optional white space; at its end, for white space that must follow."""
         if self.respelled:
             return RESPELLED + self.core[0] + squeezed(self.core[1:])
         return " ".join(piece for _, piece in pieces(self.core)) + " " * (self.is_whole_word or self.ends_line)
-
-    @property
-    def squeezed(self) -> str:
-        return "".join(self.core.split())
 
 
 class Lexemes:
@@ -6650,6 +6606,7 @@ def exact(text: str) -> str:
     return "".join([exact_char(char) for char in text])
 
 
+@lru_cache(maxsize=1024)
 def exact_char(char: str) -> str:
     if char in PATTERN_OF_SLOT:
         return PATTERN_OF_SLOT[char]

@@ -133,7 +133,8 @@ class StreamParser(QuotedPairs):
             return self._try_call("content")
         if kind == "separator":
             self._drop_closer(True)
-            return self._try_unopened()
+            self._skip = 0
+            return self._try_call("content")
         if kind == "closed":
             return self._drop_closer(False)
         if kind == "close":

@@ -22,6 +22,7 @@ if __package__:
         ValueWords,
         WrappedValues,
         checked_text,
+        escaped,
         require_runtime,
         run_command,
     )
@@ -35,6 +36,7 @@ else:
         ValueWords,
         WrappedValues,
         checked_text,
+        escaped,
         require_runtime,
         run_command,
     )
@@ -233,7 +235,7 @@ class StreamParser(WrappedValues):
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
                 if chunk[-1:] not in "\n":
                     self._unaccounted.append(chunk)
-                    return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(chunk)}}]}]
+                    return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": escaped(chunk)}}]}]
         elif (
             self._text_fast_path
             and "<" not in chunk

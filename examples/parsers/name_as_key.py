@@ -41,8 +41,8 @@ else:
 
 TYPE_CHECKING = False  # as in typing, whose import would cost more than all the rest
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from typing import Any, ClassVar
+    from collections.abc import Mapping, Sequence
+    from typing import ClassVar
 
 __all__ = ("Delta", "Message", "StreamParser", "parse", "parse_many")
 TEMPLATE_SHA256 = "cd18a15e6d9edf25993b2e7ee1f864efc4a0f9bdc4ae069e845988f6a64be8f8"
@@ -123,9 +123,7 @@ class StreamParser(CallObjects):
         call=("(use [{", "(use [\n(use [{", "```\ufdd1\n(use [{"),
         header=("%answer% (use [{", "%answer% (use [\n(use [{", "%answer% ```\ufdd1\n(use [{"),
     )
-
-    def _first_state(self) -> Callable[[Any], bool]:
-        return type(self)._start if self._reasoning_on else type(self)._content
+    FIRST_STATE = "_start"
 
     def _start(self) -> bool:
         # turn = "scratch)"* content

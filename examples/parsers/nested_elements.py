@@ -22,6 +22,7 @@ if __package__:
         Pattern,
         ValueWords,
         checked_text,
+        escaped,
         require_runtime,
         run_command,
     )
@@ -35,6 +36,7 @@ else:
         Pattern,
         ValueWords,
         checked_text,
+        escaped,
         require_runtime,
         run_command,
     )
@@ -219,7 +221,7 @@ class StreamParser(ElementPairs):
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
                 if chunk[-1:] not in "\n":
                     self._unaccounted.append(chunk)
-                    return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(chunk)}}]}]
+                    return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": escaped(chunk)}}]}]
         elif self._text_fast_path and "^" not in chunk and "`" not in chunk and chunk != "":
             self._unaccounted.append(chunk)
             return [{self._open_kind: chunk}]

@@ -39,8 +39,7 @@ else:
 
 TYPE_CHECKING = False  # as in typing, whose import would cost more than all the rest
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
+    from collections.abc import Sequence
 
 __all__ = ("Delta", "Message", "StreamParser", "parse", "parse_many")
 TEMPLATE_SHA256 = "3db19ab382e8365c9fe74bf1c7e434542ce651cd5560fadbfdf995198dd40767"
@@ -112,9 +111,7 @@ class StreamParser(Objects):
         closed=("!)",), reasoning=("(~musing\n",), final_end=("|)\n",), header=("(|assistant\n",),
     )
     AFTER_TURN = Markers(call=("(!ask:", "(!ask:\n(!ask:"), header=("(|assistant (!ask:", "(|assistant (!ask:\n(!ask:"))
-
-    def _first_state(self) -> Callable[[Any], bool]:
-        return type(self)._start if self._reasoning_on else type(self)._content
+    FIRST_STATE = "_start"
 
     def _start(self) -> bool:
         # turn = "~)"* content

@@ -22,6 +22,7 @@ if __package__:
         RawPairs,
         ValueWords,
         checked_text,
+        escaped,
         require_runtime,
         run_command,
     )
@@ -35,6 +36,7 @@ else:
         RawPairs,
         ValueWords,
         checked_text,
+        escaped,
         require_runtime,
         run_command,
     )
@@ -229,7 +231,7 @@ class StreamParser(RawPairs):
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
                 if chunk[-1:] not in "\n" and (self._next_lines == "" or not self._may_begin_pair(chunk)):
                     self._unaccounted.append(chunk)
-                    return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(chunk)}}]}]
+                    return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": escaped(chunk)}}]}]
         elif (
             self._text_fast_path
             and "`" not in chunk

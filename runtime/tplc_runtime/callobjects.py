@@ -109,6 +109,8 @@ class CallObjects(Repairs):
     HEAD: ClassVar[Any] = None
     TO_ARGUMENTS: ClassVar[str] = ""
     USUAL_KEYS: ClassVar[tuple[str, str]]  # the keys of both
+    _failed = ("", 0)  # what was expected of an object, and how much of it was read
+    _object_at = 0  # where it began, after its opener
 
     def _call(self) -> bool:
         # call = (slot SLOT_END)* object
@@ -120,9 +122,6 @@ class CallObjects(Repairs):
             self._skip = end - self._pos
         self._begin_object()
         return True
-
-    _failed = ("", 0)  # what was expected of an object, and how much of it was read
-    _object_at = 0  # where it began, after its opener
 
     def _drop_left_over(self, kind: str) -> str:
         if self.REREADS_CALLS and kind == "" and self._unclosed:
@@ -187,7 +186,7 @@ class CallObjects(Repairs):
             if key is None and not self._final and PART_OF_FIRST_KEY.fullmatch(buf, end - 1):
                 self._is_still_ambiguous, self._ambiguous_from = PART_OF_FIRST_KEY.fullmatch, end - 1
                 return False
-            self._wrapped = self._is_wrapper(key)
+            self._wrapped = is_wrapper(key, self._out.calls[-1][0], self._tools)
         self._state = type(self)._object
         usual = buf.startswith(text, self._pos) and not self._wrapped
         # No marker that ends the call begins at the arguments, or could.
@@ -261,11 +260,8 @@ class CallObjects(Repairs):
             text = "".join(reader.out)
             if not event and PART_OF_FIRST_KEY.fullmatch(text):
                 return True
-            self._wrapped = self._is_wrapper(FIRST_KEY.match(text))
+            self._wrapped = is_wrapper(FIRST_KEY.match(text), self._out.calls[-1][0], self._tools)
         return bool(self._wrapped)
-
-    def _is_wrapper(self, key: Any) -> bool:
-        return key is not None and is_wrapper(key[1], self._out.calls[-1][0], self._tools)
 
     def _member(self, reader: CallReader, event: str) -> bool:
         """Handle a key or the value of a field; return False if this is no call after all."""
@@ -309,10 +305,6 @@ class CallObjects(Repairs):
         if found and not self._arguments_next_to_name:
             self._note("arguments_next_to_name", "the arguments are next to the name")
         return found
-
-    def _no_arguments(self) -> str:
-        """Return the text that ends arguments without an object."""
-        return "}" if self._arguments_next_to_name else "{}"
 
     def _accept_name(self, name: str) -> bool:
         if not name.strip() or ("\n" in name and name not in self._tools):
@@ -404,7 +396,7 @@ class CallObjects(Repairs):
             if alone and self.REREADS_CALLS and self._tools:
                 self._reader, self._state = None, type(self)._arguments_after
                 return True
-            rest = inside or self._no_arguments()
+            rest = inside or ("}" if self._arguments_next_to_name else "{}")
             self.incomplete = self.incomplete or (self._unknown and not (self._arguments_next_to_name or inside))
         if reader.repair:
             self._note_repair("call_repaired", "call: ", reader)
@@ -435,5 +427,6 @@ class CallObjects(Repairs):
                 reader.out = [reader.close()]
             if role in ("arguments", "other"):
                 self._member(reader, role)
-            self._out.emit("arguments", self._no_arguments() if self._arguments_before_name is None else "")
+            if self._arguments_before_name is None:
+                self._out.emit("arguments", "}" if self._arguments_next_to_name else "{}")
         super()._finish()

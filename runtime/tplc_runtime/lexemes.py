@@ -12,6 +12,7 @@ file; parsers that share a runtime have only their markers, and make the pattern
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from .scanner import (
     ANY_WORD,
@@ -66,7 +67,7 @@ class Lexeme:
     `respelled`: in other case, with other separators; `any_number`: and with words in the singular or the plural.
     `ends_line`: it counts only before the line end that the template writes after it."""
 
-    __slots__ = ("any_number", "core", "ends_line", "kind", "lead", "respelled", "trail")
+    __slots__ = ("any_number", "core", "ends_line", "find", "kind", "lead", "respelled", "squeezed", "trail")
 
     def __init__(
         self, kind: str, text: str, *, respelled: bool = False, any_number: bool = False, ends_line: bool = False
@@ -74,7 +75,12 @@ class Lexeme:
         self.kind, self.core = kind, text.strip()
         lead, _, self.trail = text.partition(self.core)
         self.lead, self.respelled, self.any_number = lead[-MAX_INNER_SPACE:], respelled, any_number
-        self.ends_line = ends_line
+        self.ends_line, self.squeezed = ends_line, "".join(self.core.split())
+        if respelled:
+            self.find = respelling(self.core, any_number=any_number)
+        else:
+            end = LINE_END_FOLLOWS if ends_line else NO_WORD_FOLLOWS * self.is_whole_word
+            self.find = core_pattern(self.core) + end
 
     @property
     def text(self) -> str:
@@ -88,22 +94,11 @@ class Lexeme:
         return bool(self.trail) and self.core[-1].isalnum()
 
     @property
-    def find(self) -> str:
-        if self.respelled:
-            return respelling(self.core, any_number=self.any_number)
-        end = LINE_END_FOLLOWS if self.ends_line else NO_WORD_FOLLOWS * self.is_whole_word
-        return core_pattern(self.core) + end
-
-    @property
     def spelled(self) -> str:
         """Return the core with one space for optional white space; at its end, for white space that must follow."""
         if self.respelled:
             return RESPELLED + self.core[0] + squeezed(self.core[1:])
         return " ".join(piece for _, piece in pieces(self.core)) + " " * (self.is_whole_word or self.ends_line)
-
-    @property
-    def squeezed(self) -> str:
-        return "".join(self.core.split())
 
 
 class Lexemes:
@@ -334,6 +329,7 @@ def exact(text: str) -> str:
     return "".join([exact_char(char) for char in text])
 
 
+@lru_cache(maxsize=1024)
 def exact_char(char: str) -> str:
     if char in PATTERN_OF_SLOT:
         return PATTERN_OF_SLOT[char]

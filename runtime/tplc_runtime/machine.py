@@ -6,7 +6,7 @@ import re
 
 from .message import Diagnostic
 from .pattern import IDENTIFIER, LEAST_CUT
-from .scanner import NO_MARKERS, SPELLED_OTHERWISE
+from .scanner import NO_MARKERS
 from .schema import misfit, tool_named
 from .second import FENCE_END, Doubts, arguments_of, loaded
 from .slots import NEVER_IN_NAMES, Slots
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # Those of Stream that are not in a dictionary: objects of a class share the keys of at most 30 attributes there.
 ATTRIBUTES = (
     "incomplete _after_failed_call _ambiguous_from _base _buf _calls_on _closed _diagnostics _echo _final "
-    "_find_safe_end _is_still_ambiguous _kind_before_call _line_start _long_names _mark _only_space_so_far _open "
+    "_find_safe_end _is_still_ambiguous _kind_before_call _line_start _mark _only_space_so_far _open "
     "_open_kind _opener _out _parts _pos _reasoning_on _regular_fast_path _skip _space _state _state_before_call "
     "_text_fast_path _tools _unaccounted _unchecked _unclosed _value_fast_path _wanted"
 )
@@ -129,7 +129,7 @@ class Machine(Slots):
         """Examine the arguments of the last call when somebody asks for diagnostics; those of a repaired call at once:
         repairs that invent a key, or a value of another type than the schema's, have failed."""
         if not self.incomplete:  # what was lost is reported
-            types = not self._types_are_checked or self._repaired
+            types = not (self.RAW_VALUES and self._types_are_checked) or self._repaired
             offset, before = self._here(), len(self._diagnostics)
             while before and self._diagnostics[before - 1].offset == offset:
                 before -= 1
@@ -172,8 +172,7 @@ class Machine(Slots):
         self._out.emit("arguments", "{}" if inside is None else inside)
 
     def _arguments_of(self, text: str, *, is_guessed: bool = False) -> str | None:
-        """Return the arguments that a value in JSON is or contains; None if there are none.  `is_guessed`: the end of
-        the value is guessed."""
+        """Return the arguments that a value in JSON, whose end may be guessed, is or contains; None if none are."""
         doubts = Doubts(self._tools)
         doubts.is_guessed = is_guessed
         found = arguments_of(self._out.calls[-1][0], loaded(text), doubts)
@@ -188,6 +187,7 @@ class Machine(Slots):
         written = values.get("name", "")
         if self.CORRECTS_TOOL_NAMES and self._tools and not expected:
             values["name"] = tool_named(written, self._tools)
+        unknown = values.get("name") not in self._tools
         if (
             self.ONLY_TOOLS
             and not expected
@@ -195,32 +195,25 @@ class Machine(Slots):
             and not self._is_tool(values["name"])
         ):
             expected = "the name of a tool"
-        if (
-            self._tools
-            and not expected
-            and values["name"] not in self._tools
-            and not NEVER_IN_NAMES.isdisjoint(values["name"])
-        ):
+        if self._tools and unknown and not (expected or NEVER_IN_NAMES.isdisjoint(values["name"])):
             expected = "the name of a tool"
-        short = self.SHORT_OPENERS and expected not in ("more", "end") and values.get("name") not in self._tools
-        if short and self._is_short():
+        if self.SHORT_OPENERS and unknown and expected not in ("more", "end") and self._is_short():
             inner = self._complete_short_opener()
             if inner is not False:
                 return inner is True
             expected = "the name of a tool"
-        if self.ARGUMENTS_OPEN and not expected and values["name"] not in self._tools:
+        if self.ARGUMENTS_OPEN and unknown and not expected:
             expected = self._expected_arguments(end)
-        if self.REREADS_CALLS and self._tools and (expected or values["name"] not in self._tools):
+        if self.REREADS_CALLS and self._tools and (expected or unknown):
             other = self._irregular_call() if expected not in ("more", "end") else None
             if other is not None:
                 return other
         self._second_reading_failed = self._second_reading_failed and expected == "more"
         if expected:
             return expected != "more" and self._no_call(expected)
-        if self._is_opened_twice:
+        if self.SHORT_OPENERS and self._is_opened_twice:
             self._note("calls_opened_twice", "the calls are opened twice")
-        if self._slot_diagnostics:
-            self._note_slot_diagnostics()
+        self._note_slot_diagnostics()
         if self.CORRECTS_TOOL_NAMES and values["name"] != written:
             self._note("tool_name_corrected", f"the tool {values['name']} is called as {written}")
         self._pos = end
@@ -229,8 +222,7 @@ class Machine(Slots):
         return True
 
     def _complete_short_opener(self) -> bool | None:
-        """Go on after another opener, with which a short one may be complete; False if there is none, None if more
-        input is needed."""
+        """Go on after another opener, which may complete a short one; False if there is none, None if undecided."""
         at = next_char(self._buf, self._pos + self._skip)
         inner = self.AFTER_CALL.match_at(self._buf, at)
         is_open = inner is None or inner.ambiguous
@@ -261,7 +253,7 @@ class Machine(Slots):
 
     def _drop_closer(self, unclosed: bool) -> bool:
         """Drop a closer or a separator after a call; `unclosed`: something is missing of the call, or of the next."""
-        if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
+        if self.OTHER_SPELLINGS:
             self._note_spelling()
         if self.UNWRAPPED and self._is_unwrapped:
             unclosed = unclosed and not self._buf.startswith(self.UNWRAPPED[1], self._mark.start)
@@ -291,7 +283,7 @@ class Machine(Slots):
             return False
         if expected == "end":
             return self._drop_truncated_call()
-        if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
+        if self.OTHER_SPELLINGS:
             self._note_spelling()
         if not expected:
             self._note_slot_diagnostics()
@@ -315,14 +307,10 @@ class Machine(Slots):
             self._lacks_section = self._mark.kind == "whole"
         if self.UNWRAPPED:
             self._is_unwrapped = self._buf[self._mark.start : self._mark.end] == self.UNWRAPPED[0]
-        self._is_opened_twice = False
+        if self.SHORT_OPENERS:
+            self._is_opened_twice = False
         self._state = type(self)._call
         return True
-
-    def _try_unopened(self) -> bool:
-        """Do the same as `_try_call` for calls without an opener."""
-        self._skip = 0
-        return self._try_call("content")
 
     def _begin_arguments(self) -> None:
         raise NotImplementedError
@@ -331,9 +319,10 @@ class Machine(Slots):
         if self.SHORT_OPENERS and self.OPENER_IS_UNAMBIGUOUS and self._is_truncated_opener(self._pos):
             return self._final and self._drop_truncated_call()  # the whole opener, without its end
         if expected == "end" and (self._skip or self._mark.kind == "separator"):
-            if self.OPENER_IS_UNAMBIGUOUS:
+            if not self.OPENER_IS_UNAMBIGUOUS:
+                self._note_truncation(*ENDS_IN_CALL)
+            else:
                 return self._drop_truncated_call()
-            self._note_truncation(*ENDS_IN_CALL)
         self._note("not_a_call", "not a call: expected " + expected)
         self._after_failed_call, self._unclosed, self._space = True, False, ""
         self._state = self._state_before_call
@@ -348,7 +337,7 @@ class Machine(Slots):
     def _open_call(self, name: str, call_id: str | None = None) -> None:
         if self.PENDING_TEXT:
             self._out.release("content")
-        if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
+        if self.OTHER_SPELLINGS:
             self._note_spelling()
         if self.HAS_REASONING and self._opener and self._reasoning_on:
             self._out.flush()
@@ -374,8 +363,7 @@ class Machine(Slots):
         return True
 
     def _next_of_calls(self) -> str | None:
-        """Return the kind of the next marker after a call, as `_next` does; a truncated marker of the calls at the
-        output's end is dropped."""
+        """Return the kind of the next marker after a call, as `_next` does; drop a truncated one at the end."""
         marks, buf = self.AFTER_CALL, self._buf
         kind = self._next(marks, self.USUAL_NEXT)
         # The text after a piece of a closer may be all that the output has of the rest.
@@ -393,7 +381,7 @@ class Machine(Slots):
         return kind
 
     def _is_short(self) -> bool:
-        """Does the opener lack its last words, so that only a tool's name makes a call?"""
+        """Return whether the opener lacks its last words, so that only a tool's name makes a call."""
         return "".join(self._buf[self._pos : self._pos + self._skip].split()) in self.SHORT_OPENERS
 
     def _irregular_call(self) -> bool | None:

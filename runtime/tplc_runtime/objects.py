@@ -105,7 +105,9 @@ class Objects(Repairs):
             self._note_lost_text("arguments_not_an_object", "the arguments are not an object")
             self._out.emit("content", text[read:])
         self._pos = end
-        return self._close_call(arguments)
+        self._close_call(arguments)
+        self._unclosed = False  # the text that ends the name closes the call
+        return True
 
     def _irregular_arguments(self, start: int) -> bool | None:
         """Read a fence around the arguments, or arguments in another form; return None if there is neither."""
@@ -125,8 +127,7 @@ class Objects(Repairs):
             return True
         if name not in self._tools:
             return None
-        key = FIRST_KEY.match(buf, start)
-        if key is not None and is_wrapper(key[1], name, self._tools):
+        if is_wrapper(FIRST_KEY.match(buf, start), name, self._tools):
             return self._in_an_object(start, Reader(self.STYLES, self.BREAKS))
         irregular = rest[:1] not in ("{", '"') or NO_BRACE.match(rest) is not None
         return self._in_other_form(start, name) if irregular else None
@@ -149,3 +150,40 @@ class Objects(Repairs):
             self._emit_arguments(self._reader.close())
         elif self._open:
             self._out.emit("arguments", "{}")
+
+
+class NamedLast(Objects):
+    """Reads calls whose name comes after their arguments: {"city": "Paris"} -> get_weather"""
+
+    def _call(self) -> bool:
+        # call = object TAIL_START (slot SLOT_END)*
+        buf, start = self._buf, next_char(self._buf, self._pos + self._skip)
+        reader = Reader(self.STYLES, self.BREAKS)
+        end = reader.read(buf, start, self._final) if buf.startswith("{", start) else start
+        if end == start < len(buf):
+            return self._no_call("the arguments")
+        if reader.want or end == start:
+            self._wanted = (len(buf) - start) >> 1  # a long object is read again once it has grown by half
+            return self._final and self._no_call("end")
+        at = next_char(buf, end)
+        tail = self.AFTER_CALL.match_at(buf, at)
+        if not self._final and (tail is None or tail.ambiguous) and self.AFTER_CALL.prefix_of(buf, at) != "":
+            return False
+        if tail is None or tail.kind != "tail":
+            return (self._final or at < len(buf)) and self._no_call("the name")
+        values, end, expected = self._slots(tail.end, self.TAIL)
+        if not expected and self._tools and values["name"] not in self._tools:
+            expected = "the name of a tool"
+        if expected:
+            return expected != "more" and self._no_call(expected)
+        self._note_slot_diagnostics()
+        self._open_call(values["name"], values.get("id"))
+        arguments = self._value_of(reader)
+        key = FIRST_KEY.match(arguments, 0) if self.REREADS_CALLS and self._tools else None
+        if key is not None and is_wrapper(key[1], values["name"], self._tools):
+            self._note("call_as_arguments", "a whole call, or another object, around the arguments")
+            arguments = self._arguments_of(arguments) or arguments
+        self._pos = end
+        self._close_call(arguments)
+        self._unclosed = False  # the text that ends the name closes the call
+        return True

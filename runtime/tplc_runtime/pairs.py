@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from .pattern import Pattern
 from .repairs import Repairs
-from .scanner import SPELLED_OTHERWISE, Match, Scanner
+from .scanner import Match, Scanner
 from .schema import is_odd_key, keys_of, properties_of, without_quotes
 from .second import any_styles
 from .turn import next_char
@@ -67,15 +67,13 @@ class Pairs(Repairs):
         kind = self._next(self.BETWEEN, self.USUAL_PAIR)
         if kind is None:
             return False
-        if kind == "skip":
-            if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
-                self._note_spelling()
-            self._pos, self._space = self._mark.end, ""
-            return True
-        if kind == "end":
-            if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
+        if kind in ("skip", "end"):
+            if self.OTHER_SPELLINGS:
                 self._note_spelling()
             self._pos = self._mark.end
+        if kind == "skip":
+            self._space = ""
+            return True
         if not kind and self._final and self.BETWEEN.prefix_of(self._buf, next_char(self._buf, self._pos), PAIR_KINDS):
             return self._drop_truncated_call()
         # Most keys begin with a letter: a pair without an opener costs no more then.
@@ -123,14 +121,10 @@ class Pairs(Repairs):
         if self.KEY_ESCAPES:
             key = self.KEY_ESCAPES.unescape(key)
         bare = without_quotes(key, schema) if schema and self.REREADS_CALLS else key
-        if self.OTHER_SPELLINGS:
-            respelled = self.PAIR_OPENS and self._mark.ambiguous >= SPELLED_OTHERWISE
-        if self._slot_diagnostics or odd or (self.OTHER_SPELLINGS and respelled) or key != bare:
-            self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
-        if self.OTHER_SPELLINGS and respelled:
+        self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
+        if self.OTHER_SPELLINGS and self.PAIR_OPENS:
             self._note_spelling()
-        if self._slot_diagnostics:
-            self._note_slot_diagnostics()
+        self._note_slot_diagnostics()
         if odd:
             self.incomplete = True
             self._note("markup_in_key", "an argument has a name that holds markup")
@@ -147,8 +141,7 @@ class Pairs(Repairs):
         return self._tools.get(self._out.calls[-1][0])
 
     def _irregular_pair(self) -> bool | None:
-        """Read a pair with a missing or different opener or key end, if the schema knows the key; return None if there
-        is none."""
+        """Read a pair with another opener or key end, or without one, if the schema knows the key; None otherwise."""
         start = next_char(self._buf, self._pos)
         found = self._irregular_key(start)
         if found is None:
@@ -240,6 +233,8 @@ class QuotedPairs(Pairs):
     """Reads pairs whose values are written in a dialect with quotes: city='Paris'."""
 
     FOLLOW: ClassVar[tuple[Pattern, Pattern]]
+    VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # before and after the key, if the closing marker repeats it
+    _closer = ""
     _all = ""  # the text not yet emitted of a pair that may contain all arguments
 
     def _key_of(self, comma: str, key: str) -> str:
@@ -253,6 +248,8 @@ class QuotedPairs(Pairs):
     def _begin_value(self, key: str, word: str) -> None:
         self._reader = RegularReader(self.STYLES, self.BREAKS)
         self._reader.follow = self.FOLLOW
+        if self.VALUE_CLOSE:
+            self._closer = key.join(self.VALUE_CLOSE).strip()
         self._state = type(self)._value
 
     def _value(self) -> bool:
@@ -268,6 +265,15 @@ class QuotedPairs(Pairs):
             self._out.emit("arguments", reader.take())
         if not self._value_has_ended(reader):
             return False
+        self._state = type(self)._closed_value if self.VALUE_CLOSE else type(self)._pairs
+        return True
+
+    def _closed_value(self) -> bool:
+        start = next_char(self._buf, self._pos)
+        rest = self._buf[start : start + len(self._closer)]
+        if not self._final and self._closer != rest and self._closer.startswith(rest):
+            return False
+        self._pos = start + len(self._closer) if self._closer == rest else self._pos
         self._state = type(self)._pairs
         return True
 

@@ -23,8 +23,7 @@ LOOK_BACK = LONGEST_FOLLOW + MOST_SPACE + 4  # the same with the white space bef
 
 
 class Pattern:
-    """A regular expression, compiled when it is first used: importing a parser should be fast.  A dot matches any
-    character."""
+    """A regular expression, compiled at its first use, because imports should be fast.  A dot matches any character."""
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern

@@ -16,7 +16,7 @@ from .callobjects import IRREGULAR_ARGUMENTS, NO_NAME, CallReader
 from .machine import CLOSER_KINDS
 from .pairs import ENDS_OF_HEADERS
 from .pattern import NAME_LIMIT, Pattern
-from .repairs import ENDS_OF_CALLS, LEFT_OVER_BRACKET, is_empty_object
+from .repairs import ENDS_OF_CALLS, LEFT_OVER_BRACKET, irregular_header, is_empty_object
 from .scanner import NO_MARKERS, Scanner
 from .schema import Parameters, is_odd_key, keys_of, misfit, properties_of, tool_named
 from .second import (
@@ -34,7 +34,6 @@ from .second import (
     loaded,
     may_be_calls,
 )
-from .slots import ONE_WORD
 from .turn import next_char
 from .unopened import unopened_calls
 from .values import Reader, Style, escaped, text_of, unwrapped
@@ -134,6 +133,9 @@ class Readers:
         return found.end if found.expected not in ("", "end") else None
 
     def cut_object(self, text: str, pos: int) -> Optional[int]:
+        if not self.spelled.fields:
+            cut = self.value_at(text, pos) if text.startswith("{", pos) else None
+            return cut.end if cut is not None and cut.closing else None
         found = self.object_at(text, pos)
         return found.end if found.expected == "end" else None
 
@@ -178,43 +180,7 @@ class Readers:
 
     def other_header(self, text: str, pos: int) -> tuple[str, int]:
         """Return the tool that an irregular header names, and where its arguments begin; ("", 0) if there is none."""
-        name, start, other = "", pos, 0
-        pos = next_char(text, pos)
-        while pos - start < NAME_LIMIT:
-            part, word = self.spelled.header_texts.match(text, pos), ONE_WORD.match(text, pos)
-            sure = part is not None and part.end() > pos + 1
-            if pos < len(text) and name and not sure and self._arguments_begin(text, pos):
-                return name, pos
-            end = word.end() if word is not None and (part is None or word.end() > part.end()) else 0
-            end = end or (part.end() if part is not None else pos)
-            if end == pos:
-                break
-            piece = text[pos:end]
-            mark = self.spelled.after_call.match_at(text, pos) if other else None
-            if mark is not None and mark.kind == "call":
-                break
-            if part is None or part.end() < end:
-                tool = tool_named(piece, self.tools)
-                if tool not in self.tools:  # an index may follow it
-                    tool = tool_named(piece.rpartition(":")[0], self.tools)
-                other += tool not in self.tools  # one word may be next to the name that the template doesn't write
-                if (tool in self.tools and name not in ("", tool)) or other > 1:
-                    break
-                name = name or tool
-            pos = next_char(text, end)
-        return (name, len(text)) if name and pos == len(text) else ("", 0)
-
-    def _arguments_begin(self, text: str, pos: int) -> bool:
-        mark = self.spelled.after_call.match_at(text, pos)
-        if mark is not None and mark.kind in CLOSER_KINDS:
-            return True
-        if self.spelled.between is not None:
-            around = self.spelled.around_key
-            before = around[0].match(text, pos).end() if around is not None else pos
-            is_irregular = before > pos and text[pos] not in ENDS_OF_HEADERS
-            return is_irregular or self.spelled.between.match_at(text, pos) is not None or text.startswith("{", pos)
-        match = self.spelled.styles[0].token.match(text, pos)
-        return match is not None and self.spelled.styles[0].tokens.get(match.group(), "") == "{"
+        return irregular_header(_Header(self.spelled, text), text, pos, self.tools, True) or ("", 0)
 
     def other_pair(self, name: str, text: str, pos: int) -> Optional[tuple[str, int, bool]]:
         """Return the key of a tool's pair in another form than the template's, where its value begins, and whether it
@@ -313,8 +279,7 @@ class Readers:
 
     def is_wrapped(self, name: str, text: str, pos: int = 0) -> bool:
         """Return whether the first key of an object shows that it may be around the arguments."""
-        key = FIRST_KEY.match(text, pos) if self.spelled.reads_again else None
-        return key is not None and is_wrapper(key[1], name, self.tools)
+        return self.spelled.reads_again and is_wrapper(FIRST_KEY.match(text, pos), name, self.tools)
 
     def within(self, name: str, text: str, pos: int) -> Optional[str]:
         """Return the arguments inside another object; None if there are none."""
@@ -328,6 +293,26 @@ def _read(reader: Reader, text: str, pos: int) -> Value:
     end = reader.read(text, pos, True)
     repaired = bool(reader.repair)
     return Value(reader.take(), end, reader.close(), repaired, reader.is_guessed)
+
+
+class _Header:
+    """What `irregular_header` asks a parser, of a text that is whole."""
+
+    def __init__(self, spelled: OtherSpelling, text: str) -> None:
+        self.spelled, self.text = spelled, text
+        self.HEADER_TEXTS, self.AFTER_CALL = spelled.header_texts, spelled.after_call
+
+    def _arguments_begin(self, pos: int) -> bool:
+        mark = self.AFTER_CALL.match_at(self.text, pos)
+        if mark is not None and mark.kind in CLOSER_KINDS:
+            return True
+        between, around = self.spelled.between, self.spelled.around_key
+        if between is not None:
+            before = around[0].match(self.text, pos).end() if around is not None else pos
+            is_irregular = before > pos and self.text[pos] not in ENDS_OF_HEADERS
+            return is_irregular or between.match_at(self.text, pos) is not None or self.text.startswith("{", pos)
+        match = self.spelled.styles[0].token.match(self.text, pos)
+        return match is not None and self.spelled.styles[0].tokens.get(match.group(), "") == "{"
 
 
 class _ObjectCall:

@@ -254,6 +254,7 @@ NUMBER_TYPES = frozenset(["number", "integer"])
 
 
 class RawPairs(Pairs):
+    RAW_VALUES: ClassVar[bool] = True
     CALL_CLOSES: ClassVar[Any] = None  # the end of a value without a closer of its own: see `ValueOrCallEnd`
     _types_are_checked = True
     RETYPES_VALUES: ClassVar[bool] = False  # a value in another form is converted by the schema
@@ -334,9 +335,6 @@ class RawPairs(Pairs):
         self._out.texts["value"] = []
         self._quoted, self._in_value = False, True
         self._state = type(self)._value
-
-    def _json(self, text: str) -> str:
-        return escaped(text)
 
     def _value(self) -> bool:
         # value = text VALUE_END

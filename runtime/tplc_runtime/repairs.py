@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Any, ClassVar
 
     from .scanner import Scanner
+    from .schema import Parameters
     from .values import Reader
 
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "final_end")
@@ -31,6 +32,36 @@ def is_empty_object(arguments: str) -> bool:
     return arguments[:1] == "{" and not arguments[1:-1].strip()
 
 
+def irregular_header(parser: Any, buf: str, start: int, tools: Parameters, final: bool) -> tuple[str, int] | None:
+    """Return the tool that an irregular header names, and where its arguments begin; ("", 0) if it names none.
+
+    None if undecided.  `parser` has the texts of headers, and knows where arguments begin, and headers continue."""
+    name, pos, other = "", next_char(buf, start), 0
+    while pos - start < NAME_LIMIT:
+        part, word = parser.HEADER_TEXTS.match(buf, pos), ONE_WORD.match(buf, pos)
+        sure = part is not None and part.end() > pos + 1
+        if pos < len(buf) and name and not sure and parser._arguments_begin(pos):
+            return None if not final and parser._header_may_continue(pos) else (name, pos)
+        end = word.end() if word is not None and (part is None or word.end() > part.end()) else 0
+        end = end or (part.end() if part is not None else pos)
+        is_cut = end == len(buf) or PART_OF_ATTRIBUTE.fullmatch(buf, pos) is not None
+        if not final and (is_cut or parser._header_may_continue(pos)):
+            return None
+        mark = parser.AFTER_CALL.match_at(buf, pos) if other else None
+        if end == pos or (mark is not None and mark.kind == "call"):
+            break
+        if part is None or part.end() < end:
+            tool = tool_named(buf[pos:end], tools)
+            if tool not in tools:  # an index may follow it
+                tool = tool_named(buf[pos:end].rpartition(":")[0], tools)
+            other += tool not in tools  # one word may be next to the name that the template doesn't write
+            if (tool in tools and name not in ("", tool)) or other > 1:
+                break
+            name = name or tool
+        pos = next_char(buf, end)
+    return (name, len(buf)) if name and final and pos == len(buf) else ("", 0)
+
+
 class Repairs(Machine):
     HEADER_PARTS: ClassVar[Sequence[str]] = ()  # the texts of which headers consist
     HEADER_TEXTS: ClassVar[Pattern] = Pattern("(?!)")
@@ -41,7 +72,7 @@ class Repairs(Machine):
 
     def _irregular_call(self) -> bool | None:
         """Read a call whose header differs from the template's; None if it is no call."""
-        other = self._irregular_header()
+        other = irregular_header(self, self._buf, self._pos + self._skip, self._tools, self._final)
         if other is None:
             return False
         if other[0]:
@@ -54,40 +85,6 @@ class Repairs(Machine):
             return None
         self._state = type(self)._second_reading
         return True
-
-    def _irregular_header(self) -> tuple[str, int] | None:
-        """Return the tool that an irregular header names, and where its arguments begin.
-
-        ("", 0) if it names none; None if more input is needed.
-        """
-        buf, name, start, other = self._buf, "", self._pos + self._skip, 0
-        pos = next_char(buf, start)
-        while pos - start < NAME_LIMIT:
-            part, word = self.HEADER_TEXTS.match(buf, pos), ONE_WORD.match(buf, pos)
-            sure = part is not None and part.end() > pos + 1
-            if pos < len(buf) and name and not sure and self._arguments_begin(pos):
-                return None if not self._final and self._header_may_continue(pos) else (name, pos)
-            end = word.end() if word is not None and (part is None or word.end() > part.end()) else 0
-            end = end or (part.end() if part is not None else pos)
-            cut = end == len(buf) or PART_OF_ATTRIBUTE.fullmatch(buf, pos) is not None
-            if not self._final and (cut or self._header_may_continue(pos)):
-                return None
-            if end == pos:
-                break
-            text = buf[pos:end]
-            mark = self.AFTER_CALL.match_at(buf, pos) if other else None
-            if mark is not None and mark.kind == "call":
-                break
-            if part is None or part.end() < end:
-                tool = tool_named(text, self._tools)
-                if tool not in self._tools:  # an index may follow it
-                    tool = tool_named(text.rpartition(":")[0], self._tools)
-                other += tool not in self._tools  # one word may be next to the name that the template doesn't write
-                if (tool in self._tools and name not in ("", tool)) or other > 1:
-                    break
-                name = name or tool
-            pos = next_char(buf, end)
-        return (name, len(buf)) if name and self._final and pos == len(buf) else ("", 0)
 
     def _header_may_continue(self, pos: int) -> bool:
         """Return whether the following text begins one of the texts of a header."""
@@ -124,8 +121,7 @@ class Repairs(Machine):
         return True
 
     def _unopened_calls(self) -> bool | None:
-        """Read calls before any content that no marker opens; return None if there are none, False if more input is
-        needed."""
+        """Read calls before any content that no marker opens; None if there are none, False if undecided."""
         if not (self._only_space_so_far and self._tools and self._calls_on):
             return None
         buf = self._buf
@@ -136,7 +132,8 @@ class Repairs(Machine):
         if not found[0]:
             return None
         self._pos = next_char(buf, self._pos)  # the diagnostic is about the call, in any chunking
-        self._note("call_not_opened", "a call without its opener")
+        if self.OPENERS:
+            self._note("call_not_opened", "a call without its opener")
         self._lacks_section, self._pos = True, found[1]
         for name, arguments, call_id in found[0]:
             self._open_call(name, call_id if self.OBJECTS_HAVE_ID else None)
@@ -176,8 +173,7 @@ class Repairs(Machine):
                 self._note_lost_text("no_argument", "text follows the empty arguments of a call without a closer")
 
     def _left_over_ends(self, start: int) -> list[int]:
-        """Return where a bracket, a fence or punctuation too many ends, and a garbled closer; -1 if more input is
-        needed."""
+        """Return where a bracket, a fence or punctuation too many ends, and a garbled closer; -1 if undecided."""
         if start == len(self._buf):
             return []
         left = LEFT_OVER.match(self._buf, start)
@@ -226,8 +222,7 @@ class Repairs(Machine):
         return "more" if kind == "" and not self._final and buf[start:] in ('"', "'") else "no"
 
     def _calls_end_after(self, end: int, kind: str = "") -> bool | None:
-        """Return whether the calls end after a text of this kind, or a further one follows; None if more input is
-        needed."""
+        """Return whether the calls end after a text of this kind, or a further one follows; None if undecided."""
         buf, at = self._buf, next_char(self._buf, end)
         mark = self.AFTER_CALL.match_at(buf, at)
         is_open = not self._final and (mark is None or mark.ambiguous)

@@ -91,8 +91,7 @@ class Scanner:
         return Match(kind, pos, match.end(), lead, trail, ambiguous & ~PART_OF_LONGER)
 
     def prefix_of(self, buf: str, pos: int, kinds: Sequence[str] = ()) -> str:
-        """Return a marker, of these kinds or any, that the text from `pos` to the end could become; "" if there is
-        none."""
+        """Return a marker (of these kinds, if any) that the text from `pos` to the end could become, or ""."""
         if len(buf) - pos > self.width or self._near.match(buf, pos) is None:
             return ""
         cores = tuple([marker[1] for marker in self.markers if marker[0] in kinds]) if kinds else self._cores
@@ -111,14 +110,9 @@ class Scanner:
     def safe_prefix_end(self, text: str) -> int:
         """Return the same as `partial_match`; -1 if the text may contain a whole marker."""
         near = self._near.search(text)
-        while near is not None:
-            start = near.start()
-            if self.prefix_of(text, start):
-                return self.with_lead(text, 0, start)
-            if self._find.match(text, start):
-                return -1
-            near = self._near.search(text, start + 1)
-        return self.with_lead(text, 0, len(text)) if text[-1:] in self.leads else len(text)
+        if near is None:
+            return self.with_lead(text, 0, len(text)) if text[-1:] in self.leads else len(text)
+        return -1 if self._find.search(text, near.start()) else self.partial_match(text, 0)
 
     def with_lead(self, buf: str, pos: int, start: int) -> int:
         """Return where the white space begins that may belong to a marker at `start`."""

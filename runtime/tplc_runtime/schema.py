@@ -169,10 +169,7 @@ def types_by_items(schema: object, root: object) -> frozenset[str] | None:
 
 def types_of_member(schema: object, key: str) -> frozenset[str] | None:
     """Return the JSON types that one member of an object may have; None if the schema doesn't determine them."""
-    members = schema.get("properties") if isinstance(schema, dict) and REFERRING.isdisjoint(schema) else None
-    member = members.get(key) if isinstance(members, dict) else None
-    plain = member.get("type") if isinstance(member, dict) and member.keys() <= PLAIN else None
-    return ONLY.get(str(plain)) or types_of(member_of(schema, schema, key), schema)  # most members are plain
+    return types_of(member_of(schema, schema, key), schema)
 
 
 def properties_of(schema: object) -> list[str]:

@@ -110,8 +110,7 @@ def calls_in(text: str, tools: Doubts) -> list[tuple[str, str]]:
 
 
 def calls_up_to(mark: Match | None, text: str, pos: int, tools: Parameters) -> tuple[list[Any], int, Doubts]:
-    """Return the calls from `pos` to the mark or the output's end, where they end, and what is doubtful.  A closing tag
-    may follow them."""
+    """Return the calls up to the mark, or a closing tag before it, where they end, and what is doubtful."""
     end, doubts = len(text) if mark is None else mark.start, Doubts(tools, mark is None)
     found = calls_in(text[pos:end], doubts)
     tag = -1 if found else text.rfind("</", pos, end)
@@ -180,18 +179,18 @@ def arguments_after(name: str, text: str, pos: int, tools: Parameters, final: bo
     return ("", pos) if is_call else (as_json(found), end)
 
 
-def is_wrapper(key: str, name: str, tools: Parameters) -> bool:
-    """Return whether an object that begins with this key may contain the arguments of a tool, as the schema has no such
-    key."""
-    if key not in KNOWN_KEYS and key != name:
+def is_wrapper(first_key: Any, name: str, tools: Parameters) -> bool:
+    """Return whether an object may contain the arguments of a tool, as the schema has no key like its first.
+
+    `first_key`: the match of FIRST_KEY, or None."""
+    if first_key is None or first_key[1] not in (*KNOWN_KEYS, name):
         return False
     keys = keys_allowed(tools.get(name))
-    return keys is not None and key not in keys
+    return keys is not None and first_key[1] not in keys
 
 
 def loaded(text: str) -> Any:
-    """Return the value of a JSON text; None if it is nested too deeply, contains a number that is too large, or a key
-    twice."""
+    """Return the value of a JSON text; None if it is nested too deeply, or has a number too large, or a key twice."""
     try:
         return json.loads(text, parse_float=finite, object_pairs_hook=distinct)
     except (ValueError, RecursionError):
@@ -237,26 +236,14 @@ def _repaired_forms(text: str) -> Iterator[str]:
         yield inside
     if '\\"' in text:
         yield text.replace('\\"', '"').replace("\\n", "\n")
-    if LINE_ESCAPED.search(text):
-        yield LINE_ESCAPED.sub("\n", text)
-    if '""' in text:
-        yield DOUBLED_QUOTES.sub('"', text)
-    if "{{" in "".join(text.split()):
-        yield DOUBLED.sub(r"\1", text)
     if NO_BRACE.match(text):
         yield "{" + text
     if text != (closed := NAME_LEFT_OPEN.sub(r': "\1",', KEY_LEFT_OPEN.sub(r'"\1":', text))):
         yield closed
 
 
-LINE_ESCAPED = Pattern(r"(?<=[{,\[])\\n|\\n(?=[}\]])")
-DOUBLED_QUOTES = Pattern(r'""(?=\w)|(?<=\w)""')
-DOUBLED = Pattern(r"([{}])\s*\1")
-
-
 def values_in(text: str, tools: Doubts) -> list[Any]:
-    """Return consecutive objects, also those in lists, and calls such as f(a=1); with a None in the list if there is
-    anything else."""
+    """Return consecutive objects, also of lists, and calls such as f(a=1); [None] if there is anything else."""
     found: list[Any] = []
     pos = BEFORE_CALLS.match(text, 0).end()
     while pos < len(text) and len(found) < 1000:
@@ -296,8 +283,7 @@ def json_value(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
 
 
 def call_in_text(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
-    """Return the call `f(a=1)`, `f({"a": 1})` or `f {"a": 1}` as an object, and where it ends; None if there is
-    none."""
+    """Return the call `f(a=1)`, `f({"a": 1})` or `f {"a": 1}` as an object, or None, and where it ends."""
     match = CALLED.match(text, pos)
     name = tool_named(match[1], tools) if match is not None else ""
     if match is None or name not in tools:

@@ -113,7 +113,8 @@ class Slots(TurnStates):
             return Match("next", partial, partial), ""  # a truncated marker comes after the whole name
         text = buf[pos : min(partial, pos + NAME_LIMIT)].strip()
         parts = text.split(separator) if slot in NUMBERS and separator else [text]
-        wait = end - pos < NAME_LIMIT and (self._long_names or not any("\n" in part.strip() for part in parts))
+        in_lines = any("\n" in part.strip() for part in parts)
+        wait = end - pos < NAME_LIMIT and not (in_lines and "\n" not in "".join(self._tools))
         if self._final and len(text.split()) > 1:  # several words are probably the words of an answer
             wait = any(name.startswith(text) for name in self._tools)
         return None, slot if not wait else "end" if self._final else "more"
@@ -144,8 +145,7 @@ class Slots(TurnStates):
         return 0
 
     def _odd_names(self, slot: str, ends: Scanner) -> list[str]:
-        """Return the names of tools, or of the called tool's parameters, that contain ends of names; the longest
-        first."""
+        """Return the names of tools (or of the tool's parameters) that contain ends of names, the longest first."""
         of = self._out.calls[-1][0] if slot == "key" and self._out.calls else ""
         self._odd = {} if self._odd is None else self._odd
         if (slot, of) not in self._odd:

@@ -14,6 +14,7 @@ from .message import Copyable, Diagnostic, checked_text
 from .scanner import Match
 from .schema import parameters_of, tools_in
 from .transcript import Transcript
+from .values import escaped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,7 +43,8 @@ class Stream(Copyable):
     TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
-    CALLS: ClassVar[bool] = False  # the format has calls
+    CALLS: ClassVar[bool] = False  # the format has calls,
+    RAW_VALUES: ClassVar[bool] = False  # whose values are texts, which become strings of JSON
     PLACE_DECIDES: ClassVar[bool] = False  # whether some markers count depends on their place:
     HAS_LINE_MARKERS: ClassVar[bool] = False  # some count only at a line's start,
     HAS_LINE_CLOSERS: ClassVar[bool] = False  # such as closers of reasoning,
@@ -58,6 +60,7 @@ class Stream(Copyable):
     FEED_HOLDS_PENDING: ClassVar[bool] = False  # `feed` handles pending text
     ESCAPES: ClassVar[Any] = None  # texts that stand for characters, by kind of text
     MARKER_LIKE: ClassVar[Any] = None  # what is like a marker
+    FIRST_STATE: ClassVar[str] = "_content"
     SPACE: ClassVar[str] = ""  # alternatives of the white space before the content, with SPACE_SEPARATOR between
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     _last_char = ""  # of the text before
@@ -91,7 +94,7 @@ class Stream(Copyable):
         self._wanted = 0
         self._final = False
         # The state of the turn.
-        self._state: Callable[[Any], bool] = self._first_state()
+        self._state: Callable[[Any], bool] = getattr(type(self), self.FIRST_STATE if parse_reasoning else "_content")
         self._mark = NO_MATCH
         self._skip = 0  # its length, and that of the white space before it
         if self.PLACE_DECIDES or self.CALLS:
@@ -114,7 +117,6 @@ class Stream(Copyable):
             self._state_before_call: Callable[[Any], bool] = self._state
             self._kind_before_call = "content"
             self._unchecked: list[tuple[int, int, int, bool]] = []  # see _check_arguments
-            self._long_names = "\n" in "".join(self._tools)
         self._space = self.SPACE  # white space of the template that may still come
         self._only_space_so_far = True  # only white space was read in this part so far
         # The kind of text that is open, and how to find its possible end: -1 if a state must decide. If nothing is
@@ -247,7 +249,9 @@ class Stream(Copyable):
                 self._line_start = at_line_start(text, self._line_start)
             if self.WHOLE_CALL:
                 self._last_char = text[-1]
-            self._out.texts[kind].append(self._json(text) if self.CALLS and kind == "arguments" else text)
+            if self.RAW_VALUES and kind == "arguments":
+                text = escaped(text)
+            self._out.texts[kind].append(text)
 
     def _feed_slowly(self, chunk: str) -> list[Delta]:
         """Handle a chunk that may contain more than plain text; if it only continues the text, no state is needed."""
@@ -289,7 +293,9 @@ class Stream(Copyable):
         if text == "" or (self.CALLS and kind == "value"):
             return []
         if self.CALLS and kind == "arguments":
-            return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(text)}}]}]
+            if self.RAW_VALUES:
+                text = escaped(text)
+            return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": text}}]}]
         return [{kind: text}]
 
     def _is_usual(self, usual: Any, start: int) -> bool:
@@ -301,10 +307,6 @@ class Stream(Copyable):
             return False
         self._usual, self._is_still_ambiguous, self._ambiguous_from = usual, incomplete, start
         return True
-
-    def _json(self, text: str) -> str:
-        """Return the plain text of a value, escaped for the string that it becomes."""
-        return text
 
     def _enter_fast_path(self, kind: str, find_safe_end: Callable[[str], int] = len) -> None:
         """Declare that the next chunk may continue text of this kind, "" for none."""
@@ -391,11 +393,6 @@ class Stream(Copyable):
     def _here(self) -> int:
         """Return the offset of what is read, for diagnostics."""
         return self._base + self._pos
-
-    # The states, which a format prints
-
-    def _first_state(self) -> Callable[[Any], bool]:
-        return type(self)._content
 
     def _content(self) -> bool:
         raise NotImplementedError

@@ -24,6 +24,7 @@ class Transcript(Copyable):
     """Keeps text by kind: content, reasoning_content and arguments (of the last call) belong to the message; pending is
     text of a kind that isn't known yet, value is text of a value, and trailing is no part of the message."""
 
+    KINDS = ("content", "reasoning_content", "pending", "arguments", "value", "trailing")
     CALLS: ClassVar[bool] = True
     REASONING: ClassVar[bool] = True
     guarded = False  # special tokens are known: no other text is a marker
@@ -32,11 +33,8 @@ class Transcript(Copyable):
     _cut_kind = ""  # at the end of a text of this kind
 
     def __init__(self, json_content: bool = False) -> None:
-        self.texts: dict[str, list[str]] = {"content": [], "trailing": []}
-        if self.REASONING:
-            self.texts.update(reasoning_content=[], pending=[])
+        self.texts: dict[str, list[str]] = {kind: [] for kind in self.KINDS}
         if self.CALLS:
-            self.texts.update(arguments=[], value=[])
             self.calls: list[tuple[str, str | None, str]] = []  # name, id, arguments (those of the last are in texts)
             self.index = -1  # of the last call
         self.fence = Fence() if json_content else None
@@ -149,11 +147,9 @@ class Transcript(Copyable):
 
     def forget(self, kept: int) -> None:
         """Treat all text and all calls as prefilled, except so many of the last calls, which continue."""
-        self.waiting, self.texts["content"] = [], []
-        if self.REASONING:
-            self.texts["reasoning_content"] = []
+        self.waiting = []
+        self.texts.update(content=[], reasoning_content=[], arguments=[])
         if self.CALLS:
-            self.texts["arguments"] = []
             self.calls = self.calls[len(self.calls) - kept :]
             self.index = len(self.calls) - 1
 

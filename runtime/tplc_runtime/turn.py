@@ -5,6 +5,7 @@ from __future__ import annotations
 from .pattern import LEAST_CUT, NAME_LIMIT, Pattern
 from .scanner import (
     NO_MARKERS,
+    PART_OF_LONGER,
     SPELLED_OTHERWISE,
     Match,
     Scanner,
@@ -82,7 +83,11 @@ class TurnStates(Stream):
         if self.CALLS or self.HAS_REASONING or self.PENDING_TEXT:
             self._finish()
         if self._buf[self._pos :].strip():
-            self._drop_truncated_marker()
+            if self.CALLS and self.OPENER_IS_UNAMBIGUOUS and self._is_truncated_opener(self._pos):
+                self._note_truncation(*ENDS_IN_CALL)
+            else:
+                self._note("ends_in_marker", "the output ends inside a marker")
+            self._text("trailing", len(self._buf))
         self._out.end_content()
         self._enter_fast_path("")
         return deltas + self._out.deltas()
@@ -277,7 +282,7 @@ class TurnStates(Stream):
 
     def _drop(self, only_space: bool = True) -> bool:
         """Consume a marker that only structures the turn."""
-        if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
+        if self.OTHER_SPELLINGS:
             self._note_spelling()
         self._pos += self._skip
         self._space = self._mark.trail
@@ -293,10 +298,10 @@ class TurnStates(Stream):
         return True
 
     def _note_spelling(self) -> None:
-        """Report, once, that the marker is in other case, or has other separators."""
-        mark = self._mark
-        self._note(*SPELLING)
-        self._mark = Match(mark.kind, mark.start, mark.end, mark.lead, mark.trail)
+        """Report, once, that the marker is in other case, or has other separators, if it is."""
+        if self._mark.ambiguous >= SPELLED_OTHERWISE:
+            self._note(*SPELLING)
+            self._mark.ambiguous = PART_OF_LONGER
 
     def _drop_noted(self, code: str, text: str) -> bool:
         """Drop the marker and report it, unless it is the prompt's; the part that it is in continues."""
@@ -317,8 +322,7 @@ class TurnStates(Stream):
         return self._drop() if self._reasoning_on else self._keep_as_text("content")
 
     def _reasoning_again(self) -> bool | None:
-        """Drop a repeated opener of reasoning before any of its text; return whether there was one, or None if more
-        input is needed."""
+        """Drop a repeated opener of reasoning before its text; return whether there was one, None if undecided."""
         again = self._next(self.REASONING_AGAIN) if self._only_space_so_far and self._reasoning_on else ""
         if again:
             at = next_char(self._buf, self._mark.end)
@@ -408,17 +412,8 @@ class TurnStates(Stream):
         is_cut = marks.prefix_of(self._buf, next_char(self._buf, pos), CUT_KINDS) != ""
         return is_cut and (not self.CALLS or not self._after_failed_call)
 
-    def _drop_truncated_marker(self) -> None:
-        """Drop a truncated marker at the end."""
-        if self.CALLS and self.OPENER_IS_UNAMBIGUOUS and self._is_truncated_opener(self._pos):
-            self._drop_truncated_call()
-            return
-        self._note("ends_in_marker", "the output ends inside a marker")
-        self._text("trailing", len(self._buf))
-
     def _note_lost_text(self, code: str, text: str) -> None:
-        """Report text of a call that was not read as its arguments; the message is incomplete, so that no caller runs
-        the call."""
+        """Report text of a call that is in no argument; the message is incomplete, so no caller runs the call."""
         self._note(code, text)
         self.incomplete = True
 

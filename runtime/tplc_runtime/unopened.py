@@ -2,6 +2,7 @@ r"""Read calls of known tools that no marker of the format opens, before any con
 
     unopened_calls('{"name": "f", "arguments": {"a": 1}}', …)         →  [("f", '{"a": 1}', None)], 36
     unopened_calls('<tools>{"name": "f", "input": {}}</tools>\n', …)  →  [("f", "{}", None)], 44
+    unopened_calls('f\n{"a": 1}', …)                                  →  [("f", '{"a": 1}', None)], 10
     unopened_calls("[f(a=1), g(b=2)] are calls.", …)                  →  [], 0: text follows in the same line
 
 Such a text counts as a whole only: nothing in it may be repaired, or lost.
@@ -41,7 +42,7 @@ AROUND_CALLS = Pattern(r"(?:(```)[\w-]{0,16}\s{1,16}|(`)|<([\w:-]{1,64})>\s{0,16
 PART_OF_AROUND = Pattern(r"(?:`{1,3}[\w-]{0,16}|<[\w:-]{0,64}>?)\s{0,16}\Z")
 # How calls begin: a name, or an object with a key and a value.
 HEAD_OF_CALL = Pattern(
-    rf"\[?\s{{0,16}}([{NAME_CHARACTERS}]{{1,64}})(\()?|[\[\s]{{0,16}}"
+    rf"\[?\s{{0,16}}([{NAME_CHARACTERS}]{{1,64}})(\(|\s{{1,16}}(?:\{{|\Z))?|[\[\s]{{0,16}}"
     r"""(?:\{\s{0,64}(?:["'](\w{0,64})(?:["']\s{0,16}(?::\s{0,16}(?:["']([\w.:/-]{0,64})(["'])?)?)?)?)?)?"""
 )
 
@@ -65,7 +66,7 @@ def unopened_calls(
     found = [
         _whole_call(one, tools) for value in values_in(buf[at:end], doubts) for one in values_within(value, doubts)
     ]
-    calls = [call for call in found if call is not None and (call[1] != "{}" or buf[at] in "[{")]
+    calls = [call for call in found if call is not None and (call[1] != "{}" or buf[at:end].rstrip()[-1:] != ")")]
     is_whole = over and calls and len(calls) == len(found) and not (doubts.is_guessed or doubts.is_repaired)
     return (calls, end + len(closing)) if is_whole else ([], pos)
 
@@ -76,24 +77,23 @@ def _end_of_calls(buf: str, pos: int, final: bool, tools: Parameters, closing: s
     name, called, key, value, ended = head.groups()
     if (key in NAME_KEYS and value is not None) or not key:
         word = value or name or ""
-        if (ended or called) and word not in tools:
+        is_begun = head.end() == len(buf) and any(tool.startswith(word) for tool in tools)
+        if not (word in tools if ended or called else is_begun):
             return 0
-        if not (ended or called):
-            return None if head.end() == len(buf) and any(tool.startswith(word) for tool in tools) else 0
-    elif head.end() == len(buf):
-        return None
-    elif key not in tools and key not in CALL_KEYS:
+    elif head.end() < len(buf) and key not in tools and key not in CALL_KEYS:
         return 0
+    if head.end() == len(buf):
+        return None
     if closing:
         end = buf.find(closing, pos)
         return end if end >= 0 else None
-    if name:  # in a line
+    if called == "(":  # in a line
         mark = breaks.find(buf, pos)
         end = len(buf) if mark is None else mark.start
         line = buf.find("\n", pos, end)
         return line if line >= 0 else end if mark is not None or final else None
     reader = Reader(any_styles())
-    end = reader.read(buf, pos, final)
+    end = reader.read(buf, head.end() - 1 if called else pos, final)
     return 0 if reader.repair else None if reader.want else end
 
 

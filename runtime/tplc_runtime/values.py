@@ -101,7 +101,7 @@ IN_STRING = plain_run('"', "json")
 
 
 class Quoting:
-    """How a string continues and ends: `body` is passed on unchanged, `rest` only needs JSON's escapes."""
+    """How a string continues and ends: `plain_run` is passed on unchanged, `until_quote` only needs JSON's escapes."""
 
     def __init__(self, close: str, escape: str) -> None:
         self.close, self.escape = close, escape
@@ -110,8 +110,7 @@ class Quoting:
         self.plain_run, self.until_quote = plain_run(close[0], escape), until_quote(close, escape)
 
     def plain_end(self, text: str) -> int:
-        """Return the end of the text in the string that is passed on unchanged; -1 if more than a partial escape
-        follows."""
+        """Return where the text ends that is passed on unchanged; -1 if more than a partial escape follows."""
         end: int = self.plain_run.match(text).end()
         if end == len(text) or (text[end] == "\\" and self.escape != "none" and PART_OF_ESCAPE.match(text, end)):
             return end
@@ -162,13 +161,6 @@ class Style:
         self.is_json = self.is_regular = is_json and all(words.get(word) == word for word in JSON_WORDS)
         if self.HAS_WORDS:
             self._set_steps(punctuation)
-
-    def needed_after(self, text: str) -> int:
-        """Return how many characters are needed after a quote to see whether it ends a string; `text` follows it."""
-        following = text.lstrip()
-        if not following or following in self.prefixes:
-            return min(len(text), MOST_SPACE) + 1
-        return 0
 
     def _set_steps(self, punctuation: Sequence[str]) -> None:
         """Set the steps of regular text in a style that is not JSON."""
@@ -299,14 +291,15 @@ class Reader(Copyable):
             return odd
         if self.follow and not self.stack and token not in '"[{':
             return self._no_value(pos)
-        whole = self._whole_json(buf, pos) if token in "[{" and self.want == "value" and rest > 64 else 0
-        if not whole:
-            self._punctuation(token, text)
-        return whole or end
+        if token in "[{" and self.want == "value" and rest > 64 and self.style.is_json and self._at_top():
+            whole = json_end(buf, pos)
+            if whole:
+                return self._put_whole(buf[pos:whole], whole)
+        self._punctuation(token, text)
+        return end
 
     def _python_string(self, buf: str, pos: int, final: bool) -> int:
-        """Return the end of what opens a string as in Python, with a prefix or with tripled quotes; `pos` if there is
-        none, -1 if more input is needed."""
+        """Return the end of Python's opening of a string; `pos` if there is none, -1 if more input is needed."""
         found = PYTHON_STRING.match(buf, pos)
         if found is None or found[2] is None:
             return pos if found is None or final else -1
@@ -330,11 +323,11 @@ class Reader(Copyable):
             left_open = OPEN_KEY.match(buf, pos) if key is None or key.lastindex != 2 else None
             if left_open is not None:
                 self._repaired("missing quotes")
-                return self._put_key(left_open[1], int(left_open.end(1)))
+                return self._put_whole(f'"{left_open[1]}"', int(left_open.end(1)))
             found = DOUBLED_KEY.match(buf, pos) if key is None else None
             if found is not None and found[2]:
                 self._repaired("doubled quotes")
-                return self._put_key(found[1], int(found.end(2)))
+                return self._put_whole(f'"{found[1]}"', int(found.end(2)))
         elif buf[pos + 1 : pos + 2] in MAY_BE_DOUBLED and self.style.is_json:
             found = DOUBLED_OPENING.match(buf, pos)
             if found is not None and found[1]:
@@ -345,8 +338,7 @@ class Reader(Copyable):
         return pos if found is None or final else -1
 
     def _between_members(self, buf: str, pos: int, final: bool) -> int:
-        """Return the end of a comment, of escaped white space, or of a text in the place of a colon; `pos` if there is
-        none, -1 if more input is needed."""
+        """Return the end of a comment, of escaped white space, or of what is meant as a colon; else `pos` or -1."""
         if buf[pos] == "\\":
             if buf[pos + 1 : pos + 2] in ("n", "r", "t"):
                 self._repaired("escaped white space")
@@ -374,9 +366,10 @@ class Reader(Copyable):
         mark = self.breaks.find(buf, pos, stop=comment.end())
         return int(comment.end()) if mark is None else mark.start
 
-    def _put_key(self, key: str, end: int) -> int:
+    def _put_whole(self, text: str, end: int) -> int:
+        """Put out a whole value or key, as JSON; return where it ends."""
         self._begin()
-        self.out.append(f'"{key}"')
+        self.out.append(text)
         self._end()
         return end
 
@@ -387,15 +380,6 @@ class Reader(Copyable):
 
     def _at_top(self) -> bool:
         return not self.stack
-
-    def _whole_json(self, buf: str, pos: int) -> int:
-        """Return the end of the whole value, if it is regular JSON and complete; otherwise 0."""
-        end = json_end(buf, pos) if self.style.is_json and self._at_top() else 0
-        if end:
-            self._begin()
-            self.out.append(buf[pos:end])
-            self._end()
-        return end
 
     def _repaired(self, what: str) -> None:
         self.repair = self.repair or what
@@ -514,10 +498,7 @@ class Reader(Copyable):
                 not ODD_IN_WORDS.isdisjoint(bare) or bare[-1:] == "'" or (bare_key and self.want == "comma")
             )
             literal = '"' + escaped(bare) + '"'
-        self._begin()
-        self.out.append(literal)
-        self._end()
-        return end
+        return self._put_whole(literal, end)
 
     def _before_break(self, buf: str, pos: int, end: int, final: bool) -> int:
         """Return where the word ends; `pos` if more input is needed."""
@@ -543,15 +524,14 @@ class Reader(Copyable):
             if self.follow and not self.stack:
                 follow, needed = self.follow[final], LONGEST_FOLLOW
             elif guess:
-                needed = self.style.needed_after(buf[after : after + LONGEST_SEPARATOR])
+                following = buf[after : after + LONGEST_SEPARATOR]
+                undecided = following.lstrip() in ("", *self.style.prefixes)
+                needed = min(len(following), MOST_SPACE) + 1 if undecided else 0
             if guess and not final and len(buf) - after < needed:
                 self.wanted = needed - (len(buf) - after)
                 return end
             if not guess or follow.match(buf, after):
-                self.string = None
-                self.out.append('"')
-                self._end()
-                return after
+                return self._end_string(after)
         elif not final and len(buf) < after and close.startswith(buf[end:]):
             return end
         if buf[end] != "\\" or escape == "none":
@@ -567,12 +547,16 @@ class Reader(Copyable):
         self.out.append(match.group() if match.group(1) else unescaped(match))
         return int(match.end())
 
+    def _end_string(self, end: int) -> int:
+        self.string = None
+        self.out.append('"')
+        self._end()
+        return end
+
     def close(self) -> str:
         """Return the rest of a truncated value, and what closes it."""
         if self.string is not None:
-            self.string = None
-            self.out.append('"')
-            self._end()
+            self._end_string(0)
         if self.want == "value" and not self.stack:
             self.out.append("null")
         while self.stack:

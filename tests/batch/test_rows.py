@@ -222,7 +222,7 @@ def test_addresses_are_looked_at_like_paths(rows: Path, tmp_path: Path) -> None:
     job.run()
     assert (tmp_path / "more" / "out" / "b.parquet").read_bytes() == b"not touched"
     assert parquet.read_table(tmp_path / "more" / "out" / "a.parquet")["content"].length() == len(_texts(rows))
-    with pytest.raises(UsageError, match=r"b\.parquet is an input and would be overwritten; name another file"):
+    with pytest.raises(UsageError, match=r"b\.parquet: is also read; name another file to write"):
         plan(read, Engine("pyarrow"), f"{place}/b.parquet", str(rows / "b.parquet"), force=True, resume=False)
 
 

@@ -12,10 +12,12 @@ from typing import Any
 
 import pytest
 
-from tplc import driver
+from tests import compiled
+from tplc import constrained, driver
 from tplc.cli import main
 from tplc.ir.nodes import TemplateIR
 from tplc.render.renderer import Renderer
+from tplc.verify.causes import Tried
 
 TEMPLATE = """\
 {%- for m in messages %}
@@ -71,16 +73,39 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp
 
 @pytest.fixture(autouse=True)
 def _templates_are_verified_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Verify each template once: hundreds of tests compile the same few, and they test commands, not verification."""
-    verified = driver._verified
+    """Verify each template once, with its warnings and its grammars: hundreds of tests compile the same few, and they
+    test commands, not verification."""
+    verified, warnings_of, refused = (
+        compiled.shared(driver._verified),
+        driver.warnings_of,
+        constrained.refused_by_grammars,
+    )
 
     def once(ir: TemplateIR, *, renderer: Renderer, **given: Any) -> Any:
-        key = (ir, renderer.source, renderer.limits, repr(renderer.special_tokens), repr(sorted(given.items())))
-        if key not in VERIFIED:
-            VERIFIED[key] = verified(ir, renderer=renderer, **given)
-        return VERIFIED[key]
+        key = ("verified", ir, *shown(renderer), repr(sorted(given.items())))
+        return kept(key, lambda: verified(ir, renderer=renderer, **given))
+
+    def warnings_once(renderer: Renderer, ir: TemplateIR) -> Any:
+        return kept(("warnings", ir, *shown(renderer)), lambda: warnings_of(renderer, ir))
+
+    def refused_once(ir: TemplateIR, tried: tuple[Tried, ...]) -> Any:
+        # What was verified once is the same object each time, and is kept, so no other has its number.
+        key = ("refused", ir, id(tried))
+        return kept(key, lambda: (refused(ir, tried), tried))[0]
 
     monkeypatch.setattr(driver, "_verified", once)
+    monkeypatch.setattr(driver, "warnings_of", warnings_once)
+    monkeypatch.setattr(constrained, "refused_by_grammars", refused_once)
+
+
+def shown(renderer: Renderer) -> tuple[object, ...]:
+    return renderer.source, renderer.limits, repr(renderer.special_tokens)
+
+
+def kept(key: tuple[object, ...], make: Callable[[], Any]) -> Any:
+    if key not in VERIFIED:
+        VERIFIED[key] = make()
+    return VERIFIED[key]
 
 
 @pytest.fixture

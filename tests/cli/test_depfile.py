@@ -56,7 +56,10 @@ def test_the_files_of_a_model_folder(run: Run, tmp_path: Path) -> None:
     ("arguments", "error"),
     [
         (["--depfile", "c.d"], "--depfile: a rule needs the output's name; give --output FILE"),
-        (["-o", "c.py", "--depfile", "./c.py"], "--depfile ./c.py: is the output itself"),
+        (
+            ["-o", "c.py", "--depfile", "./c.py"],
+            "./c.py: is the file of both --output and --depfile; name another file for one of them",
+        ),
         (
             ["-o", "c.py", "--depfile", "no/c.d"],
             "no/c.d: cannot be written: its folder does not exist\n    create it: mkdir -p no",

@@ -92,7 +92,7 @@ def test_no_row_has_a_mask(run: Run, folder: Path) -> None:
         (("-o", "-"), "rows are written to a file or a folder: give -o FILE.parquet, FILE.jsonl, or a folder"),
         (("-o", "out.jsonl", "--column", "talks"), "rows.jsonl: there is no column talks; the columns are messages, n"),
         (("-o", "out.jsonl", "--straddling", "both"), "straddling='both': expected inside, outside or error"),
-        (("-o", "rows.jsonl"), "rows.jsonl is an input and would be overwritten; name another file"),
+        (("-o", "rows.jsonl"), "rows.jsonl: is also read; name another file to write"),
         (("-o", "out.jsonl", "--parts", "all"), "--parts all: expected some of reasoning, content, calls, end"),
     ],
 )
@@ -100,4 +100,50 @@ def test_wrong_usage(run: Run, folder: Path, arguments: tuple[str, ...], error: 
     done = run("mask", "chat.jinja", "rows.jsonl", "--tokenizer", "model", "--engine", "pyarrow", *arguments)
     assert done.code == 2
     assert error in done.err
+    assert not (folder / "out.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('{"messages": []}\n{"messages": []}\n', "expected `,` or `}` at line 1 column 12"),
+        ("", "EOF while parsing a value at line 1 column 0"),
+        ("[]", "invalid type: sequence, expected struct Tokenizer at line 1 column 2"),
+        (
+            '{"model": {"type": "None"}}',
+            "data did not match any variant of untagged enum ModelUntagged at line 1 column 27",
+        ),
+    ],
+)
+def test_a_file_that_is_no_tokenizer(run: Run, folder: Path, text: str, why: str) -> None:
+    (folder / "other.json").write_text(text)
+    (folder / "ids.jsonl").write_text('{"ids": [1]}\n')
+    of_mask = [
+        "mask",
+        "chat.jinja",
+        "--token",
+        "eos_token=</s>",
+        "rows.jsonl",
+        "--tokenizer",
+        "other.json",
+        "-o",
+        "out.jsonl",
+    ]
+    of_parse = [
+        "parse",
+        "chat.jinja",
+        "--token",
+        "eos_token=</s>",
+        "ids.jsonl",
+        "--column",
+        "ids",
+        "--tokenizer",
+        "other.json",
+        "-o",
+        "out.jsonl",
+    ]
+    error = f"tplc: other.json: is not a tokenizer: {why}\n    name a model's folder, or its tokenizer.json\n"
+    for command in (of_mask, of_parse):
+        result = run(*command)
+        assert (result.code, result.out, result.err) == (2, "", error)
     assert not (folder / "out.jsonl").exists()

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 
 from tests.cli.conftest import Run
+from tplc.cli.app import app
+from tplc.cli.given import OUTPUTS, is_input
 
 TEMPLATE = "{% for m in messages %}<{{ m.role }}>{{ m.content }}</{{ m.role }}>{% endfor %}<assistant>"
 
@@ -21,6 +25,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "tokenizer.json").write_text('{"added_tokens": []}')
     over = '[models.hut]\nsource = "hut.jinja"\noutputs = [{path = "./hut.jinja", target = "python"}]\n'
     (tmp_path / "over.toml").write_text(over)
+    (tmp_path / "list.txt").write_text("hut.jinja\n")
+    (tmp_path / "outputs.txt").write_text("Hi</assistant>")
+    (tmp_path / "link.jinja").symlink_to("hut.jinja")
+    (tmp_path / "variants").mkdir()
     (tmp_path / "tplc.toml").write_text('[models.hut]\nsource = "hut.jinja"\noutputs = ["hut.py"]\n')
     return tmp_path
 
@@ -28,6 +36,24 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     ("command", "error"),
     [
+        ("compile hut.jinja -t training -o hut.jinja --force", "hut.jinja: is the source; name another file to write"),
+        (
+            "compile model -t training -o model/chat_template.jinja --force",
+            "model/chat_template.jinja: is also read; name another file to write",
+        ),
+        (
+            "census list.txt -o model/../link.jinja --force",
+            "model/../link.jinja: is also read; name another file to write",
+        ),
+        ("census list.txt --html hut.jinja --force", "hut.jinja: is also read; name another file to write"),
+        (
+            "inspect hut.jinja --catalogue variants --no-catalogue",
+            "variants: contains no *.json: a catalogue is a folder with an entry in each",
+        ),
+        (
+            "observe hut.jinja outputs.txt -o new.json --html ./new.json",
+            "./new.json: is the file of both --output and --html; name another file for one of them",
+        ),
         ("compile hut.jinja -o s.py --depfile hut.jinja", "hut.jinja: is the source; name another file to write"),
         ("compile hut.jinja -o hut.jinja -t python --force", "hut.jinja: is the source; name another file to write"),
         (
@@ -62,6 +88,60 @@ def test_it_is_refused(run: Run, folder: Path, command: str, error: str) -> None
     result = run(*command.split())
     assert (result.code, result.out, result.err) == (2, "", f"tplc: {error}\n")
     assert {path: path.read_bytes() for path in folder.rglob("*.*")} == before
+
+
+def commands() -> dict[str, list[Any]]:
+    group = typer.main.get_command(app)
+    return {name: command.params for name, command in group.commands.items()}  # type: ignore[attr-defined]
+
+
+def arguments(parameters: list[Any], chosen: Any, path: str, written: Any, place: str) -> list[str]:
+    """Return a command line: `path` as the chosen input, another file as each one that is needed, `place` to write."""
+    line = []
+    for parameter in parameters:
+        value = path if parameter is chosen else place if parameter is written else "other.jinja"
+        if parameter.param_type_name == "argument":
+            line.append(value)
+        elif parameter in (chosen, written) or parameter.required:
+            line += [parameter.opts[-1], value]
+        elif parameter.name == "force":
+            line.append("--force")
+    return line
+
+
+@pytest.mark.parametrize(
+    ("name", "read", "written"),
+    [
+        (name, read.name, written.name)
+        for name, parameters in commands().items()
+        for written in parameters
+        if written.name in OUTPUTS
+        for read in parameters
+        if is_input(read)
+    ],
+)
+def test_no_input_of_any_command_is_written(run: Run, folder: Path, name: str, read: str, written: str) -> None:
+    parameters = {one.name: one for one in commands()[name]}
+    (folder / "other.jinja").write_text(TEMPLATE)
+    before = {path: path.read_bytes() for path in folder.rglob("*.*")}
+    kind = {"source": "the source", "tools": "the file of tools", "json_schema": "the schema"}.get(read, "also read")
+    for place in ("hut.jinja", "./hut.jinja", "link.jinja", str(folder / "model" / ".." / "hut.jinja")):
+        line = arguments(list(parameters.values()), parameters[read], "hut.jinja", parameters[written], place)
+        result = run(name, *line)
+        message = f"tplc: {place}: is {kind}; name another file to write\n"
+        assert (result.code, result.out, result.err) == (2, "", message)
+    assert {path: path.read_bytes() for path in folder.rglob("*.*")} == before
+
+
+def test_all_options_that_write_are_known() -> None:
+    """An option whose value is a path is an input, an output, or amends a file; its help says so."""
+    for name, parameters in commands().items():
+        for one in parameters:
+            writes = (getattr(one, "help", None) or "").startswith(
+                ("Where to write", "Write", "A file, or a folder, to")
+            )
+            takes_path = one.metavar in ("FILE", "PATH", "DIR")
+            assert (writes and takes_path) == (one.name in OUTPUTS), (name, one.name)
 
 
 def test_what_was_written_by_tplc_is_overwritten(run: Run, folder: Path) -> None:

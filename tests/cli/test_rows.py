@@ -103,7 +103,7 @@ WRONG = [
         "give either --tools (for all rows) or --tools-column ",
     ),
     (("-o", "o.jsonl", "--engine", "spark"), "--engine spark: no such engine; there are ray, datasets, pyarrow"),
-    (("-o", "rows.parquet"), "rows.parquet is an input and would be overwritten; name another file"),
+    (("-o", "rows.parquet"), "rows.parquet: is also read; name another file to write"),
 ]
 
 
@@ -161,7 +161,7 @@ def test_what_is_read_is_not_written(run: Run, rows: str, tmp_path: Path) -> Non
         name = "./rows.parquet" if output == "." else output
         assert (result.code, result.err) == (
             2,
-            f"tplc: {name} is an input and would be overwritten; name another file\n",
+            f"tplc: {name}: is also read; name another file to write\n",
         )
     for output in ("in", "in/parsed", "in/all.jsonl", "./in/../in/x/"):
         result = run(*command, "in", "-o", output)

@@ -16,8 +16,6 @@ from tplc.errors import TplcError
 FOLDER = Path(__file__).parent.parent / "cases" / "invertible"
 # What the first line of a refusal says.
 REFUSED = {
-    "name-after-arrow": "the name of a call comes after its arguments",
-    "name-after-object": "the name of a call comes after its arguments",
     "name-after-pairs": "the name of a call comes after its arguments",
     "object-replace": "the template writes double quotes as &quot; after backslashes in values",
     "truncate-over-object": "the template shortens arguments, and what it leaves out is lost",

@@ -8,8 +8,11 @@ import pytest
 
 from tests.conftest import ROOT
 from tplc.lower import values
+from tplc.lower.closers import LEFT_OVER_CHARS
+from tplc_runtime.repairs import LEFT_OVER
 from tplc_runtime.values import literal_of
 
+CHARACTERS = "".join(map(chr, range(33, 127)))
 FOLDERS = ("compiler/tplc", "runtime/tplc_runtime")
 # What states a fact, and the file that does.
 STATED = {
@@ -47,3 +50,10 @@ def test_numbers_of_json(pattern: str, text: str, is_number: bool) -> None:
 def test_words_mean_what_the_runtime_reads(word: str, spellings: tuple[str, ...]) -> None:
     words = {spelling: meaning for meaning, known in values.WORDS.items() for spelling in known}
     assert [literal_of(spelling, words) for spelling in spellings] == [word, word]
+
+
+def test_what_is_left_over_has_the_characters_that_lower_names() -> None:
+    named = re.compile(f"[{LEFT_OVER_CHARS}]+")
+    texts = [first + second + third for first in CHARACTERS for second in CHARACTERS for third in ("", "}", ";")]
+    found = [match.group() for text in texts if (match := LEFT_OVER.match(text, 0))]
+    assert found and all(named.fullmatch(text) for text in found)

@@ -4,16 +4,17 @@
         [--progress]
 
 `--kept` takes the 200 seeds that no fix is made for.  Seeds from 20,000 on write calls that look like text, change
-values, or differ by them (written_calls.py), seeds from 60,000 on calls whose markers depend on them (shaped_calls.py),
-seeds from 80,000 on calls as people copy them, in turns that differ by their shape (idiom_calls.py), seeds from 100,000
-on calls of all kinds with delimiters that occur elsewhere (delimited_calls.py), inside of reasoning, or opened by the
-prompt.  A failure without a cause is counted by itself: it is a defect in every design.  A design that verifies reads
-messages that plain Jinja renders, with prose, dotted names, words of markers that are quoted inside a line, and
-characters that filters escape; if one comes back differently, the design is verified but wrong.  The last line says how
-many of these misread a raw value that contains its own closing marker, a limit that docs/limits.md states.  On a
-terminal, or with --progress, the numbers so far are shown now and then on stderr.  If the command is stopped (Ctrl+C,
-or SIGTERM as from `timeout`), it prints the table of what was done.  With --readers, messages are read in chunks and by
-the PEG as well, and a difference between them makes the design wrong.
+values, or differ by them (written_calls.py), seeds from 60,000 on calls whose markers depend on them
+(shaped_calls.py), seeds from 80,000 on calls as people copy them, in turns that differ by their shape
+(idiom_calls.py), seeds from 100,000 on calls of all kinds with delimiters that occur elsewhere (delimited_calls.py),
+inside of reasoning, or opened by the prompt.  Seeds from 500,000 on write calls that a careful person can invert.  A
+failure without a cause is counted by itself: it is a defect in every design.  A design that verifies reads messages
+that plain Jinja renders, with prose, dotted names, words of markers that are quoted inside a line, and characters
+that filters escape; if one comes back differently, the design is verified but wrong.  The last line says how many of
+these misread a raw value that contains its own closing marker, a limit that docs/limits.md states.  On a terminal, or
+with --progress, the numbers so far are shown now and then on stderr.  If the command is stopped (Ctrl+C, or SIGTERM
+as from `timeout`), it prints the table of what was done.  With --readers, messages are read in chunks and by the PEG
+as well, and a difference between them makes the design wrong.
 """
 
 from __future__ import annotations

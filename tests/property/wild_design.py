@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from tests.property.delimited_calls import DELIMITED
 from tests.property.idiom_calls import IDIOMS
+from tests.property.inverted_calls import INVERTED
 from tests.property.random_markers import Markers
 from tests.property.shaped_calls import SHAPED
 from tests.property.wild_calls import FAMILIES, Calls, text
@@ -23,6 +24,7 @@ FIRST_WRITTEN = 20_000  # seeds from here on write calls that look like text, ch
 FIRST_SHAPED = 60_000  # seeds from here on write markers that depend on what the calls hold
 FIRST_IDIOM = 80_000  # seeds from here on write calls as people copy them, in turns that differ by their shape
 FIRST_PLACED = 100_000  # seeds from here on write calls of all kinds, inside of reasoning or opened by the prompt
+FIRST_INVERTED = 500_000  # seeds from here on write calls that a careful person can invert
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,8 @@ def wild_template(seed: int) -> WildTemplate:
 
 
 def _families(seed: int) -> tuple[Callable[[random.Random, Markers], Calls], ...]:
+    if seed >= FIRST_INVERTED:
+        return INVERTED
     if seed >= FIRST_PLACED:
         return (*FAMILIES, *CONSTRUCTIONS, *SHAPED, *IDIOMS, *DELIMITED * 3)
     if seed >= FIRST_IDIOM:

@@ -19,8 +19,13 @@ import selectors
 import signal
 import socket
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any, cast
+
+import typer.main
+
+from tplc.render import process
 
 STREAMS = 3  # standard input, output and error
 LONGEST_REQUEST = 1 << 20
@@ -28,16 +33,25 @@ LEFT_OUT = ("tplc.__main__",)
 
 
 def import_everything() -> None:
-    """Import all modules, and read the runtime's sources as each compilation does."""
+    """Import all modules, do what each command does first, and share what others made."""
     import tplc
+    from tests import compiled
     from tests.example_case import standalone_parser
+    from tplc import driver
+    from tplc.cli.app import app
 
+    compiled.share()
+    driver._verified = compiled.shared(driver._verified)
+    typer.main.get_command = cache(typer.main.get_command)
     for module in pkgutil.walk_packages(tplc.__path__, "tplc."):
         if not module.name.startswith(LEFT_OUT):
             try:
                 importlib.import_module(module.name)
             except ImportError:  # of an extra that is not installed
                 continue
+    typer.main.get_command(app)
+    for apart in (False, True):
+        process._forker(apart=apart)
     for example in ("plain-chat", "tagged-json", "parameter-tags"):
         standalone_parser(example)
 
@@ -83,6 +97,8 @@ def begin(request: dict[str, Any], files: list[int]) -> list[str]:
     for number, file in enumerate(files):
         os.dup2(file, number)
         os.close(file)
+    for forker in process._forkers.values():
+        forker.owner = os.getpid()  # an order is one message, with pipes of its own
     os.chdir(request["folder"])
     os.environ.clear()
     os.environ.update(request["environment"])

@@ -65,6 +65,7 @@ READ += [
         '{"type": "function", "function": ' + ONE + "}",
         ONE.replace('"', "'"),
         '{"get_weather": {"city": "Oslo", "days": 3}}',
+        'get_weather\n{"city": "Oslo", "days": 3}',
         KEYWORDS,
         f"[{KEYWORDS}]",
         f"[{KEYWORDS}",

@@ -80,7 +80,7 @@ def _check_apart(parts: Sequence[PartFile], rows: str, output: str) -> None:
     for part in parts:
         place = _real(part.output)
         if place in read:
-            raise UsageError(f"{part.output} is an input and would be overwritten; name another file")
+            raise UsageError(f"{part.output}: is also read; name another file to write")
         other = written.setdefault(place, part)
         if other is not part:
             both = " and ".join(sorted(one.inputs[0].place for one in (other, part)))

@@ -20,6 +20,7 @@ from tplc.cli.progress import counting
 from tplc.cli.shown import print_json
 from tplc.errors import ReportedFailure, UsageError
 from tplc.ir.visible import one_line
+from tplc.overwriting import check_not_input, protect
 from tplc.parallel import check_engine
 from tplc.project.artifacts import check_output, check_place, write_bytes, write_output
 
@@ -56,6 +57,9 @@ def census_command(options: CensusOptions) -> None:
     if options.html is not None:
         check_output(options.html, force=options.force)
     sources = sources_in(options.place)
+    protect(sources)
+    for path in filter(None, (options.output, options.html)):
+        check_not_input(path)
     jobs = options.jobs or (os.cpu_count() if options.engine == "processes" else None)
     with unwinding(), counting("compiling", len(sources)) as step:
         entries = census(

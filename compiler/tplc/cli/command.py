@@ -13,7 +13,9 @@ from typing import Any
 import typer
 from typer.core import TyperCommand
 
+from tplc.cli.given import check_outputs
 from tplc.errors import ReportedFailure, TplcError, UsageError
+from tplc.overwriting import inputs_protected
 
 try:  # typer has a copy of click from 0.20 on
     from typer._click.exceptions import NoSuchOption
@@ -79,7 +81,9 @@ class Command(TyperCommand):
 
     def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
         try:
-            return super().invoke(ctx)
+            with inputs_protected():
+                check_outputs(self.params, ctx.params)
+                return super().invoke(ctx)
         except ReportedFailure:
             raise
         except TplcError as error:

@@ -27,6 +27,7 @@ from tplc.ir.nodes import TemplateIR
 from tplc.ir.profiles import PROFILES, Profile
 from tplc.ir.runtimes import RUNTIME_FILE, Runtime
 from tplc.native import check_native, compile_native, extension_of, is_native
+from tplc.overwriting import allow_amending, check_not_input
 from tplc.project.artifacts import check_earlier, check_output, check_report, not_ours, write_bytes, write_output
 from tplc.project.declared import telling_places
 from tplc.project.depfile import depfile
@@ -113,13 +114,13 @@ def _refuse_unfinished(ir: TemplateIR, not_expressed: Sequence[Inexpressible]) -
 
 def _template(options: CompileOptions) -> TemplateSource:
     template = inputs.load_template(options.source, options.template_name, options.special_tokens)
-    _check_overwriting(options, [("also read", path) for path in template.files])
+    for path in filter(None, (options.output, options.depfile)):
+        check_not_input(path)
     return template
 
 
 def _checked_files(options: CompileOptions) -> str:
     """Check that the files can be read and written; return the text of the file that receives a member (--into)."""
-    _check_overwriting(options, _named(options))
     check_output(options.output, force=options.force)
     config = _config(options)
     _check_input(options)
@@ -195,6 +196,7 @@ def _config(options: CompileOptions) -> str:
     """Return the text of the file that receives a member, read before any work is done."""
     if options.into is None:
         return ""
+    allow_amending(options.into)
     check_report(options.into)
     config = read_text(options.into)
     with_member(config, "response_template", None, options.into)
@@ -219,29 +221,8 @@ def _check_depfile(options: CompileOptions) -> None:
         return
     if options.output == "-":
         raise UsageError("--depfile: a rule needs the output's name; give --output FILE")
-    if os.path.abspath(options.depfile) == os.path.abspath(options.output):
-        raise UsageError(f"--depfile {options.depfile}: is the output itself")
     begins = "" if options.force else depfile(options.output, ()).strip()
     check_earlier(options.depfile, begins, not_ours(options.depfile))
-
-
-def _named(options: CompileOptions) -> list[tuple[str, str | None]]:
-    """Return the files that the options name as inputs, and the kind of each."""
-    return [
-        ("the source", options.source),
-        ("the file of tools", options.tools),
-        ("the schema", options.json_schema),
-        *(("also read", path) for path in _asked(options)),
-    ]
-
-
-def _check_overwriting(options: CompileOptions, read: Sequence[tuple[str, str | None]]) -> None:
-    """Raise an error if an input would be overwritten, with or without --force."""
-    places = [path for path in (options.output, options.depfile) if path is not None and path != "-"]
-    for written in filter(os.path.exists, places):
-        for what, path in read:
-            if path is not None and os.path.exists(path) and os.path.samefile(written, path):
-                raise UsageError(f"{written}: is {what}; name another file to write")
 
 
 def _used(options: CompileOptions, template: TemplateSource) -> list[str]:

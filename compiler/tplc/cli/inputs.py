@@ -18,6 +18,7 @@ from tplc.errors import BadIR, SourceError, UnfinishedFormat, UsageError
 from tplc.ir.json_text import NotJson, parse_json
 from tplc.ir.nodes import Json, TemplateIR
 from tplc.ir.visible import shown
+from tplc.overwriting import protect
 from tplc.project.declared import telling_places
 from tplc.project.files import read_text
 
@@ -75,6 +76,7 @@ def load_template(source: str, template_name: str | None, special_tokens: Sequen
 
     ask_for_input(source, "the template")
     template = load(source, template_name=template_name)
+    protect(template.files)
     tokens, added = dict(template.special_tokens), template.added_tokens
     for path in (text for text in special_tokens if "=" not in text and os.path.exists(text)):
         found = load_tokens(path)

@@ -16,13 +16,13 @@ from tplc.cli.ending import unwinding
 from tplc.cli.options import MaskOptions
 from tplc.cli.progress import advancing, working
 from tplc.cli.shown import print_json
+from tplc.cli.tokenizer import tokenizer_text
 from tplc.cli.training import parts_in
 from tplc.conversations.masks import straddling_in
 from tplc.conversations.rows import ERROR, MASKS, ConversationMasker
 from tplc.errors import ReportedFailure, SourceError, UsageError
 from tplc.ir.visible import one_line
-from tplc.paths import check_folder, missing
-from tplc.project.files import read_text
+from tplc.overwriting import check_not_input, protect
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -65,10 +65,11 @@ def mask_command(options: MaskOptions) -> None:
     engine = choose_engine(
         options.engine, address=options.address, jobs=options.jobs, batch=options.batch_size, what="tplc mask"
     )
+    tokenizer = tokenizer_text(options.tokenizer)
     template = _template(options)
     masker = ConversationMasker(
         template.text,
-        _tokenizer_text(options.tokenizer),
+        tokenizer,
         name=template.name,
         special_tokens=template.special_tokens,
         messages=options.column,
@@ -127,16 +128,6 @@ def _write(
             progress(table.num_rows)
 
 
-def _tokenizer_text(path: str) -> str:
-    place = os.path.join(path, "tokenizer.json") if os.path.isdir(path) else path
-    if not os.path.exists(path):
-        raise missing(path)
-    if not os.path.isfile(place):
-        check_folder(path)
-        raise SourceError(path, "contains no tokenizer.json", "name a model's folder, or its tokenizer.json")
-    return read_text(place)
-
-
 def _outputs(options: MaskOptions, files: list[RowFile]) -> Iterator[str]:
     """Yield the output path of each file of rows; raise an error before any work if a file would be overwritten."""
     output = options.output
@@ -145,12 +136,12 @@ def _outputs(options: MaskOptions, files: list[RowFile]) -> Iterator[str]:
     is_file = output.endswith(ROW_SUFFIXES)
     if is_file and len(files) > 1:
         raise UsageError(f"{options.rows} has {len(files)} files: give -o a folder")
+    protect(file.path for file in files)
     base = options.rows.rstrip("/") + "/"
     for file in files:
         inside = file.stem.removeprefix(base) if file.path != options.rows else file.stem.rpartition("/")[2]
         place = output if is_file else f"{output.rstrip('/')}/{inside}.parquet"
-        if os.path.realpath(place) == os.path.realpath(file.path):
-            raise UsageError(f"{place} is an input and would be overwritten; name another file")
+        check_not_input(place)
         if os.path.exists(place) and not options.force:
             raise UsageError(f"{place} already exists; use --force to overwrite it")
         _check_columns(file, options)

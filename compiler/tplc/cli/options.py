@@ -112,8 +112,11 @@ class Variants:
     no_catalogue: NoCatalogue = False
 
     def read(self) -> Declared:
+        from tplc.catalogue.load import files_in
+        from tplc.overwriting import protect
         from tplc.project.declared import read_declared
 
+        protect(file for folder in self.catalogue for file in files_in(folder))
         return read_declared(self.tolerances, self.catalogue, shipped=not self.no_catalogue)
 
     @property

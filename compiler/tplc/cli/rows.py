@@ -18,9 +18,11 @@ from tplc.cli.options import NO_VARIANTS, Variants
 from tplc.cli.progress import advancing
 from tplc.cli.shown import print_json
 from tplc.cli.standard import STANDARD_INPUT, standard_rows
+from tplc.cli.tokenizer import tokenizer_text
 from tplc.errors import ReportedFailure, SourceError, UsageError
 from tplc.ir.runtimes import RUNTIME_FILE
 from tplc.ir.visible import one_line
+from tplc.overwriting import check_not_input, protect
 from tplc.project.artifacts import check_output, write_output
 from tplc.project.files import read_text, read_tools
 from tplc.project.sibling_ir import is_ir
@@ -81,7 +83,7 @@ def rows_command(options: RowOptions) -> None:
         _parsers(options),
         columns,
         tools=read_tools(options.tools) if options.tools else None,
-        tokenizer=read_text(options.tokenizer) if options.tokenizer else None,
+        tokenizer=tokenizer_text(options.tokenizer) if options.tokenizer else None,
         runtime=runtime_next_to(_place_of_parsers(options)),
     )
     if options.html is not None:
@@ -101,6 +103,9 @@ def _run(options: RowOptions, read: RowParser, engine: Engine) -> Summary:
     with standard_rows(options.rows, options.output) as (rows, output):
         shown = STANDARD_INPUT if options.rows == "-" else ""
         job = plan(read, engine, rows, output, force=options.force, resume=options.resume, shown=shown)
+        protect(file.path for part in job.parts for file in part.inputs)
+        for path in (*(part.output for part in job.parts), *filter(None, [options.html])):
+            check_not_input(path)
         # Engines report dead workers on standard output, which is for the summary alone.
         with unwinding(), redirect_stdout(sys.stderr), advancing(f"parsing ({engine.name})", job.rows) as progress:
             summary = job.run(progress)

@@ -76,6 +76,7 @@ class Following:
     spaces: tuple[str, str] = ("", "")  # what the template writes before a further pair, and before the closer
     space_separates: bool = False  # nothing but the first of these separates two pairs
     not_in_keys: str = ""  # the text between two pairs, if no key that may be any contains it
+    after_key: str = ""  # after `close` comes the key again, and then this
 
 
 def _words_of(texts: Iterable[str]) -> tuple[str, ...]:
@@ -351,6 +352,10 @@ class CallForm:
     def has_ids(self) -> bool:
         slots = {slot.kind for slot in (*self.header, *(self.tail[1] if self.tail else ()))}
         return bool(self.call_id or self.shape.id_slots or "id" in slots or self.path_of("id"))
+
+    @property
+    def name_is_before_arguments(self) -> bool:
+        return bool(self.fields) or any(slot.kind == "name" for slot in self.header)
 
     @property
     def name_is_key(self) -> bool:

@@ -13,6 +13,9 @@ from tplc.lower.acceptor import FENCE
 from tplc.lower.layouts import not_blank, unique
 from tplc.lower.tolerated import Tolerated
 
+# The characters of what may be left over after a call (`LEFT_OVER` of the runtime), as written in a class of a pattern.
+LEFT_OVER_CHARS = r"\"'`}\])|?>.,;"
+
 
 def closers_of(texts: Sequence[str], tolerated: Tolerated) -> tuple[str, ...]:
     variants = [variant for text in texts for variant in tolerated.texts(text)]

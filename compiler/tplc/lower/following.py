@@ -231,6 +231,7 @@ def after_quoted(following: Following, *, over: bool, quote: Callable[[str], str
     marks = "".join(f"|{SPACE}{mark}" for mark in _marks_after_values(following, over=over, quote=quote))
     if not following.close:
         return f"(?:{rest}{marks})" if marks else rest
+    rest = KEY + quote(following.after_key) if following.after_key else rest
     close = SPACE + quote(following.close) + ("" if is_distinctive(following.close) else rest)
     return rf"(?:{close}{marks}|{SPACE}\Z)" if over else f"(?:{close}{marks})" if marks else close
 

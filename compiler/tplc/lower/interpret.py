@@ -308,9 +308,7 @@ class _Interpreter:
         """Return an opener that counts only before any text of reasoning or content."""
         state = self.states.get("before_content")
         found = self._next(state) if state is not None else None
-        starts = (("reasoning", self.acceptor.reasoning_starts), ("content", self.acceptor.content_starts))
-        first = [kind for kind, markers in starts if any(each.where == "before content" for each in markers)]
-        return found if found is not None and found.kind in (first or ["reasoning"]) else None
+        return found if state is not None and found is not None and found.kind in state.counting else None
 
     def _drop_repeated(self, state: TurnState) -> bool:
         """Drop what opens reasoning again; what its closer follows is all that the reasoning holds."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import partial
+from functools import lru_cache, partial
 
 from tplc.ir.markers import could_be_prose, only_punctuation
 from tplc.ir.printed import quoted
@@ -86,6 +86,7 @@ def ends_line(kind: str, core: str, trail: str) -> bool:
 lexemes_of = partial(runtime_lexemes_of, ends_line=ends_line)
 
 
+@lru_cache(maxsize=1024)
 def lexeme_of(text: str, kind: str = "") -> Lexeme:
     """Return the lexeme of one marker, which must contain more than white space."""
     return Lexeme(kind, text, ends_line=ends_line(kind, text.strip(), text.partition(text.strip())[2]))

@@ -57,7 +57,7 @@ def pairs_of(
         value_close=around_key,
         quoted=bool(dialect.top.strings),
         guessed=guessed,
-        following=following_of(context, guessed=guessed),
+        following=replace(following_of(context, guessed=guessed), after_key=(around_key or ("", ""))[1].strip()),
         bare=bare,
         next_pair=next_pair,
         next_unopened=_next_unopened(next_pair) if "other_forms" in tolerated.kinds else "",

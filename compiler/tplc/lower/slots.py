@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tplc.ir.markers import pieces_of
 from tplc.ir.nodes import Layout, PairArguments, Slot, TemplateIR, Text, Tools
 from tplc.ir.write import escaped
 from tplc.lower.acceptor import LINE_END, WHITE_SPACE, PairForm, SlotEnd
@@ -113,7 +114,7 @@ class AfterArguments:
 
 def after_arguments(layout: Layout) -> AfterArguments:
     slots = tuple(
-        SlotEnd(item.kind, (text_at(layout, index + 1),) if text_at(layout, index + 1) else ())
+        SlotEnd(item.kind, _ends_of_tail(item, text_at(layout, index + 1)))
         for index, item in enumerate(layout)
         if isinstance(item, Slot)
     )
@@ -122,6 +123,11 @@ def after_arguments(layout: Layout) -> AfterArguments:
         return AfterArguments(texts)
     opened = text_at(layout, 0)
     return AfterArguments(texts[1:] if opened else texts, opened, slots)
+
+
+def _ends_of_tail(slot: Slot, text: str) -> tuple[str, ...]:
+    """Return the text after a slot; after a name, its first piece as well: the rest of a closer may be missing."""
+    return unique([text, *(pieces_of(text)[:1] if slot.kind == "name" else ())]) if text else ()
 
 
 def id_layout(tools: Tools, header: Layout) -> Layout:

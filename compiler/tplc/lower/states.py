@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Literal
 
 from tplc.ir.markers import is_unmistakable, pieces_of
@@ -57,6 +57,8 @@ BranchTest = Literal[
 UNCLOSED = "unclosed"  # the kind of what opens content, where reasoning is open: it counts if nothing closes that
 # What a marker is that counts only at the output's end, before other markers, or at the start of a line.
 COUNTED_AS = {"final_end": "end", "weak_content_end": "content_end", "reasoning_line": "reasoning_end"}
+OPENS_BEFORE_CONTENT = ("reasoning", "content")  # kinds of markers
+BEGINNING = 3  # characters by which markers begin alike
 NOT_CLOSED = ("reasoning_not_closed", "content begins before the reasoning is closed")
 UNOPENED = ("reasoning_not_open", "reasoning ends that was not open")
 EMPTY_CALL = ("empty_call", "an empty call")
@@ -94,12 +96,14 @@ class TurnState:
     apart: tuple[str, ...] = ()  # the same, where they count at some places only
     any_number: frozenset[str] = frozenset()  # those markers whose words may be in the singular or the plural then
     drops_left_over: bool = False  # superfluous brackets, fences and openers
+    counting: tuple[str, ...] = ()  # the kinds that count here; the others only begin like them
 
     @cached_property
     def lexemes(self) -> Lexemes:
         return lexemes_of(self.kinds, self.respelled, apart=self.apart, any_number=self.any_number)
 
 
+@lru_cache(maxsize=64)
 def states(acceptor: Acceptor) -> tuple[TurnState, ...]:
     """Return the states of the format, in the order in which an output passes them."""
     opens, content = _opening(acceptor), _in_content(acceptor)
@@ -116,7 +120,7 @@ def states(acceptor: Acceptor) -> tuple[TurnState, ...]:
     found.append(("content", (*known, *content)))
     calls = acceptor.calls
     if first or has_respelled_openers(acceptor):
-        found.append(("before_content", (*opens, *content)))
+        found.append(("before_content", _only_before((*opens, *content))))
     if calls is not None:
         found.append(("after_call", (*_after_call(calls), *opens, *(pair for pair in content if pair[0] not in CALLS))))
         if calls.openers and calls.where == "anywhere":
@@ -134,6 +138,23 @@ def states(acceptor: Acceptor) -> tuple[TurnState, ...]:
         )
         for name, kinds in found
     )
+
+
+def _only_before(kinds: Kinds) -> Kinds:
+    """Return what counts only before content, with the markers that begin like it, because the longest counts.  The
+    state of the content finds all others."""
+    opens = [text for kind, texts in kinds if kind in OPENS_BEFORE_CONTENT for text in texts]
+    beginnings = {_beginning(text) for text in opens}
+
+    def is_alike(text: str) -> bool:
+        own = _beginning(text)
+        return any(own.startswith(other) or other.startswith(own) for other in beginnings)
+
+    return tuple((kind, tuple(filter(is_alike, texts))) for kind, texts in kinds)
+
+
+def _beginning(text: str) -> str:
+    return squeezed(text.strip())[:BEGINNING]
 
 
 def has_respelled_openers(acceptor: Acceptor) -> bool:
@@ -185,7 +206,9 @@ def _state(
     on = tuple((kind, transition_of(name, kind)) for kind, _ in kinds)
     otherwise = None if _TEXT[name] else TO_CONTENT
     apart = ("reasoning_end",) if name == "reasoning" and has_respelled_ends(acceptor) else ()
-    return TurnState(name, _TEXT[name], kinds, on, otherwise, respelled, apart, any_number)
+    counting = tuple(kind for kind, _ in _starts(acceptor, "before content")) or ("reasoning",)
+    counting = counting if name == "before_content" else ()
+    return TurnState(name, _TEXT[name], kinds, on, otherwise, respelled, apart, any_number, counting=counting)
 
 
 def _after_call_on(calls: CallForm, kind: str) -> Transition | Branch:

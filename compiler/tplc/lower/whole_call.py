@@ -32,8 +32,8 @@ def whole_call_of(ir: TemplateIR, form: CallForm, *, section: bool) -> tuple[Cal
     layout = merged((Text(tools.section_start), *tools.call) if section else tools.call)
     kinds = [item.kind for item in layout if isinstance(item, Slot)]
     if (
-        kinds.count("name") != 1
-        or kinds.count("arguments") != 1
+        kinds.count("arguments") != 1
+        or "name" not in kinds[: kinds.index("arguments")]
         or tools.replacements("name")
         or tools.replacements("key")
         or form.escapes
@@ -124,7 +124,7 @@ def _arguments(tools: Tools, pairs: PairForm | None, after: str) -> list[CallSte
     if pairs is None:
         plain = isinstance(tools.arguments, ObjectArguments) and not tools.arguments.encoded
         return [CallStep("object")] if plain else []
-    if pairs.value_close is not None or pairs.items or pairs.wrap or pairs.wraps or pairs.types:
+    if (pairs.value_close is not None and not pairs.quoted) or pairs.items or pairs.wrap or pairs.wraps or pairs.types:
         return []
     pair = [step for index in range(len(pairs.pair)) for step in _of_pair(pairs, index, after)]
     if not {"key"} < {step.kind for step in pair}:
@@ -139,7 +139,7 @@ def _arguments(tools: Tools, pairs: PairForm | None, after: str) -> list[CallSte
     if pairs.empty.strip():
         # One of the two: the reader of arguments accepts no call that has both.
         return [_optional(steps), _optional(text_steps(pairs.empty))]
-    return [_optional(steps)] if not pairs.empty and (pairs.start + pairs.end).strip() and after.strip() else steps
+    return [_optional(steps)] if not pairs.empty and pairs.start + pairs.end and after.strip() else steps
 
 
 def _of_pair(pairs: PairForm, index: int, after: str) -> list[CallStep]:

@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 
 from tplc.errors import SourceError, UsageError
+from tplc.overwriting import check_not_input
 from tplc.paths import unwritable
 from tplc.project.files import read_text
 
@@ -61,6 +62,7 @@ def check_place(path: str) -> None:
     if folder and not os.path.isdir(folder):
         create = f"create it: mkdir -p {shlex.quote(folder)}"
         raise SourceError(path, "cannot be written: its folder does not exist", create)
+    check_not_input(path)
 
 
 def not_ours(path: str) -> UsageError:
@@ -119,6 +121,7 @@ def write_output(path: str, text: str) -> None:
 
 
 def write_bytes(path: str, data: bytes) -> None:
+    check_not_input(path)
     if _is_stream(path):
         try:
             Path(path).write_bytes(data)

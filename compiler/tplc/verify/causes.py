@@ -75,7 +75,7 @@ def causes(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
             found = found or by_name or [*_changed(ir, tried)][:1]
             found = found or ([] if read else [*_unopened(ir)])
             found = found or [*_taken_for_markers(ir, tried), *_unexplained(ir, tried)]
-        yield from found or _common(tried)
+        yield from found or [*_unopened(ir)] or _common(tried)
 
 
 def _without_reasoning(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
@@ -104,8 +104,6 @@ def _weak_places(ir: TemplateIR) -> Iterator[str]:
             yield "no text separates the name from the first key"
         if not _text_after(pairs.pair, "key"):
             yield "no text separates a key from its value"
-        if ir.tools.dialect is not None and ir.tools.dialect.top.strings and pairs.pair.count(Slot("key")) > 1:
-            yield "the key is written again after values in quotes; parsers can't be generated for that"
     if call[-1:] == (Slot("id"),):
         gap = _text_before(call, "id")
         if not gap.strip():

@@ -46,6 +46,7 @@ LEAST_SHARE = 5  # one message of so many that are refused or ambiguous has to c
 _LONGEST_TEXT = 400
 # What no message of the template may need, by the codes of diagnostics.
 _TOLERATED = {
+    "call_not_opened": "the format doesn't have what opens a call",
     "left_over": "text of the template is dropped",
     "marker_spelled_otherwise": "the format doesn't have a marker as the template writes it",
 }
@@ -510,18 +511,21 @@ class _RoundTrip:
             return False
 
     def _is_known_by_its_tool(self, case: Case, message: Mapping[str, Any]) -> bool:
-        """Return whether calls right after the content are text as long as no tool of that name is known, and only
-        they."""
+        """Return whether calls that nothing opens, or right after the content, are text as long as no tool of that name
+        is known, and only they."""
         from tplc.lower import lower
 
         calls = lower(self.ir).calls
-        in_lines = calls is not None and calls.where == "line start" and bool(calls.whole)
+        unopened = calls is not None and not calls.openers
+        in_lines = calls is not None and calls.where == "line start" and bool(calls.whole and case.content)
         text, got = message["content"] or "", message["tool_calls"]
         missing = len(case.calls) - len(got)
-        if not in_lines or missing <= 0 or not case.content or not text.startswith(case.content):
+        if not (in_lines or unopened) or missing <= 0 or not text.startswith(case.content):
             return False
         known = replace(case, content=text, calls=case.calls[missing:])
         rest = text[len(case.content) :]
+        if unopened and not got:  # a marker in text counts, and a marker in arguments doesn't
+            return rest.lstrip().startswith(case.calls[0].name)
         is_text = all(call.name in rest for call in case.calls[:missing])
         return is_text and difference(self.compared, known, message, earlier=missing) is None
 

@@ -96,8 +96,7 @@ LONGEST_FOLLOW = 160  # the whole text that shows the end of a value
 
 
 class Pattern:
-    """A regular expression, compiled when it is first used: importing a parser should be fast.  A dot matches any
-    character."""
+    """A regular expression, compiled at its first use, because imports should be fast.  A dot matches any character."""
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
@@ -178,8 +177,7 @@ class Scanner:
         return Match(kind, pos, match.end(), lead, trail, ambiguous & ~PART_OF_LONGER)
 
     def prefix_of(self, buf: str, pos: int, kinds: Sequence[str] = ()) -> str:
-        """Return a marker, of these kinds or any, that the text from `pos` to the end could become; "" if there is
-        none."""
+        """Return a marker (of these kinds, if any) that the text from `pos` to the end could become, or ""."""
         if len(buf) - pos > self.width or self._near.match(buf, pos) is None:
             return ""
         cores = tuple([marker[1] for marker in self.markers if marker[0] in kinds]) if kinds else self._cores
@@ -198,14 +196,9 @@ class Scanner:
     def safe_prefix_end(self, text: str) -> int:
         """Return the same as `partial_match`; -1 if the text may contain a whole marker."""
         near = self._near.search(text)
-        while near is not None:
-            start = near.start()
-            if self.prefix_of(text, start):
-                return self.with_lead(text, 0, start)
-            if self._find.match(text, start):
-                return -1
-            near = self._near.search(text, start + 1)
-        return self.with_lead(text, 0, len(text)) if text[-1:] in self.leads else len(text)
+        if near is None:
+            return self.with_lead(text, 0, len(text)) if text[-1:] in self.leads else len(text)
+        return -1 if self._find.search(text, near.start()) else self.partial_match(text, 0)
 
     def with_lead(self, buf: str, pos: int, start: int) -> int:
         """Return where the white space begins that may belong to a marker at `start`."""
@@ -394,10 +387,7 @@ def member_of(schema: object, root: object, key: str) -> object:
 
 def types_of_member(schema: object, key: str) -> frozenset[str] | None:
     """Return the JSON types that one member of an object may have; None if the schema doesn't determine them."""
-    members = schema.get("properties") if isinstance(schema, dict) and REFERRING.isdisjoint(schema) else None
-    member = members.get(key) if isinstance(members, dict) else None
-    plain = member.get("type") if isinstance(member, dict) and member.keys() <= PLAIN else None
-    return ONLY.get(str(plain)) or types_of(member_of(schema, schema, key), schema)  # most members are plain
+    return types_of(member_of(schema, schema, key), schema)
 
 
 def properties_of(schema: object) -> list[str]:
@@ -535,7 +525,7 @@ IN_STRING = plain_run('"', "json")
 
 
 class Quoting:
-    """How a string continues and ends: `body` is passed on unchanged, `rest` only needs JSON's escapes."""
+    """How a string continues and ends: `plain_run` is passed on unchanged, `until_quote` only needs JSON's escapes."""
 
     def __init__(self, close: str, escape: str) -> None:
         self.close, self.escape = close, escape
@@ -544,8 +534,7 @@ class Quoting:
         self.plain_run, self.until_quote = plain_run(close[0], escape), until_quote(close, escape)
 
     def plain_end(self, text: str) -> int:
-        """Return the end of the text in the string that is passed on unchanged; -1 if more than a partial escape
-        follows."""
+        """Return where the text ends that is passed on unchanged; -1 if more than a partial escape follows."""
         end: int = self.plain_run.match(text).end()
         if end == len(text) or (text[end] == "\\" and self.escape != "none" and PART_OF_ESCAPE.match(text, end)):
             return end
@@ -596,13 +585,6 @@ class Style:
         self.is_json = self.is_regular = is_json and all(words.get(word) == word for word in JSON_WORDS)
         if self.HAS_WORDS:
             self._set_steps(punctuation)
-
-    def needed_after(self, text: str) -> int:
-        """Return how many characters are needed after a quote to see whether it ends a string; `text` follows it."""
-        following = text.lstrip()
-        if not following or following in self.prefixes:
-            return min(len(text), MOST_SPACE) + 1
-        return 0
 
     def _set_steps(self, punctuation: Sequence[str]) -> None:
         """Set the steps of regular text in a style that is not JSON."""
@@ -729,14 +711,15 @@ class Reader(Copyable):
             return odd
         if self.follow and not self.stack and token not in '"[{':
             return self._no_value(pos)
-        whole = self._whole_json(buf, pos) if token in "[{" and self.want == "value" and rest > 64 else 0
-        if not whole:
-            self._punctuation(token, text)
-        return whole or end
+        if token in "[{" and self.want == "value" and rest > 64 and self.style.is_json and self._at_top():
+            whole = json_end(buf, pos)
+            if whole:
+                return self._put_whole(buf[pos:whole], whole)
+        self._punctuation(token, text)
+        return end
 
     def _python_string(self, buf: str, pos: int, final: bool) -> int:
-        """Return the end of what opens a string as in Python, with a prefix or with tripled quotes; `pos` if there is
-        none, -1 if more input is needed."""
+        """Return the end of Python's opening of a string; `pos` if there is none, -1 if more input is needed."""
         found = PYTHON_STRING.match(buf, pos)
         if found is None or found[2] is None:
             return pos if found is None or final else -1
@@ -760,11 +743,11 @@ class Reader(Copyable):
             left_open = OPEN_KEY.match(buf, pos) if key is None or key.lastindex != 2 else None
             if left_open is not None:
                 self._repaired("missing quotes")
-                return self._put_key(left_open[1], int(left_open.end(1)))
+                return self._put_whole(f'"{left_open[1]}"', int(left_open.end(1)))
             found = DOUBLED_KEY.match(buf, pos) if key is None else None
             if found is not None and found[2]:
                 self._repaired("doubled quotes")
-                return self._put_key(found[1], int(found.end(2)))
+                return self._put_whole(f'"{found[1]}"', int(found.end(2)))
         elif buf[pos + 1 : pos + 2] in MAY_BE_DOUBLED and self.style.is_json:
             found = DOUBLED_OPENING.match(buf, pos)
             if found is not None and found[1]:
@@ -775,8 +758,7 @@ class Reader(Copyable):
         return pos if found is None or final else -1
 
     def _between_members(self, buf: str, pos: int, final: bool) -> int:
-        """Return the end of a comment, of escaped white space, or of a text in the place of a colon; `pos` if there is
-        none, -1 if more input is needed."""
+        """Return the end of a comment, of escaped white space, or of what is meant as a colon; else `pos` or -1."""
         if buf[pos] == "\\":
             if buf[pos + 1 : pos + 2] in ("n", "r", "t"):
                 self._repaired("escaped white space")
@@ -804,9 +786,10 @@ class Reader(Copyable):
         mark = self.breaks.find(buf, pos, stop=comment.end())
         return int(comment.end()) if mark is None else mark.start
 
-    def _put_key(self, key: str, end: int) -> int:
+    def _put_whole(self, text: str, end: int) -> int:
+        """Put out a whole value or key, as JSON; return where it ends."""
         self._begin()
-        self.out.append(f'"{key}"')
+        self.out.append(text)
         self._end()
         return end
 
@@ -817,15 +800,6 @@ class Reader(Copyable):
 
     def _at_top(self) -> bool:
         return not self.stack
-
-    def _whole_json(self, buf: str, pos: int) -> int:
-        """Return the end of the whole value, if it is regular JSON and complete; otherwise 0."""
-        end = json_end(buf, pos) if self.style.is_json and self._at_top() else 0
-        if end:
-            self._begin()
-            self.out.append(buf[pos:end])
-            self._end()
-        return end
 
     def _repaired(self, what: str) -> None:
         self.repair = self.repair or what
@@ -944,10 +918,7 @@ class Reader(Copyable):
                 not ODD_IN_WORDS.isdisjoint(bare) or bare[-1:] == "'" or (bare_key and self.want == "comma")
             )
             literal = '"' + escaped(bare) + '"'
-        self._begin()
-        self.out.append(literal)
-        self._end()
-        return end
+        return self._put_whole(literal, end)
 
     def _before_break(self, buf: str, pos: int, end: int, final: bool) -> int:
         """Return where the word ends; `pos` if more input is needed."""
@@ -973,15 +944,14 @@ class Reader(Copyable):
             if self.follow and not self.stack:
                 follow, needed = self.follow[final], LONGEST_FOLLOW
             elif guess:
-                needed = self.style.needed_after(buf[after : after + LONGEST_SEPARATOR])
+                following = buf[after : after + LONGEST_SEPARATOR]
+                undecided = following.lstrip() in ("", *self.style.prefixes)
+                needed = min(len(following), MOST_SPACE) + 1 if undecided else 0
             if guess and not final and len(buf) - after < needed:
                 self.wanted = needed - (len(buf) - after)
                 return end
             if not guess or follow.match(buf, after):
-                self.string = None
-                self.out.append('"')
-                self._end()
-                return after
+                return self._end_string(after)
         elif not final and len(buf) < after and close.startswith(buf[end:]):
             return end
         if buf[end] != "\\" or escape == "none":
@@ -997,12 +967,16 @@ class Reader(Copyable):
         self.out.append(match.group() if match.group(1) else unescaped(match))
         return int(match.end())
 
+    def _end_string(self, end: int) -> int:
+        self.string = None
+        self.out.append('"')
+        self._end()
+        return end
+
     def close(self) -> str:
         """Return the rest of a truncated value, and what closes it."""
         if self.string is not None:
-            self.string = None
-            self.out.append('"')
-            self._end()
+            self._end_string(0)
         if self.want == "value" and not self.stack:
             self.out.append("null")
         while self.stack:
@@ -1204,8 +1178,7 @@ def calls_in(text: str, tools: Doubts) -> list[tuple[str, str]]:
 
 
 def calls_up_to(mark: Match | None, text: str, pos: int, tools: Parameters) -> tuple[list[Any], int, Doubts]:
-    """Return the calls from `pos` to the mark or the output's end, where they end, and what is doubtful.  A closing tag
-    may follow them."""
+    """Return the calls up to the mark, or a closing tag before it, where they end, and what is doubtful."""
     end, doubts = len(text) if mark is None else mark.start, Doubts(tools, mark is None)
     found = calls_in(text[pos:end], doubts)
     tag = -1 if found else text.rfind("</", pos, end)
@@ -1225,8 +1198,7 @@ def arguments_of(name: str, value: Any, tools: Doubts) -> str | None:
 
 
 def loaded(text: str) -> Any:
-    """Return the value of a JSON text; None if it is nested too deeply, contains a number that is too large, or a key
-    twice."""
+    """Return the value of a JSON text; None if it is nested too deeply, or has a number too large, or a key twice."""
     try:
         return json.loads(text, parse_float=finite, object_pairs_hook=distinct)
     except (ValueError, RecursionError):
@@ -1272,26 +1244,14 @@ def _repaired_forms(text: str) -> Iterator[str]:
         yield inside
     if '\\"' in text:
         yield text.replace('\\"', '"').replace("\\n", "\n")
-    if LINE_ESCAPED.search(text):
-        yield LINE_ESCAPED.sub("\n", text)
-    if '""' in text:
-        yield DOUBLED_QUOTES.sub('"', text)
-    if "{{" in "".join(text.split()):
-        yield DOUBLED.sub(r"\1", text)
     if NO_BRACE.match(text):
         yield "{" + text
     if text != (closed := NAME_LEFT_OPEN.sub(r': "\1",', KEY_LEFT_OPEN.sub(r'"\1":', text))):
         yield closed
 
 
-LINE_ESCAPED = Pattern(r"(?<=[{,\[])\\n|\\n(?=[}\]])")
-DOUBLED_QUOTES = Pattern(r'""(?=\w)|(?<=\w)""')
-DOUBLED = Pattern(r"([{}])\s*\1")
-
-
 def values_in(text: str, tools: Doubts) -> list[Any]:
-    """Return consecutive objects, also those in lists, and calls such as f(a=1); with a None in the list if there is
-    anything else."""
+    """Return consecutive objects, also of lists, and calls such as f(a=1); [None] if there is anything else."""
     found: list[Any] = []
     pos = BEFORE_CALLS.match(text, 0).end()
     while pos < len(text) and len(found) < 1000:
@@ -1331,8 +1291,7 @@ def json_value(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
 
 
 def call_in_text(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
-    """Return the call `f(a=1)`, `f({"a": 1})` or `f {"a": 1}` as an object, and where it ends; None if there is
-    none."""
+    """Return the call `f(a=1)`, `f({"a": 1})` or `f {"a": 1}` as an object, or None, and where it ends."""
     match = CALLED.match(text, pos)
     name = tool_named(match[1], tools) if match is not None else ""
     if match is None or name not in tools:
@@ -1529,12 +1488,11 @@ class Transcript(Copyable):
     """Keeps text by kind: content, reasoning_content and arguments (of the last call) belong to the message; pending is
     text of a kind that isn't known yet, value is text of a value, and trailing is no part of the message."""
 
+    KINDS = ("content", "reasoning_content", "pending", "arguments", "value", "trailing")
     guarded = False  # special tokens are known: no other text is a marker
 
     def __init__(self, json_content: bool = False) -> None:
-        self.texts: dict[str, list[str]] = {"content": [], "trailing": []}
-        self.texts.update(reasoning_content=[], pending=[])
-        self.texts.update(arguments=[], value=[])
+        self.texts: dict[str, list[str]] = {kind: [] for kind in self.KINDS}
         self.calls: list[tuple[str, str | None, str]] = []  # name, id, arguments (those of the last are in texts)
         self.index = -1  # of the last call
         self.fence = Fence() if json_content else None
@@ -1603,9 +1561,8 @@ class Transcript(Copyable):
 
     def forget(self, kept: int) -> None:
         """Treat all text and all calls as prefilled, except so many of the last calls, which continue."""
-        self.waiting, self.texts["content"] = [], []
-        self.texts["reasoning_content"] = []
-        self.texts["arguments"] = []
+        self.waiting = []
+        self.texts.update(content=[], reasoning_content=[], arguments=[])
         self.calls = self.calls[len(self.calls) - kept :]
         self.index = len(self.calls) - 1
 
@@ -1666,6 +1623,7 @@ class Stream(Copyable):
     TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
     ANCHORS: ClassVar[Sequence[str]] = ()
     MARKER_LIKE: ClassVar[Any] = None  # what is like a marker
+    FIRST_STATE: ClassVar[str] = "_content"
     SPACE: ClassVar[str] = ""  # alternatives of the white space before the content, with SPACE_SEPARATOR between
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     # The usual texts in some places, which are awaited as a whole: after a call, after an argument, where a value ends.
@@ -1698,7 +1656,7 @@ class Stream(Copyable):
         self._wanted = 0
         self._final = False
         # The state of the turn.
-        self._state: Callable[[Any], bool] = self._first_state()
+        self._state: Callable[[Any], bool] = getattr(type(self), self.FIRST_STATE if parse_reasoning else "_content")
         self._mark = NO_MATCH
         self._skip = 0  # its length, and that of the white space before it
         self._line_start = True
@@ -1717,7 +1675,6 @@ class Stream(Copyable):
         self._state_before_call: Callable[[Any], bool] = self._state
         self._kind_before_call = "content"
         self._unchecked: list[tuple[int, int, int, bool]] = []  # see _check_arguments
-        self._long_names = "\n" in "".join(self._tools)
         self._space = self.SPACE  # white space of the template that may still come
         self._only_space_so_far = True  # only white space was read in this part so far
         # The kind of text that is open, and how to find its possible end: -1 if a state must decide. If nothing is
@@ -1835,7 +1792,7 @@ class Stream(Copyable):
             self._base += len(text)
             if kind not in ("arguments", "value"):
                 self._line_start = at_line_start(text, self._line_start)
-            self._out.texts[kind].append(self._json(text) if kind == "arguments" else text)
+            self._out.texts[kind].append(text)
 
     def _feed_slowly(self, chunk: str) -> list[Delta]:
         """Handle a chunk that may contain more than plain text; if it only continues the text, no state is needed."""
@@ -1868,12 +1825,8 @@ class Stream(Copyable):
         if text == "" or kind == "value":
             return []
         if kind == "arguments":
-            return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(text)}}]}]
+            return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": text}}]}]
         return [{kind: text}]
-
-    def _json(self, text: str) -> str:
-        """Return the plain text of a value, escaped for the string that it becomes."""
-        return text
 
     def _enter_fast_path(self, kind: str, find_safe_end: Callable[[str], int] = len) -> None:
         """Declare that the next chunk may continue text of this kind, "" for none."""
@@ -1947,11 +1900,6 @@ class Stream(Copyable):
         """Return the offset of what is read, for diagnostics."""
         return self._base + self._pos
 
-    # The states, which a format prints
-
-    def _first_state(self) -> Callable[[Any], bool]:
-        return type(self)._content
-
 
 SPACE_SEPARATOR = "\0"  # between white space that may come and other white space that may come instead
 NON_SPACE = Pattern(r"\S|\Z")
@@ -1998,7 +1946,11 @@ class TurnStates(Stream):
         deltas = self._advance("") if self._pos < len(self._buf) or self._parts or self._unaccounted else []
         self._finish()
         if self._buf[self._pos :].strip():
-            self._drop_truncated_marker()
+            if self._is_truncated_opener(self._pos):
+                self._note_truncation(*ENDS_IN_CALL)
+            else:
+                self._note("ends_in_marker", "the output ends inside a marker")
+            self._text("trailing", len(self._buf))
         self._out.end_content()
         self._enter_fast_path("")
         return deltas + self._out.deltas()
@@ -2136,8 +2088,7 @@ class TurnStates(Stream):
 
     def _drop(self, only_space: bool = True) -> bool:
         """Consume a marker that only structures the turn."""
-        if self._mark.ambiguous >= SPELLED_OTHERWISE:
-            self._note_spelling()
+        self._note_spelling()
         self._pos += self._skip
         self._space = self._mark.trail
         self._only_space_so_far = only_space
@@ -2146,10 +2097,10 @@ class TurnStates(Stream):
         return True
 
     def _note_spelling(self) -> None:
-        """Report, once, that the marker is in other case, or has other separators."""
-        mark = self._mark
-        self._note(*SPELLING)
-        self._mark = Match(mark.kind, mark.start, mark.end, mark.lead, mark.trail)
+        """Report, once, that the marker is in other case, or has other separators, if it is."""
+        if self._mark.ambiguous >= SPELLED_OTHERWISE:
+            self._note(*SPELLING)
+            self._mark.ambiguous = PART_OF_LONGER
 
     def _drop_noted(self, code: str, text: str) -> bool:
         """Drop the marker and report it, unless it is the prompt's; the part that it is in continues."""
@@ -2170,8 +2121,7 @@ class TurnStates(Stream):
         return self._drop() if self._reasoning_on else self._keep_as_text("content")
 
     def _reasoning_again(self) -> bool | None:
-        """Drop a repeated opener of reasoning before any of its text; return whether there was one, or None if more
-        input is needed."""
+        """Drop a repeated opener of reasoning before its text; return whether there was one, None if undecided."""
         again = self._next(self.REASONING_AGAIN) if self._only_space_so_far and self._reasoning_on else ""
         if again:
             at = next_char(self._buf, self._mark.end)
@@ -2250,17 +2200,8 @@ class TurnStates(Stream):
         is_cut = marks.prefix_of(self._buf, next_char(self._buf, pos), CUT_KINDS) != ""
         return is_cut and not self._after_failed_call
 
-    def _drop_truncated_marker(self) -> None:
-        """Drop a truncated marker at the end."""
-        if self._is_truncated_opener(self._pos):
-            self._drop_truncated_call()
-            return
-        self._note("ends_in_marker", "the output ends inside a marker")
-        self._text("trailing", len(self._buf))
-
     def _note_lost_text(self, code: str, text: str) -> None:
-        """Report text of a call that was not read as its arguments; the message is incomplete, so that no caller runs
-        the call."""
+        """Report text of a call that is in no argument; the message is incomplete, so no caller runs the call."""
         self._note(code, text)
         self.incomplete = True
 
@@ -2284,12 +2225,43 @@ NEVER_IN_NAMES = frozenset("<>{}\n")  # characters of markup, which stand in no 
 NUMBERS = ("index", "count")  # slots that contain a number
 REPEATED_SLOT = "repeated_slot"  # a code of diagnostics
 MOST_ODD = 64  # the most names with unusual characters that are searched for
+# Those of Stream that are not in a dictionary: objects of a class share the keys of at most 30 attributes there.
+ATTRIBUTES = (
+    "incomplete _after_failed_call _ambiguous_from _base _buf _calls_on _closed _diagnostics _echo _final "
+    "_find_safe_end _is_still_ambiguous _kind_before_call _line_start _mark _only_space_so_far _open "
+    "_open_kind _opener _out _parts _pos _reasoning_on _regular_fast_path _skip _space _state _state_before_call "
+    "_text_fast_path _tools _unaccounted _unchecked _unclosed _value_fast_path _wanted"
+)
+MISFITS = {
+    "inside": ("argument_not_closed", "the argument {key} is in the value of another"),
+    "type": ("argument_of_other_type", "the argument {key} is not of the type in the schema"),
+    "key": ("unknown_argument", "the tool {tool} has no argument {key}"),
+}
+CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 
 
-class Slots(TurnStates):
+class Machine(TurnStates):
     BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that never occur in names, or in values outside of a string
     _slot_diagnostics: Sequence[tuple[str, str]] = ()  # diagnostics of the slots: codes and texts
     _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that contain ends of names
+    __slots__ = ATTRIBUTES.split()
+    AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
+    SHORT_OPENERS: ClassVar[Sequence[str]] = ()  # what opens only calls of tools that are known
+    # Slots of a call: the kind, what ends it, and characters that do; a plain word up to the text's end or to an
+    # unambiguous marker, and the white space after each of these (None for markers that don't belong to the slot).
+    HEADER: ClassVar[Sequence[Any]] = ()
+    CALLS_HAVE_CLOSER: ClassVar[bool] = False  # calls have a closer
+    STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
+    _reader: Reader | None = None  # and the reader of one
+    _is_opened_twice = False  # another opener follows the opener of this call
+    _repaired = False  # the arguments of the last call were repaired
+    _ends_in_bracket = False  # the last closer was one: another opening bracket may begin the arguments
+    _second_reading_failed = False  # the second reading of this call found none
+    _after_call: ClassVar[Callable[[Any], bool]]
+    _begin_arguments: ClassVar[Callable[[Any], None]]
+    _irregular_call: ClassVar[Callable[[Any], bool | None]]
+    _drop_left_over: ClassVar[Callable[[Any, str], str]]
+    _note_following_text: ClassVar[Callable[[Any], None]]
 
     def _slots(self, pos: int, slots: Sequence[Any], name: str | None = None) -> tuple[dict[str, str], int, str]:
         """Read slots with the markers that end them; return values, the end, and what was expected instead.
@@ -2369,7 +2341,8 @@ class Slots(TurnStates):
             return Match("next", partial, partial), ""  # a truncated marker comes after the whole name
         text = buf[pos : min(partial, pos + NAME_LIMIT)].strip()
         parts = text.split(separator) if slot in NUMBERS and separator else [text]
-        wait = end - pos < NAME_LIMIT and (self._long_names or not any("\n" in part.strip() for part in parts))
+        in_lines = any("\n" in part.strip() for part in parts)
+        wait = end - pos < NAME_LIMIT and not (in_lines and "\n" not in "".join(self._tools))
         if self._final and len(text.split()) > 1:  # several words are probably the words of an answer
             wait = any(name.startswith(text) for name in self._tools)
         return None, slot if not wait else "end" if self._final else "more"
@@ -2400,8 +2373,7 @@ class Slots(TurnStates):
         return 0
 
     def _odd_names(self, slot: str, ends: Scanner) -> list[str]:
-        """Return the names of tools, or of the called tool's parameters, that contain ends of names; the longest
-        first."""
+        """Return the names of tools (or of the tool's parameters) that contain ends of names, the longest first."""
         of = self._out.calls[-1][0] if slot == "key" and self._out.calls else ""
         self._odd = {} if self._odd is None else self._odd
         if (slot, of) not in self._odd:
@@ -2411,43 +2383,6 @@ class Slots(TurnStates):
             fit = [name for name in odd if name == name.strip() and 0 < len(name) < NAME_LIMIT]
             self._odd[slot, of] = sorted(fit, key=len, reverse=True)[:MOST_ODD]
         return self._odd[slot, of]
-
-
-# Those of Stream that are not in a dictionary: objects of a class share the keys of at most 30 attributes there.
-ATTRIBUTES = (
-    "incomplete _after_failed_call _ambiguous_from _base _buf _calls_on _closed _diagnostics _echo _final "
-    "_find_safe_end _is_still_ambiguous _kind_before_call _line_start _long_names _mark _only_space_so_far _open "
-    "_open_kind _opener _out _parts _pos _reasoning_on _regular_fast_path _skip _space _state _state_before_call "
-    "_text_fast_path _tools _unaccounted _unchecked _unclosed _value_fast_path _wanted"
-)
-MISFITS = {
-    "inside": ("argument_not_closed", "the argument {key} is in the value of another"),
-    "type": ("argument_of_other_type", "the argument {key} is not of the type in the schema"),
-    "key": ("unknown_argument", "the tool {tool} has no argument {key}"),
-}
-CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
-
-
-class Machine(Slots):
-    __slots__ = ATTRIBUTES.split()
-    AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
-    SHORT_OPENERS: ClassVar[Sequence[str]] = ()  # what opens only calls of tools that are known
-    # Slots of a call: the kind, what ends it, and characters that do; a plain word up to the text's end or to an
-    # unambiguous marker, and the white space after each of these (None for markers that don't belong to the slot).
-    HEADER: ClassVar[Sequence[Any]] = ()
-    CALLS_HAVE_CLOSER: ClassVar[bool] = False  # calls have a closer
-    STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
-    _reader: Reader | None = None  # and the reader of one
-    _is_opened_twice = False  # another opener follows the opener of this call
-    _repaired = False  # the arguments of the last call were repaired
-    _types_are_checked = False  # the types of values are reported where these are read
-    _ends_in_bracket = False  # the last closer was one: another opening bracket may begin the arguments
-    _second_reading_failed = False  # the second reading of this call found none
-    _after_call: ClassVar[Callable[[Any], bool]]
-    _begin_arguments: ClassVar[Callable[[Any], None]]
-    _irregular_call: ClassVar[Callable[[Any], bool | None]]
-    _drop_left_over: ClassVar[Callable[[Any, str], str]]
-    _note_following_text: ClassVar[Callable[[Any], None]]
 
     def _feed_regular_text(self, chunk: str) -> list[Delta]:
         """Read more of arguments that are regular text, without a state."""
@@ -2501,7 +2436,7 @@ class Machine(Slots):
         """Examine the arguments of the last call when somebody asks for diagnostics; those of a repaired call at once:
         repairs that invent a key, or a value of another type than the schema's, have failed."""
         if not self.incomplete:  # what was lost is reported
-            types = not self._types_are_checked or self._repaired
+            types = True
             offset, before = self._here(), len(self._diagnostics)
             while before and self._diagnostics[before - 1].offset == offset:
                 before -= 1
@@ -2534,20 +2469,15 @@ class Machine(Slots):
         written = values.get("name", "")
         if self._tools and not expected:
             values["name"] = tool_named(written, self._tools)
-        if (
-            self._tools
-            and not expected
-            and values["name"] not in self._tools
-            and not NEVER_IN_NAMES.isdisjoint(values["name"])
-        ):
+        unknown = values.get("name") not in self._tools
+        if self._tools and unknown and not (expected or NEVER_IN_NAMES.isdisjoint(values["name"])):
             expected = "the name of a tool"
-        short = expected not in ("more", "end") and values.get("name") not in self._tools
-        if short and self._is_short():
+        if unknown and expected not in ("more", "end") and self._is_short():
             inner = self._complete_short_opener()
             if inner is not False:
                 return inner is True
             expected = "the name of a tool"
-        if self._tools and (expected or values["name"] not in self._tools):
+        if self._tools and (expected or unknown):
             other = self._irregular_call() if expected not in ("more", "end") else None
             if other is not None:
                 return other
@@ -2556,8 +2486,7 @@ class Machine(Slots):
             return expected != "more" and self._no_call(expected)
         if self._is_opened_twice:
             self._note("calls_opened_twice", "the calls are opened twice")
-        if self._slot_diagnostics:
-            self._note_slot_diagnostics()
+        self._note_slot_diagnostics()
         if values["name"] != written:
             self._note("tool_name_corrected", f"the tool {values['name']} is called as {written}")
         self._pos = end
@@ -2566,8 +2495,7 @@ class Machine(Slots):
         return True
 
     def _complete_short_opener(self) -> bool | None:
-        """Go on after another opener, with which a short one may be complete; False if there is none, None if more
-        input is needed."""
+        """Go on after another opener, which may complete a short one; False if there is none, None if undecided."""
         at = next_char(self._buf, self._pos + self._skip)
         inner = self.AFTER_CALL.match_at(self._buf, at)
         is_open = inner is None or inner.ambiguous
@@ -2580,8 +2508,7 @@ class Machine(Slots):
 
     def _drop_closer(self, unclosed: bool) -> bool:
         """Drop a closer or a separator after a call; `unclosed`: something is missing of the call, or of the next."""
-        if self._mark.ambiguous >= SPELLED_OTHERWISE:
-            self._note_spelling()
+        self._note_spelling()
         self._pos, self._space, self._unclosed = self._mark.end, self._mark.trail, unclosed
         self._ends_in_bracket = self._buf[self._pos - 1 : self._pos] == ")"
         return True
@@ -2610,17 +2537,11 @@ class Machine(Slots):
         self._state = type(self)._call
         return True
 
-    def _try_unopened(self) -> bool:
-        """Do the same as `_try_call` for calls without an opener."""
-        self._skip = 0
-        return self._try_call("content")
-
     def _no_call(self, expected: str) -> bool:
         if self._is_truncated_opener(self._pos):
             return self._final and self._drop_truncated_call()  # the whole opener, without its end
         if expected == "end" and (self._skip or self._mark.kind == "separator"):
             return self._drop_truncated_call()
-            self._note_truncation(*ENDS_IN_CALL)
         self._note("not_a_call", "not a call: expected " + expected)
         self._after_failed_call, self._unclosed, self._space = True, False, ""
         self._state = self._state_before_call
@@ -2629,8 +2550,7 @@ class Machine(Slots):
         return True
 
     def _open_call(self, name: str, call_id: str | None = None) -> None:
-        if self._mark.ambiguous >= SPELLED_OTHERWISE:
-            self._note_spelling()
+        self._note_spelling()
         if self._opener and self._reasoning_on:
             self._out.flush()
             if "".join(self._out.texts["reasoning_content"]).strip():
@@ -2653,8 +2573,7 @@ class Machine(Slots):
         return True
 
     def _next_of_calls(self) -> str | None:
-        """Return the kind of the next marker after a call, as `_next` does; a truncated marker of the calls at the
-        output's end is dropped."""
+        """Return the kind of the next marker after a call, as `_next` does; drop a truncated one at the end."""
         marks, buf = self.AFTER_CALL, self._buf
         kind = self._next(marks, self.USUAL_NEXT)
         # The text after a piece of a closer may be all that the output has of the rest.
@@ -2669,7 +2588,7 @@ class Machine(Slots):
         return kind
 
     def _is_short(self) -> bool:
-        """Does the opener lack its last words, so that only a tool's name makes a call?"""
+        """Return whether the opener lacks its last words, so that only a tool's name makes a call."""
         return "".join(self._buf[self._pos : self._pos + self._skip].split()) in self.SHORT_OPENERS
 
 
@@ -2680,7 +2599,7 @@ AROUND_CALLS = Pattern(r"(?:(```)[\w-]{0,16}\s{1,16}|(`)|<([\w:-]{1,64})>\s{0,16
 PART_OF_AROUND = Pattern(r"(?:`{1,3}[\w-]{0,16}|<[\w:-]{0,64}>?)\s{0,16}\Z")
 # How calls begin: a name, or an object with a key and a value.
 HEAD_OF_CALL = Pattern(
-    rf"\[?\s{{0,16}}([{NAME_CHARACTERS}]{{1,64}})(\()?|[\[\s]{{0,16}}"
+    rf"\[?\s{{0,16}}([{NAME_CHARACTERS}]{{1,64}})(\(|\s{{1,16}}(?:\{{|\Z))?|[\[\s]{{0,16}}"
     r"""(?:\{\s{0,64}(?:["'](\w{0,64})(?:["']\s{0,16}(?::\s{0,16}(?:["']([\w.:/-]{0,64})(["'])?)?)?)?)?)?"""
 )
 
@@ -2704,7 +2623,7 @@ def unopened_calls(
     found = [
         _whole_call(one, tools) for value in values_in(buf[at:end], doubts) for one in values_within(value, doubts)
     ]
-    calls = [call for call in found if call is not None and (call[1] != "{}" or buf[at] in "[{")]
+    calls = [call for call in found if call is not None and (call[1] != "{}" or buf[at:end].rstrip()[-1:] != ")")]
     is_whole = over and calls and len(calls) == len(found) and not (doubts.is_guessed or doubts.is_repaired)
     return (calls, end + len(closing)) if is_whole else ([], pos)
 
@@ -2715,24 +2634,23 @@ def _end_of_calls(buf: str, pos: int, final: bool, tools: Parameters, closing: s
     name, called, key, value, ended = head.groups()
     if (key in NAME_KEYS and value is not None) or not key:
         word = value or name or ""
-        if (ended or called) and word not in tools:
+        is_begun = head.end() == len(buf) and any(tool.startswith(word) for tool in tools)
+        if not (word in tools if ended or called else is_begun):
             return 0
-        if not (ended or called):
-            return None if head.end() == len(buf) and any(tool.startswith(word) for tool in tools) else 0
-    elif head.end() == len(buf):
-        return None
-    elif key not in tools and key not in CALL_KEYS:
+    elif head.end() < len(buf) and key not in tools and key not in CALL_KEYS:
         return 0
+    if head.end() == len(buf):
+        return None
     if closing:
         end = buf.find(closing, pos)
         return end if end >= 0 else None
-    if name:  # in a line
+    if called == "(":  # in a line
         mark = breaks.find(buf, pos)
         end = len(buf) if mark is None else mark.start
         line = buf.find("\n", pos, end)
         return line if line >= 0 else end if mark is not None or final else None
     reader = Reader(any_styles())
-    end = reader.read(buf, pos, final)
+    end = reader.read(buf, head.end() - 1 if called else pos, final)
     return 0 if reader.repair else None if reader.want else end
 
 
@@ -2777,6 +2695,36 @@ def is_empty_object(arguments: str) -> bool:
     return arguments[:1] == "{" and not arguments[1:-1].strip()
 
 
+def irregular_header(parser: Any, buf: str, start: int, tools: Parameters, final: bool) -> tuple[str, int] | None:
+    """Return the tool that an irregular header names, and where its arguments begin; ("", 0) if it names none.
+
+    None if undecided.  `parser` has the texts of headers, and knows where arguments begin, and headers continue."""
+    name, pos, other = "", next_char(buf, start), 0
+    while pos - start < NAME_LIMIT:
+        part, word = parser.HEADER_TEXTS.match(buf, pos), ONE_WORD.match(buf, pos)
+        sure = part is not None and part.end() > pos + 1
+        if pos < len(buf) and name and not sure and parser._arguments_begin(pos):
+            return None if not final and parser._header_may_continue(pos) else (name, pos)
+        end = word.end() if word is not None and (part is None or word.end() > part.end()) else 0
+        end = end or (part.end() if part is not None else pos)
+        is_cut = end == len(buf) or PART_OF_ATTRIBUTE.fullmatch(buf, pos) is not None
+        if not final and (is_cut or parser._header_may_continue(pos)):
+            return None
+        mark = parser.AFTER_CALL.match_at(buf, pos) if other else None
+        if end == pos or (mark is not None and mark.kind == "call"):
+            break
+        if part is None or part.end() < end:
+            tool = tool_named(buf[pos:end], tools)
+            if tool not in tools:  # an index may follow it
+                tool = tool_named(buf[pos:end].rpartition(":")[0], tools)
+            other += tool not in tools  # one word may be next to the name that the template doesn't write
+            if (tool in tools and name not in ("", tool)) or other > 1:
+                break
+            name = name or tool
+        pos = next_char(buf, end)
+    return (name, len(buf)) if name and final and pos == len(buf) else ("", 0)
+
+
 class Repairs(Machine):
     HEADER_PARTS: ClassVar[Sequence[str]] = ()  # the texts of which headers consist
     HEADER_TEXTS: ClassVar[Pattern] = Pattern("(?!)")
@@ -2788,7 +2736,7 @@ class Repairs(Machine):
 
     def _irregular_call(self) -> bool | None:
         """Read a call whose header differs from the template's; None if it is no call."""
-        other = self._irregular_header()
+        other = irregular_header(self, self._buf, self._pos + self._skip, self._tools, self._final)
         if other is None:
             return False
         if other[0]:
@@ -2801,40 +2749,6 @@ class Repairs(Machine):
             return None
         self._state = type(self)._second_reading
         return True
-
-    def _irregular_header(self) -> tuple[str, int] | None:
-        """Return the tool that an irregular header names, and where its arguments begin.
-
-        ("", 0) if it names none; None if more input is needed.
-        """
-        buf, name, start, other = self._buf, "", self._pos + self._skip, 0
-        pos = next_char(buf, start)
-        while pos - start < NAME_LIMIT:
-            part, word = self.HEADER_TEXTS.match(buf, pos), ONE_WORD.match(buf, pos)
-            sure = part is not None and part.end() > pos + 1
-            if pos < len(buf) and name and not sure and self._arguments_begin(pos):
-                return None if not self._final and self._header_may_continue(pos) else (name, pos)
-            end = word.end() if word is not None and (part is None or word.end() > part.end()) else 0
-            end = end or (part.end() if part is not None else pos)
-            cut = end == len(buf) or PART_OF_ATTRIBUTE.fullmatch(buf, pos) is not None
-            if not self._final and (cut or self._header_may_continue(pos)):
-                return None
-            if end == pos:
-                break
-            text = buf[pos:end]
-            mark = self.AFTER_CALL.match_at(buf, pos) if other else None
-            if mark is not None and mark.kind == "call":
-                break
-            if part is None or part.end() < end:
-                tool = tool_named(text, self._tools)
-                if tool not in self._tools:  # an index may follow it
-                    tool = tool_named(text.rpartition(":")[0], self._tools)
-                other += tool not in self._tools  # one word may be next to the name that the template doesn't write
-                if (tool in self._tools and name not in ("", tool)) or other > 1:
-                    break
-                name = name or tool
-            pos = next_char(buf, end)
-        return (name, len(buf)) if name and self._final and pos == len(buf) else ("", 0)
 
     def _header_may_continue(self, pos: int) -> bool:
         """Return whether the following text begins one of the texts of a header."""
@@ -2868,8 +2782,7 @@ class Repairs(Machine):
         return True
 
     def _unopened_calls(self) -> bool | None:
-        """Read calls before any content that no marker opens; return None if there are none, False if more input is
-        needed."""
+        """Read calls before any content that no marker opens; None if there are none, False if undecided."""
         if not (self._only_space_so_far and self._tools and self._calls_on):
             return None
         buf = self._buf
@@ -2920,8 +2833,7 @@ class Repairs(Machine):
                 self._note_lost_text("no_argument", "text follows the empty arguments of a call without a closer")
 
     def _left_over_ends(self, start: int) -> list[int]:
-        """Return where a bracket, a fence or punctuation too many ends, and a garbled closer; -1 if more input is
-        needed."""
+        """Return where a bracket, a fence or punctuation too many ends, and a garbled closer; -1 if undecided."""
         if start == len(self._buf):
             return []
         left = LEFT_OVER.match(self._buf, start)
@@ -2970,8 +2882,7 @@ class Repairs(Machine):
         return "more" if kind == "" and not self._final and buf[start:] in ('"', "'") else "no"
 
     def _calls_end_after(self, end: int, kind: str = "") -> bool | None:
-        """Return whether the calls end after a text of this kind, or a further one follows; None if more input is
-        needed."""
+        """Return whether the calls end after a text of this kind, or a further one follows; None if undecided."""
         buf, at = self._buf, next_char(self._buf, end)
         mark = self.AFTER_CALL.match_at(buf, at)
         is_open = not self._final and (mark is None or mark.ambiguous)
@@ -3021,15 +2932,12 @@ class Pairs(Repairs):
         kind = self._next(self.BETWEEN, self.USUAL_PAIR)
         if kind is None:
             return False
-        if kind == "skip":
-            if self._mark.ambiguous >= SPELLED_OTHERWISE:
-                self._note_spelling()
-            self._pos, self._space = self._mark.end, ""
-            return True
-        if kind == "end":
-            if self._mark.ambiguous >= SPELLED_OTHERWISE:
-                self._note_spelling()
+        if kind in ("skip", "end"):
+            self._note_spelling()
             self._pos = self._mark.end
+        if kind == "skip":
+            self._space = ""
+            return True
         if not kind and self._final and self.BETWEEN.prefix_of(self._buf, next_char(self._buf, self._pos), PAIR_KINDS):
             return self._drop_truncated_call()
         # Most keys begin with a letter: a pair without an opener costs no more then.
@@ -3072,13 +2980,8 @@ class Pairs(Repairs):
             return self._no_pair()
         key = values["key"]
         bare = without_quotes(key, schema) if schema else key
-        respelled = False
-        if self._slot_diagnostics or odd or respelled or key != bare:
-            self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
-        if respelled:
-            self._note_spelling()
-        if self._slot_diagnostics:
-            self._note_slot_diagnostics()
+        self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
+        self._note_slot_diagnostics()
         if odd:
             self.incomplete = True
             self._note("markup_in_key", "an argument has a name that holds markup")
@@ -3095,8 +2998,7 @@ class Pairs(Repairs):
         return self._tools.get(self._out.calls[-1][0])
 
     def _irregular_pair(self) -> bool | None:
-        """Read a pair with a missing or different opener or key end, if the schema knows the key; return None if there
-        is none."""
+        """Read a pair with another opener or key end, or without one, if the schema knows the key; None otherwise."""
         start = next_char(self._buf, self._pos)
         found = self._irregular_key(start)
         if found is None:
@@ -3390,7 +3292,8 @@ class StreamParser(Pairs):
             return self._try_call("content")
         if kind == "separator":
             self._drop_closer(True)
-            return self._try_unopened()
+            self._skip = 0
+            return self._try_call("content")
         if kind == "closed":
             return self._drop_closer(False)
         if kind == "close":

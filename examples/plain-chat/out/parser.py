@@ -85,8 +85,7 @@ LEAST_CUT = 3  # fewer characters of a marker at the output's end may as well be
 
 
 class Pattern:
-    """A regular expression, compiled when it is first used: importing a parser should be fast.  A dot matches any
-    character."""
+    """A regular expression, compiled at its first use, because imports should be fast.  A dot matches any character."""
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
@@ -147,8 +146,7 @@ class Scanner:
         return Match(kind, match.start(), match.end(), lead, trail, ambiguous)
 
     def prefix_of(self, buf: str, pos: int, kinds: Sequence[str] = ()) -> str:
-        """Return a marker, of these kinds or any, that the text from `pos` to the end could become; "" if there is
-        none."""
+        """Return a marker (of these kinds, if any) that the text from `pos` to the end could become, or ""."""
         if len(buf) - pos > self.width or self._near.match(buf, pos) is None:
             return ""
         cores = tuple([marker[1] for marker in self.markers if marker[0] in kinds]) if kinds else self._cores
@@ -167,14 +165,9 @@ class Scanner:
     def safe_prefix_end(self, text: str) -> int:
         """Return the same as `partial_match`; -1 if the text may contain a whole marker."""
         near = self._near.search(text)
-        while near is not None:
-            start = near.start()
-            if self.prefix_of(text, start):
-                return self.with_lead(text, 0, start)
-            if self._find.match(text, start):
-                return -1
-            near = self._near.search(text, start + 1)
-        return self.with_lead(text, 0, len(text)) if text[-1:] in self.leads else len(text)
+        if near is None:
+            return self.with_lead(text, 0, len(text)) if text[-1:] in self.leads else len(text)
+        return -1 if self._find.search(text, near.start()) else self.partial_match(text, 0)
 
     def with_lead(self, buf: str, pos: int, start: int) -> int:
         """Return where the white space begins that may belong to a marker at `start`."""
@@ -256,8 +249,10 @@ class Transcript(Copyable):
     """Keeps text by kind: content, reasoning_content and arguments (of the last call) belong to the message; pending is
     text of a kind that isn't known yet, value is text of a value, and trailing is no part of the message."""
 
+    KINDS = ("content", "reasoning_content", "pending", "arguments", "value", "trailing")
+
     def __init__(self, json_content: bool = False) -> None:
-        self.texts: dict[str, list[str]] = {"content": [], "trailing": []}
+        self.texts: dict[str, list[str]] = {kind: [] for kind in self.KINDS}
         self.fence = Fence() if json_content else None
         self.waiting: list[Delta] = []  # not returned yet
         self._pieces: list[str] = []  # the text of the next delta, and its kind
@@ -304,7 +299,8 @@ class Transcript(Copyable):
 
     def forget(self, kept: int) -> None:
         """Treat all text and all calls as prefilled, except so many of the last calls, which continue."""
-        self.waiting, self.texts["content"] = [], []
+        self.waiting = []
+        self.texts.update(content=[], reasoning_content=[], arguments=[])
 
     def is_empty(self) -> bool:
         return not (self._pieces or any(self.texts.values()))
@@ -397,6 +393,7 @@ class StreamParser(Copyable):
         find="-(?:(-- answer ---)|(-- over ---))", near=r"-(?=[\-]|\Z)", width=143, leads="\n",
     )
     TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
+    FIRST_STATE: ClassVar[str] = "_content"
     SPACE: ClassVar[str] = ""  # alternatives of the white space before the content, with SPACE_SEPARATOR between
 
     def _content(self) -> bool:
@@ -441,7 +438,7 @@ class StreamParser(Copyable):
         self._wanted = 0
         self._final = False
         # The state of the turn.
-        self._state: Callable[[Any], bool] = self._first_state()
+        self._state: Callable[[Any], bool] = getattr(type(self), self.FIRST_STATE if parse_reasoning else "_content")
         self._mark = NO_MATCH
         self._skip = 0  # its length, and that of the white space before it
         self._space = self.SPACE  # white space of the template that may still come
@@ -630,9 +627,6 @@ class StreamParser(Copyable):
         """Return the offset of what is read, for diagnostics."""
         return self._base + self._pos
 
-    def _first_state(self) -> Callable[[Any], bool]:
-        return type(self)._content
-
     def finish(self) -> list[Delta]:
         """Ends the output; returns the remaining deltas."""
         if self._final:
@@ -640,7 +634,8 @@ class StreamParser(Copyable):
         self._final = True
         deltas = self._advance("") if self._pos < len(self._buf) or self._parts or self._unaccounted else []
         if self._buf[self._pos :].strip():
-            self._drop_truncated_marker()
+            self._note("ends_in_marker", "the output ends inside a marker")
+            self._text("trailing", len(self._buf))
         self._out.end_content()
         self._enter_fast_path("")
         return deltas + self._out.deltas()
@@ -725,11 +720,6 @@ class StreamParser(Copyable):
             return False
         is_cut = marks.prefix_of(self._buf, next_char(self._buf, pos), CUT_KINDS) != ""
         return is_cut
-
-    def _drop_truncated_marker(self) -> None:
-        """Drop a truncated marker at the end."""
-        self._note("ends_in_marker", "the output ends inside a marker")
-        self._text("trailing", len(self._buf))
 
 
 parse, parse_many = StreamParser.parse, StreamParser.parse_many

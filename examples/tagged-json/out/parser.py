@@ -94,8 +94,7 @@ LONGEST_FOLLOW = 160  # the whole text that shows the end of a value
 
 
 class Pattern:
-    """A regular expression, compiled when it is first used: importing a parser should be fast.  A dot matches any
-    character."""
+    """A regular expression, compiled at its first use, because imports should be fast.  A dot matches any character."""
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
@@ -176,8 +175,7 @@ class Scanner:
         return Match(kind, pos, match.end(), lead, trail, ambiguous & ~PART_OF_LONGER)
 
     def prefix_of(self, buf: str, pos: int, kinds: Sequence[str] = ()) -> str:
-        """Return a marker, of these kinds or any, that the text from `pos` to the end could become; "" if there is
-        none."""
+        """Return a marker (of these kinds, if any) that the text from `pos` to the end could become, or ""."""
         if len(buf) - pos > self.width or self._near.match(buf, pos) is None:
             return ""
         cores = tuple([marker[1] for marker in self.markers if marker[0] in kinds]) if kinds else self._cores
@@ -196,14 +194,9 @@ class Scanner:
     def safe_prefix_end(self, text: str) -> int:
         """Return the same as `partial_match`; -1 if the text may contain a whole marker."""
         near = self._near.search(text)
-        while near is not None:
-            start = near.start()
-            if self.prefix_of(text, start):
-                return self.with_lead(text, 0, start)
-            if self._find.match(text, start):
-                return -1
-            near = self._near.search(text, start + 1)
-        return self.with_lead(text, 0, len(text)) if text[-1:] in self.leads else len(text)
+        if near is None:
+            return self.with_lead(text, 0, len(text)) if text[-1:] in self.leads else len(text)
+        return -1 if self._find.search(text, near.start()) else self.partial_match(text, 0)
 
     def with_lead(self, buf: str, pos: int, start: int) -> int:
         """Return where the white space begins that may belong to a marker at `start`."""
@@ -408,10 +401,7 @@ def member_of(schema: object, root: object, key: str) -> object:
 
 def types_of_member(schema: object, key: str) -> frozenset[str] | None:
     """Return the JSON types that one member of an object may have; None if the schema doesn't determine them."""
-    members = schema.get("properties") if isinstance(schema, dict) and REFERRING.isdisjoint(schema) else None
-    member = members.get(key) if isinstance(members, dict) else None
-    plain = member.get("type") if isinstance(member, dict) and member.keys() <= PLAIN else None
-    return ONLY.get(str(plain)) or types_of(member_of(schema, schema, key), schema)  # most members are plain
+    return types_of(member_of(schema, schema, key), schema)
 
 
 def properties_of(schema: object) -> list[str]:
@@ -532,7 +522,7 @@ IN_STRING = plain_run('"', "json")
 
 
 class Quoting:
-    """How a string continues and ends: `body` is passed on unchanged, `rest` only needs JSON's escapes."""
+    """How a string continues and ends: `plain_run` is passed on unchanged, `until_quote` only needs JSON's escapes."""
 
     def __init__(self, close: str, escape: str) -> None:
         self.close, self.escape = close, escape
@@ -541,8 +531,7 @@ class Quoting:
         self.plain_run, self.until_quote = plain_run(close[0], escape), until_quote(close, escape)
 
     def plain_end(self, text: str) -> int:
-        """Return the end of the text in the string that is passed on unchanged; -1 if more than a partial escape
-        follows."""
+        """Return where the text ends that is passed on unchanged; -1 if more than a partial escape follows."""
         end: int = self.plain_run.match(text).end()
         if end == len(text) or (text[end] == "\\" and self.escape != "none" and PART_OF_ESCAPE.match(text, end)):
             return end
@@ -588,13 +577,6 @@ class Style:
         is_json = self.opened == self.usual == '"' and self.strings['"'].escape == "json" and not bare_keys
         is_json = is_json and '"' not in self.prefixes and "".join(punctuation) == "[,]{:,}"
         self.is_json = self.is_regular = is_json and all(words.get(word) == word for word in JSON_WORDS)
-
-    def needed_after(self, text: str) -> int:
-        """Return how many characters are needed after a quote to see whether it ends a string; `text` follows it."""
-        following = text.lstrip()
-        if not following or following in self.prefixes:
-            return min(len(text), MOST_SPACE) + 1
-        return 0
 
 
 class Reader(Copyable):
@@ -685,14 +667,15 @@ class Reader(Copyable):
             return odd
         if self.follow and not self.stack and token not in '"[{':
             return self._no_value(pos)
-        whole = self._whole_json(buf, pos) if token in "[{" and self.want == "value" and rest > 64 else 0
-        if not whole:
-            self._punctuation(token, text)
-        return whole or end
+        if token in "[{" and self.want == "value" and rest > 64 and self.style.is_json and self._at_top():
+            whole = json_end(buf, pos)
+            if whole:
+                return self._put_whole(buf[pos:whole], whole)
+        self._punctuation(token, text)
+        return end
 
     def _python_string(self, buf: str, pos: int, final: bool) -> int:
-        """Return the end of what opens a string as in Python, with a prefix or with tripled quotes; `pos` if there is
-        none, -1 if more input is needed."""
+        """Return the end of Python's opening of a string; `pos` if there is none, -1 if more input is needed."""
         found = PYTHON_STRING.match(buf, pos)
         if found is None or found[2] is None:
             return pos if found is None or final else -1
@@ -716,11 +699,11 @@ class Reader(Copyable):
             left_open = OPEN_KEY.match(buf, pos) if key is None or key.lastindex != 2 else None
             if left_open is not None:
                 self._repaired("missing quotes")
-                return self._put_key(left_open[1], int(left_open.end(1)))
+                return self._put_whole(f'"{left_open[1]}"', int(left_open.end(1)))
             found = DOUBLED_KEY.match(buf, pos) if key is None else None
             if found is not None and found[2]:
                 self._repaired("doubled quotes")
-                return self._put_key(found[1], int(found.end(2)))
+                return self._put_whole(f'"{found[1]}"', int(found.end(2)))
         elif buf[pos + 1 : pos + 2] in MAY_BE_DOUBLED and self.style.is_json:
             found = DOUBLED_OPENING.match(buf, pos)
             if found is not None and found[1]:
@@ -731,8 +714,7 @@ class Reader(Copyable):
         return pos if found is None or final else -1
 
     def _between_members(self, buf: str, pos: int, final: bool) -> int:
-        """Return the end of a comment, of escaped white space, or of a text in the place of a colon; `pos` if there is
-        none, -1 if more input is needed."""
+        """Return the end of a comment, of escaped white space, or of what is meant as a colon; else `pos` or -1."""
         if buf[pos] == "\\":
             if buf[pos + 1 : pos + 2] in ("n", "r", "t"):
                 self._repaired("escaped white space")
@@ -760,9 +742,10 @@ class Reader(Copyable):
         mark = self.breaks.find(buf, pos, stop=comment.end())
         return int(comment.end()) if mark is None else mark.start
 
-    def _put_key(self, key: str, end: int) -> int:
+    def _put_whole(self, text: str, end: int) -> int:
+        """Put out a whole value or key, as JSON; return where it ends."""
         self._begin()
-        self.out.append(f'"{key}"')
+        self.out.append(text)
         self._end()
         return end
 
@@ -773,15 +756,6 @@ class Reader(Copyable):
 
     def _at_top(self) -> bool:
         return not self.stack
-
-    def _whole_json(self, buf: str, pos: int) -> int:
-        """Return the end of the whole value, if it is regular JSON and complete; otherwise 0."""
-        end = json_end(buf, pos) if self.style.is_json and self._at_top() else 0
-        if end:
-            self._begin()
-            self.out.append(buf[pos:end])
-            self._end()
-        return end
 
     def _repaired(self, what: str) -> None:
         self.repair = self.repair or what
@@ -900,10 +874,7 @@ class Reader(Copyable):
                 not ODD_IN_WORDS.isdisjoint(bare) or bare[-1:] == "'" or (bare_key and self.want == "comma")
             )
             literal = '"' + escaped(bare) + '"'
-        self._begin()
-        self.out.append(literal)
-        self._end()
-        return end
+        return self._put_whole(literal, end)
 
     def _before_break(self, buf: str, pos: int, end: int, final: bool) -> int:
         """Return where the word ends; `pos` if more input is needed."""
@@ -929,15 +900,14 @@ class Reader(Copyable):
             if self.follow and not self.stack:
                 follow, needed = self.follow[final], LONGEST_FOLLOW
             elif guess:
-                needed = self.style.needed_after(buf[after : after + LONGEST_SEPARATOR])
+                following = buf[after : after + LONGEST_SEPARATOR]
+                undecided = following.lstrip() in ("", *self.style.prefixes)
+                needed = min(len(following), MOST_SPACE) + 1 if undecided else 0
             if guess and not final and len(buf) - after < needed:
                 self.wanted = needed - (len(buf) - after)
                 return end
             if not guess or follow.match(buf, after):
-                self.string = None
-                self.out.append('"')
-                self._end()
-                return after
+                return self._end_string(after)
         elif not final and len(buf) < after and close.startswith(buf[end:]):
             return end
         if buf[end] != "\\" or escape == "none":
@@ -953,12 +923,16 @@ class Reader(Copyable):
         self.out.append(match.group() if match.group(1) else unescaped(match))
         return int(match.end())
 
+    def _end_string(self, end: int) -> int:
+        self.string = None
+        self.out.append('"')
+        self._end()
+        return end
+
     def close(self) -> str:
         """Return the rest of a truncated value, and what closes it."""
         if self.string is not None:
-            self.string = None
-            self.out.append('"')
-            self._end()
+            self._end_string(0)
         if self.want == "value" and not self.stack:
             self.out.append("null")
         while self.stack:
@@ -1158,8 +1132,7 @@ def calls_in(text: str, tools: Doubts) -> list[tuple[str, str]]:
 
 
 def calls_up_to(mark: Match | None, text: str, pos: int, tools: Parameters) -> tuple[list[Any], int, Doubts]:
-    """Return the calls from `pos` to the mark or the output's end, where they end, and what is doubtful.  A closing tag
-    may follow them."""
+    """Return the calls up to the mark, or a closing tag before it, where they end, and what is doubtful."""
     end, doubts = len(text) if mark is None else mark.start, Doubts(tools, mark is None)
     found = calls_in(text[pos:end], doubts)
     tag = -1 if found else text.rfind("</", pos, end)
@@ -1214,18 +1187,18 @@ def arguments_after(name: str, text: str, pos: int, tools: Parameters, final: bo
     return ("", pos) if is_call else (as_json(found), end)
 
 
-def is_wrapper(key: str, name: str, tools: Parameters) -> bool:
-    """Return whether an object that begins with this key may contain the arguments of a tool, as the schema has no such
-    key."""
-    if key not in KNOWN_KEYS and key != name:
+def is_wrapper(first_key: Any, name: str, tools: Parameters) -> bool:
+    """Return whether an object may contain the arguments of a tool, as the schema has no key like its first.
+
+    `first_key`: the match of FIRST_KEY, or None."""
+    if first_key is None or first_key[1] not in (*KNOWN_KEYS, name):
         return False
     keys = keys_allowed(tools.get(name))
-    return keys is not None and key not in keys
+    return keys is not None and first_key[1] not in keys
 
 
 def loaded(text: str) -> Any:
-    """Return the value of a JSON text; None if it is nested too deeply, contains a number that is too large, or a key
-    twice."""
+    """Return the value of a JSON text; None if it is nested too deeply, or has a number too large, or a key twice."""
     try:
         return json.loads(text, parse_float=finite, object_pairs_hook=distinct)
     except (ValueError, RecursionError):
@@ -1271,26 +1244,14 @@ def _repaired_forms(text: str) -> Iterator[str]:
         yield inside
     if '\\"' in text:
         yield text.replace('\\"', '"').replace("\\n", "\n")
-    if LINE_ESCAPED.search(text):
-        yield LINE_ESCAPED.sub("\n", text)
-    if '""' in text:
-        yield DOUBLED_QUOTES.sub('"', text)
-    if "{{" in "".join(text.split()):
-        yield DOUBLED.sub(r"\1", text)
     if NO_BRACE.match(text):
         yield "{" + text
     if text != (closed := NAME_LEFT_OPEN.sub(r': "\1",', KEY_LEFT_OPEN.sub(r'"\1":', text))):
         yield closed
 
 
-LINE_ESCAPED = Pattern(r"(?<=[{,\[])\\n|\\n(?=[}\]])")
-DOUBLED_QUOTES = Pattern(r'""(?=\w)|(?<=\w)""')
-DOUBLED = Pattern(r"([{}])\s*\1")
-
-
 def values_in(text: str, tools: Doubts) -> list[Any]:
-    """Return consecutive objects, also those in lists, and calls such as f(a=1); with a None in the list if there is
-    anything else."""
+    """Return consecutive objects, also of lists, and calls such as f(a=1); [None] if there is anything else."""
     found: list[Any] = []
     pos = BEFORE_CALLS.match(text, 0).end()
     while pos < len(text) and len(found) < 1000:
@@ -1330,8 +1291,7 @@ def json_value(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
 
 
 def call_in_text(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
-    """Return the call `f(a=1)`, `f({"a": 1})` or `f {"a": 1}` as an object, and where it ends; None if there is
-    none."""
+    """Return the call `f(a=1)`, `f({"a": 1})` or `f {"a": 1}` as an object, or None, and where it ends."""
     match = CALLED.match(text, pos)
     name = tool_named(match[1], tools) if match is not None else ""
     if match is None or name not in tools:
@@ -1528,12 +1488,11 @@ class Transcript(Copyable):
     """Keeps text by kind: content, reasoning_content and arguments (of the last call) belong to the message; pending is
     text of a kind that isn't known yet, value is text of a value, and trailing is no part of the message."""
 
+    KINDS = ("content", "reasoning_content", "pending", "arguments", "value", "trailing")
     guarded = False  # special tokens are known: no other text is a marker
 
     def __init__(self, json_content: bool = False) -> None:
-        self.texts: dict[str, list[str]] = {"content": [], "trailing": []}
-        self.texts.update(reasoning_content=[], pending=[])
-        self.texts.update(arguments=[], value=[])
+        self.texts: dict[str, list[str]] = {kind: [] for kind in self.KINDS}
         self.calls: list[tuple[str, str | None, str]] = []  # name, id, arguments (those of the last are in texts)
         self.index = -1  # of the last call
         self.fence = Fence() if json_content else None
@@ -1602,9 +1561,8 @@ class Transcript(Copyable):
 
     def forget(self, kept: int) -> None:
         """Treat all text and all calls as prefilled, except so many of the last calls, which continue."""
-        self.waiting, self.texts["content"] = [], []
-        self.texts["reasoning_content"] = []
-        self.texts["arguments"] = []
+        self.waiting = []
+        self.texts.update(content=[], reasoning_content=[], arguments=[])
         self.calls = self.calls[len(self.calls) - kept :]
         self.index = len(self.calls) - 1
 
@@ -1678,6 +1636,7 @@ class Stream(Copyable):
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
     MARKER_LIKE: ClassVar[Any] = None  # what is like a marker
+    FIRST_STATE: ClassVar[str] = "_content"
     SPACE: ClassVar[str] = ""  # alternatives of the white space before the content, with SPACE_SEPARATOR between
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     # The usual texts in some places, which are awaited as a whole: after a call, after an argument, where a value ends.
@@ -1710,7 +1669,7 @@ class Stream(Copyable):
         self._wanted = 0
         self._final = False
         # The state of the turn.
-        self._state: Callable[[Any], bool] = self._first_state()
+        self._state: Callable[[Any], bool] = getattr(type(self), self.FIRST_STATE if parse_reasoning else "_content")
         self._mark = NO_MATCH
         self._skip = 0  # its length, and that of the white space before it
         self._line_start = True
@@ -1729,7 +1688,6 @@ class Stream(Copyable):
         self._state_before_call: Callable[[Any], bool] = self._state
         self._kind_before_call = "content"
         self._unchecked: list[tuple[int, int, int, bool]] = []  # see _check_arguments
-        self._long_names = "\n" in "".join(self._tools)
         self._space = self.SPACE  # white space of the template that may still come
         self._only_space_so_far = True  # only white space was read in this part so far
         # The kind of text that is open, and how to find its possible end: -1 if a state must decide. If nothing is
@@ -1849,7 +1807,7 @@ class Stream(Copyable):
             self._base += len(text)
             if kind not in ("arguments", "value"):
                 self._line_start = at_line_start(text, self._line_start)
-            self._out.texts[kind].append(self._json(text) if kind == "arguments" else text)
+            self._out.texts[kind].append(text)
 
     def _feed_slowly(self, chunk: str) -> list[Delta]:
         """Handle a chunk that may contain more than plain text; if it only continues the text, no state is needed."""
@@ -1884,7 +1842,7 @@ class Stream(Copyable):
         if text == "" or kind == "value":
             return []
         if kind == "arguments":
-            return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(text)}}]}]
+            return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": text}}]}]
         return [{kind: text}]
 
     def _is_usual(self, usual: Any, start: int) -> bool:
@@ -1896,10 +1854,6 @@ class Stream(Copyable):
             return False
         self._usual, self._is_still_ambiguous, self._ambiguous_from = usual, incomplete, start
         return True
-
-    def _json(self, text: str) -> str:
-        """Return the plain text of a value, escaped for the string that it becomes."""
-        return text
 
     def _enter_fast_path(self, kind: str, find_safe_end: Callable[[str], int] = len) -> None:
         """Declare that the next chunk may continue text of this kind, "" for none."""
@@ -1974,11 +1928,6 @@ class Stream(Copyable):
         """Return the offset of what is read, for diagnostics."""
         return self._base + self._pos
 
-    # The states, which a format prints
-
-    def _first_state(self) -> Callable[[Any], bool]:
-        return type(self)._content
-
 
 SPACE_SEPARATOR = "\0"  # between white space that may come and other white space that may come instead
 NON_SPACE = Pattern(r"\S|\Z")
@@ -2025,7 +1974,11 @@ class TurnStates(Stream):
         deltas = self._advance("") if self._pos < len(self._buf) or self._parts or self._unaccounted else []
         self._finish()
         if self._buf[self._pos :].strip():
-            self._drop_truncated_marker()
+            if self._is_truncated_opener(self._pos):
+                self._note_truncation(*ENDS_IN_CALL)
+            else:
+                self._note("ends_in_marker", "the output ends inside a marker")
+            self._text("trailing", len(self._buf))
         self._out.end_content()
         self._enter_fast_path("")
         return deltas + self._out.deltas()
@@ -2165,8 +2118,7 @@ class TurnStates(Stream):
 
     def _drop(self, only_space: bool = True) -> bool:
         """Consume a marker that only structures the turn."""
-        if self._mark.ambiguous >= SPELLED_OTHERWISE:
-            self._note_spelling()
+        self._note_spelling()
         self._pos += self._skip
         self._space = self._mark.trail
         self._only_space_so_far = only_space
@@ -2175,10 +2127,10 @@ class TurnStates(Stream):
         return True
 
     def _note_spelling(self) -> None:
-        """Report, once, that the marker is in other case, or has other separators."""
-        mark = self._mark
-        self._note(*SPELLING)
-        self._mark = Match(mark.kind, mark.start, mark.end, mark.lead, mark.trail)
+        """Report, once, that the marker is in other case, or has other separators, if it is."""
+        if self._mark.ambiguous >= SPELLED_OTHERWISE:
+            self._note(*SPELLING)
+            self._mark.ambiguous = PART_OF_LONGER
 
     def _drop_noted(self, code: str, text: str) -> bool:
         """Drop the marker and report it, unless it is the prompt's; the part that it is in continues."""
@@ -2199,8 +2151,7 @@ class TurnStates(Stream):
         return self._drop() if self._reasoning_on else self._keep_as_text("content")
 
     def _reasoning_again(self) -> bool | None:
-        """Drop a repeated opener of reasoning before any of its text; return whether there was one, or None if more
-        input is needed."""
+        """Drop a repeated opener of reasoning before its text; return whether there was one, None if undecided."""
         again = self._next(self.REASONING_AGAIN) if self._only_space_so_far and self._reasoning_on else ""
         if again:
             at = next_char(self._buf, self._mark.end)
@@ -2279,17 +2230,8 @@ class TurnStates(Stream):
         is_cut = marks.prefix_of(self._buf, next_char(self._buf, pos), CUT_KINDS) != ""
         return is_cut and not self._after_failed_call
 
-    def _drop_truncated_marker(self) -> None:
-        """Drop a truncated marker at the end."""
-        if self._is_truncated_opener(self._pos):
-            self._drop_truncated_call()
-            return
-        self._note("ends_in_marker", "the output ends inside a marker")
-        self._text("trailing", len(self._buf))
-
     def _note_lost_text(self, code: str, text: str) -> None:
-        """Report text of a call that was not read as its arguments; the message is incomplete, so that no caller runs
-        the call."""
+        """Report text of a call that is in no argument; the message is incomplete, so no caller runs the call."""
         self._note(code, text)
         self.incomplete = True
 
@@ -2311,7 +2253,7 @@ class TurnStates(Stream):
 # Those of Stream that are not in a dictionary: objects of a class share the keys of at most 30 attributes there.
 ATTRIBUTES = (
     "incomplete _after_failed_call _ambiguous_from _base _buf _calls_on _closed _diagnostics _echo _final "
-    "_find_safe_end _is_still_ambiguous _kind_before_call _line_start _long_names _mark _only_space_so_far _open "
+    "_find_safe_end _is_still_ambiguous _kind_before_call _line_start _mark _only_space_so_far _open "
     "_open_kind _opener _out _parts _pos _reasoning_on _regular_fast_path _skip _space _state _state_before_call "
     "_text_fast_path _tools _unaccounted _unchecked _unclosed _value_fast_path _wanted"
 )
@@ -2327,7 +2269,7 @@ AROUND_CALLS = Pattern(r"(?:(```)[\w-]{0,16}\s{1,16}|(`)|<([\w:-]{1,64})>\s{0,16
 PART_OF_AROUND = Pattern(r"(?:`{1,3}[\w-]{0,16}|<[\w:-]{0,64}>?)\s{0,16}\Z")
 # How calls begin: a name, or an object with a key and a value.
 HEAD_OF_CALL = Pattern(
-    rf"\[?\s{{0,16}}([{NAME_CHARACTERS}]{{1,64}})(\()?|[\[\s]{{0,16}}"
+    rf"\[?\s{{0,16}}([{NAME_CHARACTERS}]{{1,64}})(\(|\s{{1,16}}(?:\{{|\Z))?|[\[\s]{{0,16}}"
     r"""(?:\{\s{0,64}(?:["'](\w{0,64})(?:["']\s{0,16}(?::\s{0,16}(?:["']([\w.:/-]{0,64})(["'])?)?)?)?)?)?"""
 )
 
@@ -2351,7 +2293,7 @@ def unopened_calls(
     found = [
         _whole_call(one, tools) for value in values_in(buf[at:end], doubts) for one in values_within(value, doubts)
     ]
-    calls = [call for call in found if call is not None and (call[1] != "{}" or buf[at] in "[{")]
+    calls = [call for call in found if call is not None and (call[1] != "{}" or buf[at:end].rstrip()[-1:] != ")")]
     is_whole = over and calls and len(calls) == len(found) and not (doubts.is_guessed or doubts.is_repaired)
     return (calls, end + len(closing)) if is_whole else ([], pos)
 
@@ -2362,24 +2304,23 @@ def _end_of_calls(buf: str, pos: int, final: bool, tools: Parameters, closing: s
     name, called, key, value, ended = head.groups()
     if (key in NAME_KEYS and value is not None) or not key:
         word = value or name or ""
-        if (ended or called) and word not in tools:
+        is_begun = head.end() == len(buf) and any(tool.startswith(word) for tool in tools)
+        if not (word in tools if ended or called else is_begun):
             return 0
-        if not (ended or called):
-            return None if head.end() == len(buf) and any(tool.startswith(word) for tool in tools) else 0
-    elif head.end() == len(buf):
-        return None
-    elif key not in tools and key not in CALL_KEYS:
+    elif head.end() < len(buf) and key not in tools and key not in CALL_KEYS:
         return 0
+    if head.end() == len(buf):
+        return None
     if closing:
         end = buf.find(closing, pos)
         return end if end >= 0 else None
-    if name:  # in a line
+    if called == "(":  # in a line
         mark = breaks.find(buf, pos)
         end = len(buf) if mark is None else mark.start
         line = buf.find("\n", pos, end)
         return line if line >= 0 else end if mark is not None or final else None
     reader = Reader(any_styles())
-    end = reader.read(buf, pos, final)
+    end = reader.read(buf, head.end() - 1 if called else pos, final)
     return 0 if reader.repair else None if reader.want else end
 
 
@@ -2427,9 +2368,7 @@ class Machine(TurnStates):
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
     _reader: Reader | None = None  # and the reader of one
     _written = ""  # the beginning of the arguments
-    _is_opened_twice = False  # another opener follows the opener of this call
     _repaired = False  # the arguments of the last call were repaired
-    _types_are_checked = False  # the types of values are reported where these are read
     _ends_in_bracket = False  # the last closer was one: another opening bracket may begin the arguments
     _second_reading_failed = False  # the second reading of this call found none
     _call: ClassVar[Callable[[Any], bool]]
@@ -2489,7 +2428,7 @@ class Machine(TurnStates):
         """Examine the arguments of the last call when somebody asks for diagnostics; those of a repaired call at once:
         repairs that invent a key, or a value of another type than the schema's, have failed."""
         if not self.incomplete:  # what was lost is reported
-            types = not self._types_are_checked or self._repaired
+            types = True
             offset, before = self._here(), len(self._diagnostics)
             while before and self._diagnostics[before - 1].offset == offset:
                 before -= 1
@@ -2532,8 +2471,7 @@ class Machine(TurnStates):
         self._out.emit("arguments", "{}" if inside is None else inside)
 
     def _arguments_of(self, text: str, *, is_guessed: bool = False) -> str | None:
-        """Return the arguments that a value in JSON is or contains; None if there are none.  `is_guessed`: the end of
-        the value is guessed."""
+        """Return the arguments that a value in JSON, whose end may be guessed, is or contains; None if none are."""
         doubts = Doubts(self._tools)
         doubts.is_guessed = is_guessed
         found = arguments_of(self._out.calls[-1][0], loaded(text), doubts)
@@ -2542,8 +2480,7 @@ class Machine(TurnStates):
 
     def _drop_closer(self, unclosed: bool) -> bool:
         """Drop a closer or a separator after a call; `unclosed`: something is missing of the call, or of the next."""
-        if self._mark.ambiguous >= SPELLED_OTHERWISE:
-            self._note_spelling()
+        self._note_spelling()
         self._pos, self._space, self._unclosed = self._mark.end, self._mark.trail, unclosed
         self._ends_in_bracket = self._buf[self._pos - 1 : self._pos] == ")"
         if self._pos == len(self._buf) and not self._final:  # all of the usual text is awaited
@@ -2570,13 +2507,11 @@ class Machine(TurnStates):
         self._state_before_call = type(self)._content if self._state == type(self)._after_call else self._state
         self._kind_before_call = kind
         self._lacks_section = self._mark.kind == "whole"
-        self._is_opened_twice = False
         self._state = type(self)._call
         return True
 
     def _open_call(self, name: str, call_id: str | None = None) -> None:
-        if self._mark.ambiguous >= SPELLED_OTHERWISE:
-            self._note_spelling()
+        self._note_spelling()
         if self._opener and self._reasoning_on:
             self._out.flush()
             if "".join(self._out.texts["reasoning_content"]).strip():
@@ -2599,8 +2534,7 @@ class Machine(TurnStates):
         return True
 
     def _next_of_calls(self) -> str | None:
-        """Return the kind of the next marker after a call, as `_next` does; a truncated marker of the calls at the
-        output's end is dropped."""
+        """Return the kind of the next marker after a call, as `_next` does; drop a truncated one at the end."""
         marks, buf = self.AFTER_CALL, self._buf
         kind = self._next(marks, self.USUAL_NEXT)
         # The text after a piece of a closer may be all that the output has of the rest.
@@ -2635,8 +2569,7 @@ class Machine(TurnStates):
         return True
 
     def _unopened_calls(self) -> bool | None:
-        """Read calls before any content that no marker opens; return None if there are none, False if more input is
-        needed."""
+        """Read calls before any content that no marker opens; None if there are none, False if undecided."""
         if not (self._only_space_so_far and self._tools and self._calls_on):
             return None
         buf = self._buf
@@ -2655,8 +2588,7 @@ class Machine(TurnStates):
         return True
 
     def _left_over_ends(self, start: int) -> list[int]:
-        """Return where a bracket, a fence or punctuation too many ends, and a garbled closer; -1 if more input is
-        needed."""
+        """Return where a bracket, a fence or punctuation too many ends, and a garbled closer; -1 if undecided."""
         if start == len(self._buf):
             return []
         left = LEFT_OVER.match(self._buf, start)
@@ -2705,8 +2637,7 @@ class Machine(TurnStates):
         return "more" if kind == "" and not self._final and buf[start:] in ('"', "'") else "no"
 
     def _calls_end_after(self, end: int, kind: str = "") -> bool | None:
-        """Return whether the calls end after a text of this kind, or a further one follows; None if more input is
-        needed."""
+        """Return whether the calls end after a text of this kind, or a further one follows; None if undecided."""
         buf, at = self._buf, next_char(self._buf, end)
         mark = self.AFTER_CALL.match_at(buf, at)
         is_open = not self._final and (mark is None or mark.ambiguous)
@@ -2799,13 +2730,12 @@ class CallObjects(Machine):
     HEAD: ClassVar[Any] = None
     TO_ARGUMENTS: ClassVar[str] = ""
     USUAL_KEYS: ClassVar[tuple[str, str]]  # the keys of both
+    _failed = ("", 0)  # what was expected of an object, and how much of it was read
+    _object_at = 0  # where it began, after its opener
 
     def _call(self) -> bool:
         self._begin_object()
         return True
-
-    _failed = ("", 0)  # what was expected of an object, and how much of it was read
-    _object_at = 0  # where it began, after its opener
 
     def _drop_left_over(self, kind: str) -> str:
         if kind == "" and self._unclosed:
@@ -2865,7 +2795,7 @@ class CallObjects(Machine):
             if key is None and not self._final and PART_OF_FIRST_KEY.fullmatch(buf, end - 1):
                 self._is_still_ambiguous, self._ambiguous_from = PART_OF_FIRST_KEY.fullmatch, end - 1
                 return False
-            self._wrapped = self._is_wrapper(key)
+            self._wrapped = is_wrapper(key, self._out.calls[-1][0], self._tools)
         self._state = type(self)._object
         usual = buf.startswith(text, self._pos) and not self._wrapped
         # No marker that ends the call begins at the arguments, or could.
@@ -2937,11 +2867,8 @@ class CallObjects(Machine):
             text = "".join(reader.out)
             if not event and PART_OF_FIRST_KEY.fullmatch(text):
                 return True
-            self._wrapped = self._is_wrapper(FIRST_KEY.match(text))
+            self._wrapped = is_wrapper(FIRST_KEY.match(text), self._out.calls[-1][0], self._tools)
         return bool(self._wrapped)
-
-    def _is_wrapper(self, key: Any) -> bool:
-        return key is not None and is_wrapper(key[1], self._out.calls[-1][0], self._tools)
 
     def _member(self, reader: CallReader, event: str) -> bool:
         """Handle a key or the value of a field; return False if this is no call after all."""
@@ -2978,10 +2905,6 @@ class CallObjects(Machine):
         if found and not self._arguments_next_to_name:
             self._note("arguments_next_to_name", "the arguments are next to the name")
         return found
-
-    def _no_arguments(self) -> str:
-        """Return the text that ends arguments without an object."""
-        return "}" if self._arguments_next_to_name else "{}"
 
     def _accept_name(self, name: str) -> bool:
         if not name.strip() or ("\n" in name and name not in self._tools):
@@ -3071,7 +2994,7 @@ class CallObjects(Machine):
             if alone and self._tools:
                 self._reader, self._state = None, type(self)._arguments_after
                 return True
-            rest = inside or self._no_arguments()
+            rest = inside or ("}" if self._arguments_next_to_name else "{}")
             self.incomplete = self.incomplete or (self._unknown and not (self._arguments_next_to_name or inside))
         if reader.repair:
             self._note_repair("call_repaired", "call: ", reader)
@@ -3102,7 +3025,8 @@ class CallObjects(Machine):
                 reader.out = [reader.close()]
             if role in ("arguments", "other"):
                 self._member(reader, role)
-            self._out.emit("arguments", self._no_arguments() if self._arguments_before_name is None else "")
+            if self._arguments_before_name is None:
+                self._out.emit("arguments", "}" if self._arguments_next_to_name else "{}")
         super()._finish()
 
 

@@ -49,7 +49,7 @@ def cut_section(form: FormPatterns) -> Section:
             *form.leaves("trailing_for_opener"),
             *_cut_call(form),
             rule("header_cut", _rest(form)),
-            *([form.external("cut_object")] if calls.fields else []),
+            *([form.external("cut_object")] if calls.fields or not calls.header else []),
             rule("calls_cut", f"gap ({' / '.join(names)})"),
             *(_unless_text(form, name, opened + _rest(form)) for name, opened in nexts.items() if opened is not None),
             *_closer_cuts(form),
@@ -84,6 +84,8 @@ def _rest(form: FormPatterns) -> str:
     choices = _cuts_of(calls.header)
     if calls.fields:
         choices.append(sequence(*(f"whole_{name}" for name in _slot_names(calls.header)), "gap", "cut_object"))
+    if not calls.name_is_before_arguments:
+        choices += ["cut_object", f"object gap (trailing_for_tail / {leaf(END)})"]
     return sequence("gap", literal(shape.id_prefix) + "?" if id_first else "", f"({' / '.join(choices)})")
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from tplc.backends.peg.known_tools import KnownTools
 from tplc.backends.peg.patterns import (
@@ -28,6 +28,7 @@ from tplc.backends.peg.patterns import (
 from tplc.backends.peg.rules import Rule, rule
 from tplc.ir.nodes import Dialect
 from tplc.lower import Acceptor, CallForm, CallShape
+from tplc.lower.closers import LEFT_OVER_CHARS
 from tplc.lower.garbled import garbled_closers
 from tplc.lower.lexemes import (
     ANY_SLOT_TEXT,
@@ -46,7 +47,6 @@ from tplc_runtime.second import CLOSING_TAG
 from tplc_runtime.turn import CALL_KINDS, CUT_KINDS, MOST_ENDS, UNCLOSED_KINDS
 
 OPENS = ("both", "call", "line")
-LEFT_OVER_CHARS = r"\"'`}\])|?>.,;"  # of `LEFT_OVER`, as they are written in a class of a pattern
 CLOSES = ("both", "closed", "close", "section")
 NO_CALLS = CallForm((), "", ("",), CallShape("", (), ()), ("",), (), "anywhere", (), (), "", (), ())
 NO_LEXEMES = lexemes_of(())
@@ -85,8 +85,7 @@ class FormPatterns:
 
     @cached_property
     def _leaves(self) -> dict[str, str]:
-        found = _of_the_turn(self) | _of_calls(self)
-        return found | {"content_close": _content_close(self, found)}
+        return _leaves_of(self.acceptor)
 
     @cached_property
     def calls(self) -> CallForm:
@@ -292,6 +291,14 @@ class FormPatterns:
 def without_calls(form: FormPatterns) -> FormPatterns:
     """Return the format without its calls, whose openers still end reasoning and keep their header."""
     return FormPatterns(replace(form.acceptor, calls=None), form.known, parsed=form)
+
+
+@lru_cache(maxsize=64)
+def _leaves_of(acceptor: Acceptor) -> dict[str, str]:
+    """Return the rules of one pattern, by name: those that are the same for any tools."""
+    form = FormPatterns(acceptor, KnownTools())
+    found = _of_the_turn(form) | _of_calls(form)
+    return found | {"content_close": _content_close(form, found)}
 
 
 def _of_the_turn(form: FormPatterns) -> dict[str, str]:

@@ -46,8 +46,9 @@ def literal(text: str) -> str:
 
 def leaf(pattern: str) -> str:
     """Return a rule's right side that one regular expression matches; `.` is any character."""
-    quoted = QUOTE.sub(lambda found: found[0] if len(found[0]) > 1 else r"\"", pattern)
-    return f'~r"{quoted}"s'
+    if '"' in pattern:
+        pattern = QUOTE.sub(lambda found: found[0] if len(found[0]) > 1 else r"\"", pattern)
+    return f'~r"{pattern}"s'
 
 
 def marker(text: str, *, any_spelling: bool = False) -> str:

@@ -37,7 +37,7 @@ def slot_rules(form: FormPatterns) -> list[Rule]:
     rules: list[Rule] = []
     for index, (kind, text) in enumerate(form.calls.shape.slots):
         if kind == "arguments":
-            rules += [rule("arguments_end", leaf(marker(text.strip())))] if text.strip() else []
+            rules += [rule("arguments_end", leaf(r"\s*+" + marker(text.strip())))] if text.strip() else []
             continue
         stop, start = slot_stop(index, form), slot_start(index, form)
         if kind == "name" and text.strip() and form.calls.shape.slots[index + 1 : index + 2]:

@@ -66,7 +66,7 @@ def line_rules(form: FormPatterns) -> Iterator[Rule]:
         one = sequence("call_open_for_ordinary gap call", closed)
         yield rule("tool_calls_for_ordinary", sequence(one, f"(gap &whole_call {one})*"))
     if form.calls.may_lack_openers and form.known:
-        yield rule("tool_calls_for_unopened", "call_for_unopened further_calls")
+        yield rule("tool_calls_for_unopened", "call_for_unopened+ further_calls")
         yield rule("call_for_unopened", 'other_calls_for_unopened ""')
         yield form.external("other_calls_for_unopened")
     if form.inline:

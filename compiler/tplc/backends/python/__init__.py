@@ -64,7 +64,7 @@ def _generate(
 ) -> str:
     acceptor = lower(ir)
     calls = acceptor.calls
-    if calls is not None and not calls.fields and all(slot.kind != "name" for slot in calls.header):
+    if calls is not None and not calls.name_is_before_arguments and (calls.pairs or calls.escapes or calls.encoded):
         raise UnsupportedFormat(ir.provenance.name, "the name of a call comes after its arguments")
     text = emit(ir, acceptor, apis=apis, runtime=runtime, whole=whole, main=main, used=used)
     check_permitted(text)

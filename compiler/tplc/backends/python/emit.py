@@ -98,7 +98,7 @@ def _bases(facts: Acceptor) -> list[str]:
     if calls.fields:
         return ["CallObjects"]
     if calls.pairs is None:
-        return ["Objects"]
+        return ["Objects"] if calls.name_is_before_arguments else ["NamedLast"]
     if calls.pairs.quoted:
         return ["QuotedPairs"]
     raw = (
@@ -276,8 +276,8 @@ def _call_grammar(calls: CallForm) -> list[str]:
     end = "VALUE_END_AROUND_KEY" if around else "AFTER_VALUE" if calls.pairs.guessed else "VALUE_END"
     if calls.pairs.items is not None:
         lines.append(f"value     = (text | (ITEM_START value ITEM_END)* | arguments) {end}")
-    elif not calls.pairs.quoted:
-        lines.append(f"value     = text {end}")
+    elif around or not calls.pairs.quoted:
+        lines.append(f"value     = {'literal' if calls.pairs.quoted else 'text'} {end}")
     return lines
 
 

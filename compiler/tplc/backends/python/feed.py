@@ -121,7 +121,7 @@ def _feed_argument(facts: Acceptor, chars: set[str]) -> list[str]:
         in_string = ['chunk[-1:] not in "\\\\"', "IN_STRING.fullmatch(chunk)"]
         otherwise, passed = in_string if _in_json(facts) else [], "chunk"
     else:
-        tests, otherwise, passed = _contains_no_end(facts, chars), _ends_inside(facts, chars), "self._json(chunk)"
+        tests, otherwise, passed = _contains_no_end(facts, chars), _ends_inside(facts, chars), "escaped(chunk)"
     if not otherwise:
         return [*_condition(12, "if", [*tests, *usual]), *_pass_on(16, _argument("chunk"))]
     indent = 16 if tests else 12

@@ -49,12 +49,10 @@ from tplc.lower.states import (
 )
 from tplc.lower.values import NUMBERS
 from tplc_runtime.lexemes import lexemes_of as runtime_lexemes_of
-from tplc_runtime.scanner import SHORTENED, squeezed
+from tplc_runtime.scanner import SHORTENED
 from tplc_runtime.turn import SPACE_SEPARATOR
 
 INDENT = 4
-BEFORE_CONTENT = ("reasoning", "content")  # kinds of markers
-BEGINNING = 3  # characters by which markers begin alike
 
 
 def marker_groups(facts: Acceptor) -> dict[str, Sequence[str]]:
@@ -190,25 +188,10 @@ def _of_text(facts: Acceptor, of_state: Mapping[StateName, TurnState], scanners:
     """Return the scanners of the states of a turn."""
     apart = ("after_call", "over")
     named = [(name, state) for name, state in of_state.items() if name not in apart]
-    searched = [(name, state.lexemes if name != "before_content" else _only_before(state)) for name, state in named]
-    lines = [line for name, found in searched for line in scanners.named(SCANNERS[name], found)]
+    lines = [line for name, state in named for line in scanners.named(SCANNERS[name], state.lexemes)]
     if facts.repeated_reasoning and "reasoning" in of_state:
         lines += scanners.named("REASONING_AGAIN", lexemes_of([("reasoning", facts.repeated_reasoning)]))
     return lines
-
-
-def _only_before(state: TurnState) -> Lexemes:
-    """Return the lexemes that count only before content, with the markers that begin like them: the longest counts.
-    The state of the content finds all others."""
-    starts = {
-        squeezed(text.strip())[:BEGINNING] for kind, items in state.kinds if kind in BEFORE_CONTENT for text in items
-    }
-    kinds = []
-    for kind, items in state.kinds:
-        begun = [(text, squeezed(text.strip())[:BEGINNING]) for text in items]
-        alike = [text for text, begin in begun if any(begin.startswith(one) or one.startswith(begin) for one in starts)]
-        kinds.append((kind, items if kind in BEFORE_CONTENT else alike))
-    return lexemes_of(kinds, state.respelled, any_number=state.any_number)
 
 
 def _rules(facts: Acceptor) -> dict[str, str]:
@@ -456,6 +439,7 @@ def _of_pairs(calls: CallForm, pairs: PairForm, facts: Acceptor, scanners: Scann
     lines += _replaced("KEY_ESCAPES", pairs.replaced) if pairs.replaced else []
     if pairs.quoted:
         patterns = [called("Pattern", [literal(pattern)]) for pattern in _follow(pairs.following)]
+        lines += assignment("VALUE_CLOSE", texts(pairs.value_close), INDENT) if pairs.value_close else []
         return lines + assignment("FOLLOW", called("", patterns), INDENT)
     lines += assignment("WORDS", called("ValueWords", [_words(pairs.words)]), INDENT)
     lines += _of_raw_values(pairs, calls, respelled, scanners)

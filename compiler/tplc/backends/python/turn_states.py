@@ -29,7 +29,6 @@ from tplc.lower.states import (
     StateName,
     Transition,
     TurnState,
-    texts_at,
     transition_of,
 )
 
@@ -82,11 +81,7 @@ def state_methods(facts: Acceptor, of_state: Mapping[StateName, TurnState], rule
     first: StateName = "pending" if "pending" in of_state else "start"
     lines: list[str] = []
     if first in of_state:
-        lines += [
-            "",
-            "    def _first_state(self) -> Callable[[Any], bool]:",
-            f"        return type(self).{METHODS[first]} if self._reasoning_on else type(self)._content",
-        ]
+        lines.append(f"    FIRST_STATE = {literal(METHODS[first])}")
     for name in ("start", "pending", "reasoning", "content"):
         if name in of_state:
             lines += _method(of_state[name], facts, rules[name], of_state.get("before_content"))
@@ -109,7 +104,7 @@ def _method(state: TurnState, facts: Acceptor, rule: str, before: TurnState | No
         kinds = [kind for kind, _ in state.on]
         more = [(kind, transition_of(state.name, kind)) for kind, _ in before.kinds if kind not in kinds]
         state = replace(state, on=(*state.on, *more))
-        lines += _until_or_first(state, facts)
+        lines += _until_or_first(state, before.counting)
     else:
         lines.append(f"        kind = self._until(self.{SCANNERS[state.name]}, {literal(str(state.text))})")
     whole = facts.calls is not None and bool(facts.calls.whole)
@@ -142,7 +137,6 @@ _LEFT_OVER = (
 )
 _ON_ACTION: Mapping[Action, str] = {
     "open call": 'return self._try_call("content")',
-    "open call without opener": "return self._try_unopened()",
     "drop closer": "return self._drop_closer(self._unclosed)",
     "close call": "return self._drop_closer(False)",
     "close calls": "return self._close_calls()",
@@ -162,9 +156,9 @@ def _after_call_does(found: Transition | Branch) -> Iterator[str]:
         yield from off
     elif found.actions == ("drop separator",):
         yield "return self._drop_closer(True)"
-    elif found.actions[:1] == ("drop separator",):
-        yield "self._drop_closer(True)"
-        yield _ON_ACTION[found.actions[1]]
+    elif "open call without opener" in found.actions:
+        yield from ["self._drop_closer(True)"] * (found.actions[0] == "drop separator")
+        yield from ("self._skip = 0", _ON_ACTION["open call"])
     elif found.actions:
         yield _ON_ACTION[found.actions[0]]
     elif found.next == "over":
@@ -176,9 +170,7 @@ def _is_kind(kinds: Sequence[str]) -> str:
     return f"== {literal(kinds[0])}" if len(kinds) == 1 else f"in {texts(kinds)}"
 
 
-def _until_or_first(state: TurnState, facts: Acceptor) -> list[str]:
-    starts = (("reasoning", facts.reasoning_starts), ("content", facts.content_starts))
-    first = [kind for kind, markers in starts if texts_at(markers, "before content")] or ["reasoning"]
+def _until_or_first(state: TurnState, first: Sequence[str]) -> list[str]:
     given = f"self.{SCANNERS[state.name]}, {literal(str(state.text))}, {texts(first)}"
     return [
         f"        # What opens {' or '.join(first)} is text once content has begun.",

@@ -1,0 +1,37 @@
+"""Read a tokenizer, and report a file that is none before any work is done.
+
+tokenizer_text("rows.jsonl")  →  rows.jsonl: is not a tokenizer: expected `,` or `}` at line 1 column 12
+"""
+
+from __future__ import annotations
+
+import os
+
+from tplc.errors import SourceError
+from tplc.overwriting import protect
+from tplc.paths import check_folder, missing
+from tplc.project.files import read_text
+
+_HINT = "name a model's folder, or its tokenizer.json"
+
+
+def tokenizer_text(path: str) -> str:
+    """Return the text of a tokenizer.json, or of the one in a model's folder."""
+    place = os.path.join(path, "tokenizer.json") if os.path.isdir(path) else path
+    if path != "-" and not os.path.exists(path):
+        raise missing(path)
+    if path != "-" and not os.path.isfile(place):
+        check_folder(path)
+        raise SourceError(path, "contains no tokenizer.json", _HINT)
+    protect([place])
+    text = read_text(place)
+    try:
+        from tokenizers import Tokenizer
+    except ImportError:
+        return text  # the command says which package is missing, when it needs it
+    try:
+        Tokenizer.from_str(text)
+    except Exception as error:  # the package raises nothing more specific
+        name = "standard input" if path == "-" else place
+        raise SourceError(name, f"is not a tokenizer: {error}", _HINT) from error
+    return text
