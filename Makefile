@@ -51,7 +51,7 @@ test: $(READY)  ## all tests (ARGS="-k word" to choose)
 sweeps: $(READY)  ## all cases of the tests of which `make test` runs a part
 	$(PYTEST) -n $(WORKERS) --dist worksteal --sweep -m sweep $(ARGS)
 
-durations: $(READY)  ## CPU seconds of the tests by file, of collection (ARGS="tests/peg --functions": by function too)
+durations: $(READY)  ## CPU seconds of the tests by folder and file, of collection (ARGS="tests/peg --functions": by function too)
 	$(PYTEST) -q -p tests.durations -n $(WORKERS) --dist worksteal $(ARGS)
 
 random-order: $(READY)  ## the tests in random order, for those that depend on others before them (ARGS=tests/hostile)

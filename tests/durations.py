@@ -1,4 +1,4 @@
-"""Measure the CPU seconds of the tests: by file, of collection, and by function.
+"""Measure the CPU seconds of the tests: by folder, by file, of collection, and by function.
 
     make durations                                 the whole suite
     make durations ARGS="tests/peg --functions"    and the functions that the time goes to, sampled
@@ -99,6 +99,12 @@ class Durations:
         for name, seconds in self.parts.items():
             yield f"{seconds:8.1f}  {name}"
         yield f"{sum(files.values()):8.1f}  all {len(self.tests)} tests"
+        folders: Counter[str] = Counter()
+        for name, seconds in files.items():
+            folders["/".join(name.split("/")[:2])] += seconds
+        for name, seconds in folders.most_common() if len(folders) > 1 else ():
+            yield f"{seconds:8.1f}  {name}"
+        yield "files:"
         for name, seconds in files.most_common(most):
             yield f"{seconds:8.1f}  {name} ({counts[name]})"
         yield "longest tests:"

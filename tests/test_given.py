@@ -48,7 +48,7 @@ def ir() -> TemplateIR:
         ),
         ("Hello\nthere.", {}, "template: the template contains no Jinja, so all conversations render the same"),
         (TEMPLATE, {"name": 5}, "name: expected what the template is called (str), got int"),
-        (TEMPLATE, {"target": "gbfn"}, f"no target is called 'gbfn': {TARGETS}"),
+        (TEMPLATE, {"target": "gbfn"}, f"no target is called 'gbfn' (did you mean gbnf?): {TARGETS}"),
         (TEMPLATE, {"target": None}, f"no target is called None: {TARGETS}"),
         (TEMPLATE, {"seed": "x"}, "seed: expected a whole number, got str"),
         (TEMPLATE, {"seed": None}, "seed: expected a whole number, got None"),
@@ -82,7 +82,7 @@ def test_compile_template(text: Any, given: dict[str, Any], error: str) -> None:
     [
         (lambda ir: tplc.generate(None, "python"), f"{NO_IR} None"),  # type: ignore[arg-type]
         (lambda ir: tplc.generate("{{ x }}", "python"), f"{NO_IR} str"),  # type: ignore[arg-type]
-        (lambda ir: tplc.generate(ir, "pyhton"), f"no target is called 'pyhton': {TARGETS}"),
+        (lambda ir: tplc.generate(ir, "pyhton"), f"no target is called 'pyhton' (did you mean python?): {TARGETS}"),
         (lambda ir: tplc.grammar(None), f"{NO_IR} None"),  # type: ignore[arg-type]
         (lambda ir: tplc.grammar(ir, tools="look"), f"tools: expected a list of {TOOLS}, got str"),  # type: ignore[arg-type]
         (lambda ir: tplc.structural_tag(ir, tools=[5]), f"tools[0]: expected {TOOLS}, got int"),  # type: ignore[list-item]

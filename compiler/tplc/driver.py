@@ -15,7 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal, TypedDict, get_args
 
 from tplc import given
-from tplc.errors import InvalidIR, UnsupportedTemplate, UsageError, VerificationFailed
+from tplc.errors import InvalidIR, UnsupportedTemplate, UsageError, VerificationFailed, did_you_mean
 from tplc.ir.check import check
 from tplc.ir.nodes import Json, TemplateIR, Token, Tolerance, Verification
 from tplc.ir.printed import printed
@@ -171,7 +171,8 @@ def _check_given(*, target: object, seed: object, tolerances: object, catalogue:
 
 def _check_target(target: object) -> None:
     if target not in TARGETS:
-        raise UsageError(f"no target is called {target!r}: there are {', '.join(TARGETS)}")
+        meant = did_you_mean(str(target), TARGETS)
+        raise UsageError(f"no target is called {target!r}{meant}: there are {', '.join(TARGETS)}")
 
 
 def _verified_response_template(
@@ -235,7 +236,7 @@ def make_limits(asked: Mapping[str, float]) -> Limits:
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise UsageError(f"limit {name}={value!r}: expected a number")
         if name not in usual:
-            raise UsageError(f"limit {name}: no such limit; there are {', '.join(usual)}")
+            raise UsageError(f"limit {name}: no such limit{did_you_mean(name, usual)}; there are {', '.join(usual)}")
         whole = isinstance(usual[name], int)
         most = MOST_THINGS if whole else MOST_SECONDS
         if value > most:
@@ -649,7 +650,8 @@ def target_of(path: str, target: str | None, *, others: Sequence[str] = ()) -> T
     if target is not None:
         known = next((name for name in TARGETS if name == target), None)
         if known is None:
-            raise UsageError(f"no target is called {target!r}: there are {', '.join((*TARGETS, *others))}")
+            meant = did_you_mean(str(target), (*TARGETS, *others))
+            raise UsageError(f"no target is called {target!r}{meant}: there are {', '.join((*TARGETS, *others))}")
         return known
     for suffix, by_suffix in SUFFIXES.items():
         if path.endswith(suffix):

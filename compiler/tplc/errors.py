@@ -12,6 +12,10 @@ cannot be read.
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 _LONGEST_LINE = 160
 
 
@@ -40,6 +44,18 @@ class UsageError(TplcError):
     """Options exclude each other, or a value is invalid."""
 
     exit_code = 2
+
+
+def did_you_mean(wrong: str, known: Iterable[str]) -> str:
+    """Return a question after a wrong name, if one of the known names is similar; otherwise "".
+
+    >>> did_you_mean("trainig", ["python", "training"])
+    ' (did you mean training?)'
+    """
+    from difflib import get_close_matches  # here, because this module is a part of every start
+
+    near = get_close_matches(wrong, list(known), n=1)
+    return f" (did you mean {near[0]}?)" if near else ""
 
 
 class ReportedFailure(TplcError):

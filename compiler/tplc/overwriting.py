@@ -28,7 +28,7 @@ _inputs: ContextVar[_Inputs | None] = ContextVar("inputs", default=None)
 
 @contextmanager
 def inputs_protected() -> Iterator[None]:
-    """Forget the inputs of the command when the block ends."""
+    """Keep the inputs of one command until the block ends."""
     token = _inputs.set(_Inputs())
     try:
         yield

@@ -1011,7 +1011,10 @@ class Reader(Copyable):
                 self.wanted = needed - (len(buf) - after)
                 return end
             if not guess or follow.match(buf, after):
-                return self._end_string(after)
+                self.string = None
+                self.out.append('"')
+                self._end()
+                return after
         elif not final and len(buf) < after and close.startswith(buf[end:]):
             return end
         if buf[end] != "\\" or escape == "none":
@@ -1027,16 +1030,12 @@ class Reader(Copyable):
         self.out.append(match.group() if match.group(1) else unescaped(match))
         return int(match.end())
 
-    def _end_string(self, end: int) -> int:
-        self.string = None
-        self.out.append('"')
-        self._end()
-        return end
-
     def close(self) -> str:
         """Return the rest of a truncated value, and what closes it."""
         if self.string is not None:
-            self._end_string(0)
+            self.string = None
+            self.out.append('"')
+            self._end()
         if self.want == "value" and not self.stack:
             self.out.append("null")
         while self.stack:
@@ -2055,7 +2054,6 @@ class Stream(Copyable):
             self._value_fast_path = False  # as _text_fast_path, for an argument
             self._after_failed_call = False  # after a failed call: its closers are text
             self._open = False  # the last call is not complete
-            self._closed = False  # its closing marker was read
             self._unclosed = False  # its arguments have ended, the last of its closers was not read
             # The state to return to if a call turns out to be text.
             self._state_before_call: Callable[[Any], bool] = self._state
@@ -2898,7 +2896,7 @@ class Slots(TurnStates):
 
 # Those of Stream that are not in a dictionary: objects of a class share the keys of at most 30 attributes there.
 ATTRIBUTES = (
-    "incomplete _after_failed_call _ambiguous_from _base _buf _calls_on _closed _diagnostics _echo _final "
+    "incomplete _after_failed_call _ambiguous_from _base _buf _calls_on _diagnostics _echo _final "
     "_find_safe_end _is_still_ambiguous _kind_before_call _line_start _mark _only_space_so_far _open "
     "_open_kind _opener _out _parts _pos _reasoning_on _regular_fast_path _skip _space _state _state_before_call "
     "_text_fast_path _tools _unaccounted _unchecked _unclosed _value_fast_path _wanted"
@@ -2932,6 +2930,8 @@ class Machine(Slots):
     OPENER_IS_ONE_CHARACTER: ClassVar[bool] = True  # even their openers look like text
     TAIL: ClassVar[Sequence[Any]] = ()  # slots after a call
     CALLS_HAVE_CLOSER: ClassVar[bool] = False  # calls have a closer
+    SECTION_DECIDES: ClassVar[bool] = False  # what may follow a call depends on whether all calls were closed
+    _closed = False  # they were
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
     _reader: Reader | None = None  # and the reader of one
     _written = ""  # the beginning of the arguments
@@ -3086,7 +3086,8 @@ class Machine(Slots):
             return expected != "more" and self._no_call(expected)
         if self.SHORT_OPENERS and self._is_opened_twice:
             self._note("calls_opened_twice", "the calls are opened twice")
-        self._note_slot_diagnostics()
+        if self._slot_diagnostics:
+            self._note_slot_diagnostics()
         if self.CORRECTS_TOOL_NAMES and values["name"] != written:
             self._note("tool_name_corrected", f"the tool {values['name']} is called as {written}")
         self._pos = end
@@ -3137,7 +3138,8 @@ class Machine(Slots):
         return True
 
     def _close_calls(self) -> bool:
-        self._closed = True
+        if self.SECTION_DECIDES:
+            self._closed = True
         return self._drop_closer(False)
 
     def _leave_calls(self, kind: str) -> bool:
@@ -3228,7 +3230,9 @@ class Machine(Slots):
         if self._tools:
             self._check_arguments()
         self._repaired = False
-        self._open, self._closed, self._only_space_so_far, self._line_start, self._space = False, False, True, True, ""
+        self._open, self._only_space_so_far, self._line_start, self._space = False, True, True, ""
+        if self.SECTION_DECIDES:
+            self._closed = False
         if self.WHOLE_CALL:
             self._last_char = ""
         self._unclosed = self.CALLS_HAVE_CLOSER
@@ -3731,15 +3735,14 @@ class NamedLast(Objects):
         if tail is None or tail.kind != "tail":
             return (self._final or at < len(buf)) and self._no_call("the name")
         values, end, expected = self._slots(tail.end, self.TAIL)
-        if not expected and self._tools and values["name"] not in self._tools:
+        if not expected and self.ONLY_TOOLS and not self._is_tool(values["name"]):
             expected = "the name of a tool"
         if expected:
             return expected != "more" and self._no_call(expected)
         self._note_slot_diagnostics()
         self._open_call(values["name"], values.get("id"))
         arguments = self._value_of(reader)
-        key = FIRST_KEY.match(arguments, 0) if self.REREADS_CALLS and self._tools else None
-        if key is not None and is_wrapper(key[1], values["name"], self._tools):
+        if self.REREADS_CALLS and self._tools and is_wrapper(FIRST_KEY.match(arguments), values["name"], self._tools):
             self._note("call_as_arguments", "a whole call, or another object, around the arguments")
             arguments = self._arguments_of(arguments) or arguments
         self._pos = end
@@ -4203,7 +4206,7 @@ class Pairs(Repairs):
         if kind is None:
             return False
         if kind in ("skip", "end"):
-            if self.OTHER_SPELLINGS:
+            if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
                 self._note_spelling()
             self._pos = self._mark.end
         if kind == "skip":
@@ -4256,10 +4259,12 @@ class Pairs(Repairs):
         if self.KEY_ESCAPES:
             key = self.KEY_ESCAPES.unescape(key)
         bare = without_quotes(key, schema) if schema and self.REREADS_CALLS else key
-        self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
-        if self.OTHER_SPELLINGS and self.PAIR_OPENS:
-            self._note_spelling()
-        self._note_slot_diagnostics()
+        respelled = self._mark.ambiguous >= SPELLED_OTHERWISE
+        if self._slot_diagnostics or odd or respelled or key != bare:
+            self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
+            if self.OTHER_SPELLINGS and self.PAIR_OPENS:
+                self._note_spelling()
+            self._note_slot_diagnostics()
         if odd:
             self.incomplete = True
             self._note("markup_in_key", "an argument has a name that holds markup")

@@ -82,6 +82,7 @@ class StreamParser(Objects):
     HAS_LINE_MARKERS = True
     HAS_RESPELLED_ENDS = True
     HAS_REASONING = True
+    SECTION_DECIDES = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
     IN_REASONING = Markers(

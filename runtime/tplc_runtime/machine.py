@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 # Those of Stream that are not in a dictionary: objects of a class share the keys of at most 30 attributes there.
 ATTRIBUTES = (
-    "incomplete _after_failed_call _ambiguous_from _base _buf _calls_on _closed _diagnostics _echo _final "
+    "incomplete _after_failed_call _ambiguous_from _base _buf _calls_on _diagnostics _echo _final "
     "_find_safe_end _is_still_ambiguous _kind_before_call _line_start _mark _only_space_so_far _open "
     "_open_kind _opener _out _parts _pos _reasoning_on _regular_fast_path _skip _space _state _state_before_call "
     "_text_fast_path _tools _unaccounted _unchecked _unclosed _value_fast_path _wanted"
@@ -59,6 +59,8 @@ class Machine(Slots):
     OPENER_IS_ONE_CHARACTER: ClassVar[bool] = True  # even their openers look like text
     TAIL: ClassVar[Sequence[Any]] = ()  # slots after a call
     CALLS_HAVE_CLOSER: ClassVar[bool] = False  # calls have a closer
+    SECTION_DECIDES: ClassVar[bool] = False  # what may follow a call depends on whether all calls were closed
+    _closed = False  # they were
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
     _reader: Reader | None = None  # and the reader of one
     _written = ""  # the beginning of the arguments
@@ -213,7 +215,8 @@ class Machine(Slots):
             return expected != "more" and self._no_call(expected)
         if self.SHORT_OPENERS and self._is_opened_twice:
             self._note("calls_opened_twice", "the calls are opened twice")
-        self._note_slot_diagnostics()
+        if self._slot_diagnostics:
+            self._note_slot_diagnostics()
         if self.CORRECTS_TOOL_NAMES and values["name"] != written:
             self._note("tool_name_corrected", f"the tool {values['name']} is called as {written}")
         self._pos = end
@@ -264,7 +267,8 @@ class Machine(Slots):
         return True
 
     def _close_calls(self) -> bool:
-        self._closed = True
+        if self.SECTION_DECIDES:
+            self._closed = True
         return self._drop_closer(False)
 
     def _leave_calls(self, kind: str) -> bool:
@@ -355,7 +359,9 @@ class Machine(Slots):
         if self._tools:
             self._check_arguments()
         self._repaired = False
-        self._open, self._closed, self._only_space_so_far, self._line_start, self._space = False, False, True, True, ""
+        self._open, self._only_space_so_far, self._line_start, self._space = False, True, True, ""
+        if self.SECTION_DECIDES:
+            self._closed = False
         if self.WHOLE_CALL:
             self._last_char = ""
         self._unclosed = self.CALLS_HAVE_CLOSER

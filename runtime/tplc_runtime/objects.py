@@ -172,15 +172,14 @@ class NamedLast(Objects):
         if tail is None or tail.kind != "tail":
             return (self._final or at < len(buf)) and self._no_call("the name")
         values, end, expected = self._slots(tail.end, self.TAIL)
-        if not expected and self._tools and values["name"] not in self._tools:
+        if not expected and self.ONLY_TOOLS and not self._is_tool(values["name"]):
             expected = "the name of a tool"
         if expected:
             return expected != "more" and self._no_call(expected)
         self._note_slot_diagnostics()
         self._open_call(values["name"], values.get("id"))
         arguments = self._value_of(reader)
-        key = FIRST_KEY.match(arguments, 0) if self.REREADS_CALLS and self._tools else None
-        if key is not None and is_wrapper(key[1], values["name"], self._tools):
+        if self.REREADS_CALLS and self._tools and is_wrapper(FIRST_KEY.match(arguments), values["name"], self._tools):
             self._note("call_as_arguments", "a whole call, or another object, around the arguments")
             arguments = self._arguments_of(arguments) or arguments
         self._pos = end

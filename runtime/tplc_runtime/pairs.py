@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from .pattern import Pattern
 from .repairs import Repairs
-from .scanner import Match, Scanner
+from .scanner import SPELLED_OTHERWISE, Match, Scanner
 from .schema import is_odd_key, keys_of, properties_of, without_quotes
 from .second import any_styles
 from .turn import next_char
@@ -68,7 +68,7 @@ class Pairs(Repairs):
         if kind is None:
             return False
         if kind in ("skip", "end"):
-            if self.OTHER_SPELLINGS:
+            if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
                 self._note_spelling()
             self._pos = self._mark.end
         if kind == "skip":
@@ -121,10 +121,12 @@ class Pairs(Repairs):
         if self.KEY_ESCAPES:
             key = self.KEY_ESCAPES.unescape(key)
         bare = without_quotes(key, schema) if schema and self.REREADS_CALLS else key
-        self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
-        if self.OTHER_SPELLINGS and self.PAIR_OPENS:
-            self._note_spelling()
-        self._note_slot_diagnostics()
+        respelled = self._mark.ambiguous >= SPELLED_OTHERWISE
+        if self._slot_diagnostics or odd or respelled or key != bare:
+            self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
+            if self.OTHER_SPELLINGS and self.PAIR_OPENS:
+                self._note_spelling()
+            self._note_slot_diagnostics()
         if odd:
             self.incomplete = True
             self._note("markup_in_key", "an argument has a name that holds markup")

@@ -111,7 +111,6 @@ class Stream(Copyable):
             self._value_fast_path = False  # as _text_fast_path, for an argument
             self._after_failed_call = False  # after a failed call: its closers are text
             self._open = False  # the last call is not complete
-            self._closed = False  # its closing marker was read
             self._unclosed = False  # its arguments have ended, the last of its closers was not read
             # The state to return to if a call turns out to be text.
             self._state_before_call: Callable[[Any], bool] = self._state

@@ -531,7 +531,10 @@ class Reader(Copyable):
                 self.wanted = needed - (len(buf) - after)
                 return end
             if not guess or follow.match(buf, after):
-                return self._end_string(after)
+                self.string = None
+                self.out.append('"')
+                self._end()
+                return after
         elif not final and len(buf) < after and close.startswith(buf[end:]):
             return end
         if buf[end] != "\\" or escape == "none":
@@ -547,16 +550,12 @@ class Reader(Copyable):
         self.out.append(match.group() if match.group(1) else unescaped(match))
         return int(match.end())
 
-    def _end_string(self, end: int) -> int:
-        self.string = None
-        self.out.append('"')
-        self._end()
-        return end
-
     def close(self) -> str:
         """Return the rest of a truncated value, and what closes it."""
         if self.string is not None:
-            self._end_string(0)
+            self.string = None
+            self.out.append('"')
+            self._end()
         if self.want == "value" and not self.stack:
             self.out.append("null")
         while self.stack:

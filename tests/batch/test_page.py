@@ -61,10 +61,10 @@ def test_rates_by_tool_diagnostic_and_length() -> None:
         ["calls", "4", ""],
         ["calls of tools not given", "1", "25.0%"],
         ["calls violating the tool's schema", "2", "50.0%"],
-        ["calls not checked", "0", "0%"],
+        ["calls not judged", "0", "0%"],
     ]
     assert found["By tool"] == [
-        ["tool", "calls", "of all", "schema violations", "not checked"],
+        ["tool", "calls", "of all", "schema violations", "not judged"],
         ["look", "3", "75.0%", "2", "0"],
         ["peek", "1", "25.0%", "0", "0"],
     ]

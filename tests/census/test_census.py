@@ -76,7 +76,7 @@ def test_the_table_comes_back(folder: Path, tmp_path: Path) -> None:
         slower = [replace(entry, seconds=entry.seconds + 1) for entry in entries]
         assert encoded(slower, name) == encoded(entries, name)
     (tmp_path / "x.jsonl").write_text("[1]\n", encoding="utf-8")
-    with pytest.raises(SourceError, match=r"x\.jsonl: isn't a census table"):
+    with pytest.raises(SourceError, match=r"x\.jsonl: is not a census table"):
         read(str(tmp_path / "x.jsonl"))
 
 

@@ -104,6 +104,25 @@ def test_wrong_usage(run: Run, folder: Path, arguments: tuple[str, ...], error: 
 
 
 @pytest.mark.parametrize(
+    ("rows", "output", "error"),
+    [
+        ("zero.jsonl", "out.jsonl", "zero.jsonl: is empty: expected rows"),
+        (
+            "rows.jsonl",
+            "m.csv",
+            "m.csv: rows are written to .parquet, .jsonl, "
+            "or to a folder (a new one with a dot in its name ends with /)",
+        ),
+    ],
+)
+def test_rows_and_output(run: Run, folder: Path, rows: str, output: str, error: str) -> None:
+    (folder / "zero.jsonl").write_text("")
+    result = run("mask", "chat.jinja", rows, "--token", "eos_token=</s>", "--tokenizer", "model", "-o", output)
+    assert (result.code, result.out, result.err) == (2, "", f"tplc: {error}\n")
+    assert not (folder / output).exists()
+
+
+@pytest.mark.parametrize(
     ("text", "why"),
     [
         ('{"messages": []}\n{"messages": []}\n', "expected `,` or `}` at line 1 column 12"),

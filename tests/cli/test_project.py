@@ -531,7 +531,9 @@ def test_wrong_manifests(run: Run, tmp_path: Path, text: str, error: str) -> Non
 
 
 def test_manifest_usage(run: Run, project: Path) -> None:
-    assert run("build", "hat").err == "tplc: tplc.toml: no model is called 'hat'; there are hut, inn\n"
+    assert (
+        run("build", "hat").err == "tplc: tplc.toml: no model is called 'hat' (did you mean hut?); there are hut, inn\n"
+    )
     assert run("build", "-m", "no.toml").err == "tplc: no.toml: there is no such file\n    tplc init starts one\n"
     (project / "tplc.toml").unlink()
     result = run("build")

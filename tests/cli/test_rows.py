@@ -36,10 +36,10 @@ def test_a_file_of_rows(run: Run, rows: str, tmp_path: Path) -> None:
     assert lines == [
         "calls        3 in 3 rows",
         "incomplete   0 rows",
-        "diagnostics  2 rows",
+        "diagnosed    2 rows",
         "unknown      1 calls of tools that were not given",
         "violating    1 calls whose arguments do not match the tool's schema",
-        "not checked  0 calls that cannot be checked: the schema, the tools or the arguments cannot be read",
+        "not judged   0 calls that cannot be checked: the schema, the tools or the arguments cannot be read",
         "wrote        out.jsonl",
     ]
     written = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()]

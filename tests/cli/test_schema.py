@@ -79,7 +79,7 @@ def test_they_are_listed_and_printed(run: Run) -> None:
     wrong = run("schema", "tolerance")
     assert (wrong.code, wrong.err) == (
         2,
-        f"tplc: no schema is called 'tolerance': there are {', '.join(NAMES)}\n",
+        f"tplc: no schema is called 'tolerance' (did you mean tolerances?): there are {', '.join(NAMES)}\n",
     )
 
 

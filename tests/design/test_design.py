@@ -87,7 +87,7 @@ EXISTS = "name a new folder, or give --refresh to write its outputs again"
         (
             ("new", "hut", "--layout", "jsn"),
             2,
-            "no layout is called 'jsn': there are json, parameters, keywords, channels",
+            "no layout is called 'jsn' (did you mean json?): there are json, parameters, keywords, channels",
         ),
         (
             ("new", "full"),

@@ -68,9 +68,10 @@ def choose_engine(
     jobs: int | None = None,
     batch: int = BATCH,
     what: str = "parsing a column of outputs",
+    extras: str = "",
 ) -> Engine:
     """Return the engine of this name, or the first that is installed.  `what` names the user of the engine in
-    messages."""
+    messages, `extras` the other extras that it needs."""
     asked = name is not None
     if name is None:
         name = next((one for one in ENGINES if find_spec(one) is not None), "pyarrow")
@@ -79,7 +80,7 @@ def choose_engine(
         raise UsageError(f"--engine {name}: no such engine; there are {', '.join(ENGINES)}")
     what = f"--engine {known}" if asked else what
     if find_spec("pyarrow") is None or find_spec(known) is None:
-        raise MissingPackage(what, _EXTRAS[known])
+        raise MissingPackage(what, ",".join(filter(None, (_EXTRAS[known], extras))))
     if address is not None and known != "ray":
         raise UsageError(f"--address is for --engine ray, and the engine is {known}")
     return Engine(known, address, jobs, batch)

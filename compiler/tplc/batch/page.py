@@ -26,7 +26,7 @@ _RATES = (
     "with diagnostics",
     "unknown tools",
     "schema violations",
-    "not checked",
+    "not judged",
 )
 
 
@@ -56,7 +56,7 @@ def _figures(summary: Summary) -> str:
     of_calls = [
         ("of tools not given", counts.unknown_tools),
         ("violating the tool's schema", counts.violating),
-        ("not checked", counts.not_judged),
+        ("not judged", counts.not_judged),
     ]
     rows = [
         ("rows", f"{counts.rows:,}", ""),
@@ -77,7 +77,7 @@ def _tables(summary: Summary) -> Iterable[str]:
         (name, f"{count:,}", _share(count, counts.calls), *(f"{kept[name]:,}" for kept in judged))
         for name, count in rank(summary.by_tool)
     ]
-    yield figures("By tool", ("tool", "calls", "of all", "schema violations", "not checked"), tools)
+    yield figures("By tool", ("tool", "calls", "of all", "schema violations", "not judged"), tools)
     odd = [(name, f"{count:,}", _share(count, counts.rows)) for name, count in rank(summary.by_diagnostic)]
     yield figures("By diagnostic", ("diagnostic", "count", "per 100 rows"), odd)
     lengths = [(shown_length(at), cell) for at, cell in summary.by_length.items()]

@@ -41,7 +41,7 @@ def files_in(folder: str) -> list[str]:
 
 def _read(path: Path, shown: str) -> Any:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(path.read_text(encoding="utf-8-sig"))
     except json.JSONDecodeError as error:
         raise SourceError(shown, f"is not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from error
     except OSError as error:

@@ -56,6 +56,9 @@ class CensusEntry:
     @staticmethod
     def from_json(row: dict[str, Any]) -> CensusEntry:
         known = {field.name for field in fields(CensusEntry)}
+        missing = [name for name in ("source", "state") if name not in row]
+        if missing:
+            raise ValueError(f"a row has no {missing[0]}")
         given: dict[str, Any] = {name: value for name, value in row.items() if name in known}
         given |= {name: tuple(value) for name, value in given.items() if isinstance(value, list)}
         return CensusEntry(**given)
@@ -124,6 +127,8 @@ def shared_formats(entries: list[CensusEntry]) -> Iterator[tuple[str, list[Censu
 
 def without_name(text: str, source: str) -> str:
     """Return a cause or a warning without the template's name at its beginning: "hut.jinja:2: …" is "line 2: …"."""
+    if text.startswith(f"{source}: "):
+        return text.removeprefix(f"{source}: ")
     named = re.match(rf"(?:\S*/)?{re.escape(os.path.basename(source))}(?::(\d+))?(?::(\d+))?: ", text)
     if named is None:
         return text

@@ -48,12 +48,14 @@ def read(path: str) -> list[CensusEntry]:
 
             rows = parquet.read_table(path).to_pylist()
         else:
-            rows = [json.loads(line) for line in Path(path).read_text(encoding="utf-8").splitlines() if line.strip()]
+            rows = [
+                json.loads(line) for line in Path(path).read_text(encoding="utf-8-sig").splitlines() if line.strip()
+            ]
         return [CensusEntry.from_json(row) for row in rows]
     except OSError as error:
         raise unreadable(path, error) from error
     except (ValueError, TypeError, AttributeError) as error:
-        raise SourceError(path, f"isn't a census table: {error}") from error
+        raise SourceError(path, f"is not a census table: {error}") from error
 
 
 def need_arrow(path: str) -> None:

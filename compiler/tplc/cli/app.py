@@ -626,6 +626,7 @@ def build_(
     ] = False,
     strict: StrictModels = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the outcomes as JSON.")] = False,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Print only warnings and failures.")] = False,
 ) -> None:
     """Build the files of a manifest that are not current.
 
@@ -635,7 +636,15 @@ def build_(
     from tplc.cli.build import build_command
 
     build_command(
-        models or [], manifest, jobs=jobs, engine=engine, address=address, force=force, strict=strict, as_json=as_json
+        models or [],
+        manifest,
+        jobs=jobs,
+        engine=engine,
+        address=address,
+        force=force,
+        strict=strict,
+        as_json=as_json,
+        quiet=quiet,
     )
 
 
@@ -721,7 +730,8 @@ def census_(
 ) -> None:
     """Compile all templates of a collection and report on each: formats, verification, warnings, time.
 
-    Exit code 1: with --against, if a template that verified no longer does.
+    Exit code 1: with --against, if a template that verified no longer does.  Exit code 2: wrong usage, or a source that
+    cannot be read (the table has the others).
     """
     from tplc.cli.census import CensusOptions, census_command
 

@@ -8,12 +8,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import chain, count, groupby
+from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
 from tplc.cli.ending import unwinding
 from tplc.cli.progress import counting
 from tplc.cli.shown import print_json
-from tplc.errors import UsageError
+from tplc.errors import UsageError, did_you_mean
 from tplc.ir.visible import one_line, shown, visible
 from tplc.parallel import check_engine
 from tplc.project.artifacts import check_earlier, check_report, write_output
@@ -40,6 +41,7 @@ def build_command(
     force: bool,
     strict: bool,
     as_json: bool,
+    quiet: bool,
 ) -> None:
     check_engine(engine, address)
     manifest = load_manifest(find_manifest(manifest_path))
@@ -58,16 +60,19 @@ def build_command(
     if as_json:
         print_json([asdict(outcome) for outcome in outcomes])
     else:
-        _print_outcomes(outcomes)
+        _print_outcomes(outcomes, quiet=quiet)
     if code := exit_code_of(outcome.exit_code for outcome in outcomes):
         raise SystemExit(code)
 
 
-def _print_outcomes(outcomes: Sequence[Outcome]) -> None:
+def _print_outcomes(outcomes: Sequence[Outcome], *, quiet: bool) -> None:
     for outcome in outcomes:
-        print(f"{outcome.state:<9}{outcome.model}" + (f": {shown(outcome.message)}" if outcome.message else ""))
+        if not quiet or outcome.state == "failed":
+            print(f"{outcome.state:<9}{outcome.model}" + (f": {shown(outcome.message)}" if outcome.message else ""))
         for warning in outcome.warnings:
             print(f"{'warning':<9}{outcome.model}: {one_line(str(warning))}")
+    if quiet:
+        return
     counts = [f"{sum(o.state == state for o in outcomes)} {state}" for state in ("built", "current", "failed")]
     print(f"{len(outcomes)} model{'s' if len(outcomes) != 1 else ''}: " + ", ".join(counts))
 
@@ -82,7 +87,8 @@ def check_command(
     strict: bool,
 ) -> None:
     if output_format not in FORMATS:
-        raise UsageError(f"no format is called {output_format!r}: there are {', '.join(FORMATS)}")
+        meant = did_you_mean(output_format, FORMATS)
+        raise UsageError(f"no format is called {output_format!r}{meant}: there are {', '.join(FORMATS)}")
     manifest = load_manifest(find_manifest(manifest_path))
     if junit is not None:
         _check_junit(junit)
@@ -226,9 +232,18 @@ def _jobs(jobs: int | None) -> int:
 
 def _annotation(kind: str, place: SourcePlace, message: str) -> str:
     """Returns a workflow command, which GitHub shows at the file, and at the line if it is known."""
-    path, line, column = place
+    path, line, column = _from_root(place[0]), *place[1:]
     at = (f",line={line}" if line else "") + (f",col={column}" if line and column else "")
     return f"::{kind} file={_for_workflow(path, _IN_PROPERTIES)}{at}::{_for_workflow(message, _IN_MESSAGES)}"
+
+
+def _from_root(path: str) -> str:
+    """Return the path relative to the repository, as annotations need it; unchanged for a file outside of it."""
+    here = os.path.realpath(os.curdir)
+    above = [here, *map(str, Path(here).parents)]
+    root = os.environ.get("GITHUB_WORKSPACE") or next((at for at in above if os.path.exists(f"{at}/.git")), here)
+    inside = os.path.relpath(os.path.realpath(path), os.path.realpath(root))
+    return path if inside.startswith("..") else inside
 
 
 _IN_MESSAGES = (("%", "%25"), ("\n", "%0A"))

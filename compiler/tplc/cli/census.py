@@ -31,6 +31,12 @@ class NoLongerVerified(ReportedFailure):
     """Templates that an earlier census found verified are not any more."""
 
 
+class SourcesUnread(ReportedFailure):
+    """The table is written, and some of the listed sources could not be read."""
+
+    exit_code = 2
+
+
 @dataclass(frozen=True, slots=True)
 class CensusOptions:
     place: str
@@ -85,6 +91,9 @@ def census_command(options: CensusOptions) -> None:
     worse = [change for change in found if change.worse]
     if worse:
         raise NoLongerVerified(f"{len(worse)} of the templates that verified no longer do")
+    unreadable = sum(entry.state == "unreadable" for entry in entries)
+    if unreadable:
+        raise SourcesUnread(f"{unreadable} of {len(entries)} sources cannot be read")
 
 
 def _print(entries: list[CensusEntry], outputs: Sequence[str]) -> None:

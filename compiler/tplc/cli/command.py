@@ -5,9 +5,12 @@ tplc compile chat.jinja -o a.py -o b.py  →  --output is given twice but takes 
 
 from __future__ import annotations
 
+import os
+import re
 import sys
 from collections.abc import Iterator
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import typer
@@ -18,9 +21,9 @@ from tplc.errors import ReportedFailure, TplcError, UsageError
 from tplc.overwriting import inputs_protected
 
 try:  # typer has a copy of click from 0.20 on
-    from typer._click.exceptions import NoSuchOption
+    from typer._click.exceptions import ClickException, NoSuchOption
 except ImportError:
-    from click.exceptions import NoSuchOption  # type: ignore[assignment]
+    from click.exceptions import ClickException, NoSuchOption  # type: ignore[assignment]
 
 
 # Options by their earlier names, of all commands ("") or of one; these names work for one release more.
@@ -29,6 +32,10 @@ _RENAMED = {
     "compile": {"--reasoning": "--tag-reasoning"},
     "observe": {"--write": "--output"},
 }
+
+
+# A file with a place in it: tplc.toml:4:1, pairs.jsonl: line 3.
+_PLACE = re.compile(r"(?P<name>.+?)(?::(?P<line>\d+)(?::(?P<column>\d+))?|(?:: |, )line (?P<number>\d+))", re.DOTALL)
 
 
 class Command(TyperCommand):
@@ -57,7 +64,30 @@ class Command(TyperCommand):
                     formatter.write_dl(records)
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
-        args = list(_renamed(self.name or "", args))
+        try:
+            return self._parsed(ctx, list(_renamed(self.name or "", args)))
+        except (TplcError, ClickException) as error:
+            if not ctx.resilient_parsing and self._is_json(args):
+                message = str(error) if isinstance(error, TplcError) else error.format_message()
+                self._print_failure(UsageError(message))
+            raise
+
+    def _is_json(self, args: list[str]) -> bool:
+        """Return whether the arguments, which may be wrong, ask for JSON."""
+        options = {name for parameter in self.params for name in parameter.opts}
+        asked = "--json" in args or "--format=json" in args or ("--format", "json") in pairwise(args)
+        return "--json" in options and asked
+
+    def _print_failure(self, error: TplcError) -> None:
+        from tplc.cli.shown import print_json
+
+        if self.name == "compile":
+            # Where its report goes, for standard output is the artifact's.
+            print_json(failure(error), sys.stderr)
+            raise SystemExit(error.exit_code) from None
+        print_json(failure(error))
+
+    def _parsed(self, ctx: typer.Context, args: list[str]) -> list[str]:
         try:
             if not ctx.resilient_parsing:  # completion in a shell must not print errors
                 self._check_once(ctx, args)
@@ -89,13 +119,7 @@ class Command(TyperCommand):
         except TplcError as error:
             if not (ctx.params.get("as_json") or ctx.params.get("output_format") == "json"):
                 raise
-            from tplc.cli.shown import print_json
-
-            if self.name == "compile":
-                # Where its report goes, for standard output is the artifact's.
-                print_json(failure(error), sys.stderr)
-                raise SystemExit(error.exit_code) from None
-            print_json(failure(error))
+            self._print_failure(error)
             raise
 
 
@@ -126,13 +150,17 @@ def _record(argument: Any, ctx: typer.Context) -> tuple[str, str] | None:
 def failure(error: TplcError) -> dict[str, Any]:
     """Return an error as JSON, in the form that `schemas/failure.schema.json` describes."""
     name = getattr(error, "name", None) or getattr(error, "source", None)
+    line, column = getattr(error, "line", None), getattr(error, "column", None)
+    place = _PLACE.fullmatch(name) if name and line is None and not os.path.exists(name) else None
+    if place is not None:
+        name, line, column = place["name"], int(place["line"] or place["number"]), place["column"]
     return {
         "error": {
             "type": type(error).__name__,
             "message": str(error),
             "name": name,
-            "line": getattr(error, "line", None),
-            "column": getattr(error, "column", None),
+            "line": line,
+            "column": None if column is None else int(column),
         },
         "exit_code": error.exit_code,
     }

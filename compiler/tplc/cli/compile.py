@@ -22,13 +22,21 @@ from tplc.cli.regenerate import command_of
 from tplc.cli.report import print_report, print_rows, report_dict, token_rows, unknown_rows, warning_rows
 from tplc.cli.shown import print_json
 from tplc.cli.watch import watch
-from tplc.errors import SourceError, TplcError, UsageError
+from tplc.errors import SourceError, TplcError, UsageError, did_you_mean
 from tplc.ir.nodes import TemplateIR
 from tplc.ir.profiles import PROFILES, Profile
 from tplc.ir.runtimes import RUNTIME_FILE, Runtime
 from tplc.native import check_native, compile_native, extension_of, is_native
 from tplc.overwriting import allow_amending, check_not_input
-from tplc.project.artifacts import check_earlier, check_output, check_report, not_ours, write_bytes, write_output
+from tplc.project.artifacts import (
+    check_earlier,
+    check_output,
+    check_place,
+    check_report,
+    not_ours,
+    write_bytes,
+    write_output,
+)
 from tplc.project.declared import telling_places
 from tplc.project.depfile import depfile
 from tplc.project.files import read_examples, read_schema, read_text, read_tools
@@ -173,6 +181,8 @@ def _command(options: CompileOptions, target: driver.Target, request: driver.Gra
 
 
 def _target(options: CompileOptions) -> driver.Target:
+    if os.path.isdir(options.output):
+        check_place(options.output)
     if options.into is None:
         target = options.target or ("python" if options.output == "-" else None)
         return driver.target_of(options.output, target, others=("training",))
@@ -184,7 +194,8 @@ def _target(options: CompileOptions) -> driver.Target:
 def _profile(options: CompileOptions, target: driver.Target) -> Profile:
     profile = next((name for name in PROFILES if name == options.profile), None)
     if profile is None:
-        raise UsageError(f"no profile is called {options.profile!r}: there are {', '.join(PROFILES)}")
+        meant = did_you_mean(options.profile, PROFILES)
+        raise UsageError(f"no profile is called {options.profile!r}{meant}: there are {', '.join(PROFILES)}")
     if target == "response_template" and options.allow_unverified:
         raise UsageError(
             "--allow-unverified: a response template has no place for a mark, so none is written unverified"

@@ -22,4 +22,6 @@ def new_console(file: TextIO | None = None, *, soft_wrap: bool = True) -> Consol
     from rich.console import Console
 
     file = sys.stdout if file is None else file
-    return Console(file=file, highlight=False, soft_wrap=soft_wrap, color_system=None if is_plain(file) else "auto")
+    return Console(
+        file=file, highlight=False, emoji=False, soft_wrap=soft_wrap, color_system=None if is_plain(file) else "auto"
+    )

@@ -124,6 +124,6 @@ def _print(changes: Sequence[Change], reading: Reading) -> None:
     if reading.reads:
         print(f"a parser for the first reads the output of the second ({counts})")
         return
-    print(f"a parser for the first does not read the output of the second ({counts})")
+    print(f"a parser for the first reads {counts} of the second")
     for failure in reading.failures[:MOST_FAILURES]:
         print(f"    {shown(failure)}")

@@ -11,10 +11,12 @@ from contextlib import redirect_stdout, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from tplc.batch.lines import UNREAD
 from tplc.cli import inputs
 from tplc.cli.ending import unwinding
 from tplc.cli.options import MaskOptions
 from tplc.cli.progress import advancing, working
+from tplc.cli.rows import check_place_of_rows
 from tplc.cli.shown import print_json
 from tplc.cli.tokenizer import tokenizer_text
 from tplc.cli.training import parts_in
@@ -63,7 +65,12 @@ def mask_command(options: MaskOptions) -> None:
 
     parts, straddling = parts_in(options.parts), straddling_in(options.straddling)
     engine = choose_engine(
-        options.engine, address=options.address, jobs=options.jobs, batch=options.batch_size, what="tplc mask"
+        options.engine,
+        address=options.address,
+        jobs=options.jobs,
+        batch=options.batch_size,
+        what="tplc mask",
+        extras="tokens",
     )
     tokenizer = tokenizer_text(options.tokenizer)
     template = _template(options)
@@ -133,6 +140,7 @@ def _outputs(options: MaskOptions, files: list[RowFile]) -> Iterator[str]:
     output = options.output
     if output is None or output == "-":
         raise UsageError("rows are written to a file or a folder: give -o FILE.parquet, FILE.jsonl, or a folder")
+    check_place_of_rows(output, ROW_SUFFIXES)
     is_file = output.endswith(ROW_SUFFIXES)
     if is_file and len(files) > 1:
         raise UsageError(f"{options.rows} has {len(files)} files: give -o a folder")
@@ -150,6 +158,8 @@ def _outputs(options: MaskOptions, files: list[RowFile]) -> Iterator[str]:
 
 def _check_columns(file: RowFile, options: MaskOptions) -> None:
     names = next(file.tables(1)).column_names
+    if set(names) <= {UNREAD}:
+        raise SourceError(file.place, "is empty: expected rows")
     try:
         ConversationMasker("{{ messages }}", "", messages=options.column, tools=options.tools_column).check(names)
     except UsageError as error:

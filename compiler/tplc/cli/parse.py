@@ -170,7 +170,7 @@ def _chunks(path: str) -> Iterator[str]:
     """Yield the text as it arrives: standard input may be a pipe from a model."""
     inputs.ask_for_input(path, "the output")
     name = "standard input" if path == "-" else path
-    decoder = codecs.getincrementaldecoder("utf-8")(errors="strict")
+    decoder = codecs.getincrementaldecoder("utf-8-sig")(errors="strict")
     try:
         # Unbuffered: each piece of input is passed on at once, however short it is.
         with open(sys.stdin.fileno() if path == "-" else path, "rb", buffering=0) as file:

@@ -126,10 +126,7 @@ def _check(options: RowOptions) -> None:
         raise UsageError("--json: the rows go to standard output (-o -), so the summary cannot go there as well")
     if output == "-" and options.resume:
         raise UsageError("--resume: output that went to standard output (-o -) cannot be resumed")
-    named = os.path.splitext(output)[1]
-    if named and output != "-" and not output.endswith(("/", *ROW_SUFFIXES)) and not os.path.isdir(output):
-        folder = "or to a folder (a new one with a dot in its name ends with /)"
-        raise UsageError(f"{output}: rows are written to {', '.join(ROW_SUFFIXES)}, {folder}")
+    check_place_of_rows(output, ROW_SUFFIXES)
     if options.tools and options.tools_column:
         raise UsageError("give either --tools (for all rows) or --tools-column (for each row), not both")
     inputs.check_standard_input(
@@ -141,6 +138,14 @@ def _check(options: RowOptions) -> None:
             f"--parser-column {options.parser_column} is a folder; the option takes the name of the column that names "
             "each row's parser, and SOURCE is the folder of parsers"
         )
+
+
+def check_place_of_rows(output: str, suffixes: Sequence[str]) -> None:
+    """Raise UsageError for a file of another kind: rows.csv would become a folder."""
+    named = os.path.splitext(output)[1]
+    if named and output != "-" and not output.endswith(("/", *suffixes)) and not os.path.isdir(output):
+        folder = "or to a folder (a new one with a dot in its name ends with /)"
+        raise UsageError(f"{output}: rows are written to {', '.join(suffixes)}, {folder}")
 
 
 def _check_lines(options: RowOptions, columns: Columns) -> None:
@@ -240,10 +245,10 @@ def _lines(summary: Summary, seconds: float) -> Iterator[tuple[str, str]]:
     yield "rows", f"{counts.rows:,}" + (f" ({counts.nulls:,} null)" if counts.nulls else "") + rate
     yield "calls", f"{counts.calls:,} in {counts.with_calls:,} rows"
     yield "incomplete", f"{counts.incomplete:,} rows"
-    yield "diagnostics", f"{counts.diagnosed:,} rows" + (f" ({counts.unread:,} not read)" if counts.unread else "")
+    yield "diagnosed", f"{counts.diagnosed:,} rows" + (f" ({counts.unread:,} not read)" if counts.unread else "")
     yield "unknown", f"{counts.unknown_tools:,} calls of tools that were not given"
     yield "violating", f"{counts.violating:,} calls whose arguments do not match the tool's schema"
     yield (
-        "not checked",
+        "not judged",
         f"{counts.not_judged:,} calls that cannot be checked: the schema, the tools or the arguments cannot be read",
     )

@@ -1,4 +1,4 @@
-"""Read a tokenizer, and report a file that is none before any work is done.
+"""Read a tokenizer, and report another kind of file before any work is done.
 
 tokenizer_text("rows.jsonl")  →  rows.jsonl: is not a tokenizer: expected `,` or `}` at line 1 column 12
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -15,10 +16,12 @@ from tplc.conversations import ConversationTemplate
 from tplc.conversations.masks import PARTS, MaskPart
 from tplc.errors import UsageError
 from tplc.ir.nodes import Json
-from tplc.project.artifacts import check_output, write_output
+from tplc.project.artifacts import MARK, check_output, write_output
+from tplc.version import VERSION
 
 if TYPE_CHECKING:
     from tplc.conversations.training import TrainingTemplate
+    from tplc.sources import TemplateSource
 
 TARGET = "training"
 
@@ -40,8 +43,17 @@ def training_command(options: CompileOptions) -> None:
             text, changes = variant.text, variant.changes
         with _opened(template, text, options) as conversations:
             made = training_template(conversations, parts)
-    write_output(options.output, made.text)
+    write_output(options.output, _header(template) + made.text)
     _report(template.name, made, changes, options)
+
+
+def _header(template: TemplateSource) -> str:
+    """Return a comment that says what made the file, so that the same command may write it again.
+
+    The line end after it is no part of renders, because chat templates are rendered with `trim_blocks`.
+    """
+    sha256 = hashlib.sha256(template.text.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{{# {MARK} {VERSION} (-t training, template sha256 {sha256}) #}}\n"
 
 
 def _opened(template: object, text: str, options: CompileOptions) -> ConversationTemplate:

@@ -69,5 +69,7 @@ def _report(result: Verification, *, same_template: bool, as_json: bool) -> None
         return
     rows = list(verification_rows(result))
     if not same_template:
-        rows.append(("template", "another one than the artifact was made from: the SHA-256 differ"))
+        # Ambiguities are the template's: they say nothing about an artifact of another one.
+        of_another = ("template", "another one than the artifact was made from: the SHA-256 differ")
+        rows = [of_another, *(row for row in rows if row[0] != "ambiguous")]
     print_rows(rows, sys.stdout)

@@ -14,7 +14,7 @@ import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 
-from tplc.errors import SourceError, ToleranceError
+from tplc.errors import SourceError, ToleranceError, did_you_mean
 from tplc.ir.markers import holds_piece
 from tplc.ir.nodes import ALWAYS_ACCEPTED, GENERAL_TOLERANCES, Json, Reasoning, TemplateIR, Tolerance
 from tplc.ir.own_markers import own_markers
@@ -105,7 +105,8 @@ def _problems(
     if not marker.strip():
         yield from _problems_of_role(ir, variant.marker, others)
     elif variant.marker not in ROLES and not any(holds_piece(own, marker.strip()) for own in own_markers(ir)):
-        yield "marker", f"{quoted(variant.marker)} is not a marker of this format: {_existing(ir, variant.marker)}"
+        wrong = f"{quoted(variant.marker)} is not a marker of this format{_meant(variant.marker)}"
+        yield "marker", f"{wrong}: {_existing(ir, variant.marker)}"
     if text.strip() == marker.strip():
         yield "text", f"{quoted(text)} is the marker itself"
     role = next((role for role in _OPENERS if variant.marker in (role, ROLES[role](ir))), None)
@@ -129,6 +130,11 @@ def _problems_of_role(ir: TemplateIR, role: str, others: Sequence[Tolerance]) ->
         yield "marker", f"this format has no reasoning: give a variant for {other} as well"
 
 
+def _meant(marker: str) -> str:
+    """Return the role that a misspelt one is like: roles are words with a dot."""
+    return did_you_mean(marker, ROLES) if "." in marker else ""
+
+
 def _existing(ir: TemplateIR, wanted: str) -> str:
     """Return the format's markers, those most like the wanted one first."""
     own = own_markers(ir)
@@ -150,7 +156,8 @@ def _tolerance(item: Json, path: str) -> Tolerance:
             )
     tolerance = Tolerance(**{"kind": "", **item})  # type: ignore[arg-type]
     if tolerance.kind not in (*GENERAL_TOLERANCES, "variant"):
-        raise SourceError(f"{path}.kind", f"expected variant, or one of {', '.join(GENERAL_TOLERANCES)}")
+        meant = did_you_mean(tolerance.kind, (*GENERAL_TOLERANCES, "variant"))
+        raise SourceError(f"{path}.kind", f"expected variant, or one of {', '.join(GENERAL_TOLERANCES)}{meant}")
     missing = [member for member in ("marker", "text", "reason") if not getattr(tolerance, member)]
     if tolerance.kind == "variant" and missing:
         raise SourceError(f"{path}.{missing[0]}", "a variant needs it")

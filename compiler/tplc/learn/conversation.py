@@ -54,7 +54,7 @@ def base_setup(prober: Prober, found: Candidates, name: str) -> Setup:
         elif CONTENT in tail:
             return _without_needless(prober, setup)
         elif silent is None:
-            silent, change = setup, prober.renderer.changes(CONTENT, tail)
+            silent, change = setup, prober.change_of(CONTENT, tail)
     if silent is not None and call_setup(prober, silent, (), found) is not None:
         return silent
     # A reason is reported if nothing rendered; otherwise the template did render, but without the assistant.  What

@@ -30,6 +30,7 @@ from tplc.messages import (
     tool_result,
 )
 from tplc.render import Renderer
+from tplc.transformations import transformations
 
 ToolsGiven = Literal["full", "bare", "none"]
 
@@ -164,6 +165,11 @@ class Prober:
             self.observer(Probe(self.question, tuple(messages), setup, generation, tuple(calls), self._seen[key]))
         return self._seen[key]
 
+    def change_of(self, text: str, render: str) -> str:
+        """Return what the template does to a text that isn't in its render: the name of a transformation; "" if none
+        explains it."""
+        return next((name for name, _ in transformations(self.renderer.disguised(text), render)), "")
+
     def _check_size(self, result: str | Refusal) -> None:
         """Raise an error for a render that is too long: learning takes time and memory with its length."""
         limits = self.renderer.limits
@@ -188,7 +194,7 @@ class Prober:
             return rendered
         at = rendered.rfind(USER)
         if at < 0:
-            change = self.renderer.changes(USER, rendered)
+            change = self.change_of(USER, rendered)
             return Refusal(CHANGED.format("user", change) if change else NOT_SHOWN)
         tail = rendered[at + len(USER) :]
         for stop in (TOOL_RESULT, NEXT_USER):

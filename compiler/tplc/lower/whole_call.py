@@ -124,7 +124,7 @@ def _arguments(tools: Tools, pairs: PairForm | None, after: str) -> list[CallSte
     if pairs is None:
         plain = isinstance(tools.arguments, ObjectArguments) and not tools.arguments.encoded
         return [CallStep("object")] if plain else []
-    if (pairs.value_close is not None and not pairs.quoted) or pairs.items or pairs.wrap or pairs.wraps or pairs.types:
+    if (pairs.value_close is not None and not pairs.quoted) or pairs.items or pairs.wrap or pairs.types:
         return []
     pair = [step for index in range(len(pairs.pair)) for step in _of_pair(pairs, index, after)]
     if not {"key"} < {step.kind for step in pair}:
@@ -146,6 +146,8 @@ def _of_pair(pairs: PairForm, index: int, after: str) -> list[CallStep]:
     item, text = pairs.pair[index], text_at(pairs.pair, index + 1)
     if isinstance(item, Text):
         return text_steps(item.text)
+    if item.kind == "type":
+        return []  # what is around a value of some types is read as a part of it
     if item.kind == "key":
         # A key that only white space ends is a word of its own if texts surround its pair.
         is_delimited = text.strip() or any(text_at(pairs.pair, at).strip() for at in range(len(pairs.pair)))

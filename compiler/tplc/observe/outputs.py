@@ -7,6 +7,7 @@ The text may be called `output` as well.  A .txt file is one output.
 
 from __future__ import annotations
 
+import codecs
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -54,7 +55,7 @@ def read_outputs(path: str, tools: tuple[Mapping[str, Any], ...] | None = None) 
 
 def _bytes(path: str) -> bytes:
     try:
-        return Path(path).read_bytes()
+        return Path(path).read_bytes().removeprefix(codecs.BOM_UTF8)
     except OSError as error:
         raise unreadable(path, error) from error
 

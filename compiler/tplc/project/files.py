@@ -24,7 +24,7 @@ _TOOL = '{"type": "function", "function": {"name": …, "parameters": {…}}}'
 
 
 def read_text(path: str) -> str:
-    """Return the text of a file, with its line ends unchanged; `-` is standard input."""
+    """Return the text of a file, with its line ends unchanged and no byte order mark; `-` is standard input."""
     try:
         data = sys.stdin.buffer.read(MOST_BYTES + 1) if path == "-" else _bytes_of(path)
     except OSError as error:
@@ -32,7 +32,7 @@ def read_text(path: str) -> str:
     if len(data) > MOST_BYTES:
         raise SourceError(_name(path), f"is larger than {MOST_BYTES >> 20} MB")
     try:
-        return data.decode("utf-8")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         byte = f"byte 0x{data[error.start]:02x} at {error.start}"
         raise SourceError(_name(path), f"this is not UTF-8 text: {byte}") from error
@@ -75,7 +75,10 @@ def read_examples(path: str) -> list[Example]:
             try:
                 data = parse_json(line)
             except NotJson as error:
-                raise SourceError(place, f"is not JSON: {error}") from error
+                hint = (
+                    "expected one JSON object per line: write each pair on one line" if line.strip()[0] in "{[" else ""
+                )
+                raise SourceError(place, f"is not JSON: {error}", hint) from error
             examples.append(read_example(data if isinstance(data, dict) else {}, place))
     if not examples:
         raise SourceError(_name(path), "holds no examples", 'expected lines such as {"message": {…}, "text": "…"}')

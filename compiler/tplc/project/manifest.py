@@ -16,13 +16,12 @@ import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
 
 from tplc.catalogue.load import files_in
 from tplc.driver import FOR_A_REQUEST, SUFFIXES, Target, for_other_target, make_limits, target_of
-from tplc.errors import SourceError, UsageError
+from tplc.errors import SourceError, UsageError, did_you_mean
 from tplc.ir.runtimes import RUNTIME_FILE, Runtime
 from tplc.ir.visible import one_line
 from tplc.paths import hidden, unreadable
@@ -140,8 +139,15 @@ class Manifest:
         known = {model.name: model for model in self.models}
         for name in names:
             if name not in known:
-                raise UsageError(f"{self.path}: no model is called {name!r}; there are {', '.join(known)}")
+                raise UsageError(f"{self.path}: {self._why_unknown(name)}; there are {', '.join(known)}")
         return tuple(model for model in self.models if not names or model.name in names)
+
+    def _why_unknown(self, name: str) -> str:
+        place = os.path.normpath(name)
+        for model in self.models:
+            if place in {model.resolve(path) for path in (model.source, *(output.path for output in model.outputs))}:
+                return f"{name} is a file of the model {model.name}, not a model"
+        return f"no model is called {name!r}{did_you_mean(name, (model.name for model in self.models))}"
 
 
 def is_model_name(name: str) -> bool:
@@ -196,7 +202,7 @@ def _read(path: str) -> dict[str, Any]:
         raise SourceError(path, f"is larger than {_MOST_BYTES >> 20} MB")
     try:
         # A text editor may have written Windows line ends.
-        data: dict[str, Any] = tomllib.loads(text.decode("utf-8").replace("\r\n", "\n"))
+        data: dict[str, Any] = tomllib.loads(text.decode("utf-8-sig").replace("\r\n", "\n"))
     except RecursionError as error:
         raise SourceError(path, "is not TOML that can be read: it is nested too deeply") from error
     except ValueError as error:
@@ -259,9 +265,8 @@ def _expected(error: Any) -> str:
         return f"the key {missing!r} is missing"
     if error.validator == "additionalProperties":
         wrong = _unknown(error)[0]
-        near = get_close_matches(wrong, schema["properties"], n=1)
-        meant = f" (did you mean {near[0]}?)" if near else ""
-        return f"no such key: {wrong}{meant}; there are {', '.join(schema['properties'])}"
+        known = schema["properties"]
+        return f"no such key: {wrong}{did_you_mean(wrong, known)}; there are {', '.join(known)}"
     if error.validator == "type":
         return f"expected {_article(error.validator_value)}, got {error.instance!r}"
     if error.validator == "enum":

@@ -40,7 +40,6 @@ from tplc.render.disguise import Disguise
 from tplc.render.limits import Limits
 from tplc.render.process import Process, start
 from tplc.render.sandbox import CLOCK, SPECIAL_TOKENS
-from tplc.transformations import transformations
 
 _POSIX = os.name == "posix"
 _CHUNK = 1 << 16
@@ -140,10 +139,9 @@ class Renderer:
         given = self._given(messages, tools, variables, add_generation_prompt=add_generation_prompt)
         return self._trace(self._disguise.hide(given), clock, seed, every_text=every_text)
 
-    def changes(self, text: str, render: str) -> str:
-        """Return what the template does to a text that isn't in its render: the name of a transformation; "" if none
-        explains it."""
-        return next((name for name, _ in transformations(self._disguise.hide(text), render)), "")
+    def disguised(self, text: str) -> str:
+        """Return a text as the template sees it."""
+        return self._disguise.hide(text)
 
     def differs_in_other_words(self, most: int = 32) -> int | None:
         """Repeat some questions of this renderer in random words, which no template can know (see `disguise`). Return

@@ -50,4 +50,5 @@ def check_template(text: str, origin: str) -> str:
         raise SourceError(
             origin, f"the template is not text: it contains half a character (a surrogate) at {surrogate}"
         )
-    return text
+    # As Jinja reads it: templates that differ only in their line ends are one template, with one hash.
+    return text.replace("\r\n", "\n").replace("\r", "\n")

@@ -951,7 +951,10 @@ class Reader(Copyable):
                 self.wanted = needed - (len(buf) - after)
                 return end
             if not guess or follow.match(buf, after):
-                return self._end_string(after)
+                self.string = None
+                self.out.append('"')
+                self._end()
+                return after
         elif not final and len(buf) < after and close.startswith(buf[end:]):
             return end
         if buf[end] != "\\" or escape == "none":
@@ -967,16 +970,12 @@ class Reader(Copyable):
         self.out.append(match.group() if match.group(1) else unescaped(match))
         return int(match.end())
 
-    def _end_string(self, end: int) -> int:
-        self.string = None
-        self.out.append('"')
-        self._end()
-        return end
-
     def close(self) -> str:
         """Return the rest of a truncated value, and what closes it."""
         if self.string is not None:
-            self._end_string(0)
+            self.string = None
+            self.out.append('"')
+            self._end()
         if self.want == "value" and not self.stack:
             self.out.append("null")
         while self.stack:
@@ -1669,7 +1668,6 @@ class Stream(Copyable):
         self._value_fast_path = False  # as _text_fast_path, for an argument
         self._after_failed_call = False  # after a failed call: its closers are text
         self._open = False  # the last call is not complete
-        self._closed = False  # its closing marker was read
         self._unclosed = False  # its arguments have ended, the last of its closers was not read
         # The state to return to if a call turns out to be text.
         self._state_before_call: Callable[[Any], bool] = self._state
@@ -2227,7 +2225,7 @@ REPEATED_SLOT = "repeated_slot"  # a code of diagnostics
 MOST_ODD = 64  # the most names with unusual characters that are searched for
 # Those of Stream that are not in a dictionary: objects of a class share the keys of at most 30 attributes there.
 ATTRIBUTES = (
-    "incomplete _after_failed_call _ambiguous_from _base _buf _calls_on _closed _diagnostics _echo _final "
+    "incomplete _after_failed_call _ambiguous_from _base _buf _calls_on _diagnostics _echo _final "
     "_find_safe_end _is_still_ambiguous _kind_before_call _line_start _mark _only_space_so_far _open "
     "_open_kind _opener _out _parts _pos _reasoning_on _regular_fast_path _skip _space _state _state_before_call "
     "_text_fast_path _tools _unaccounted _unchecked _unclosed _value_fast_path _wanted"
@@ -2486,7 +2484,8 @@ class Machine(TurnStates):
             return expected != "more" and self._no_call(expected)
         if self._is_opened_twice:
             self._note("calls_opened_twice", "the calls are opened twice")
-        self._note_slot_diagnostics()
+        if self._slot_diagnostics:
+            self._note_slot_diagnostics()
         if values["name"] != written:
             self._note("tool_name_corrected", f"the tool {values['name']} is called as {written}")
         self._pos = end
@@ -2567,7 +2566,7 @@ class Machine(TurnStates):
         if self._tools:
             self._check_arguments()
         self._repaired = False
-        self._open, self._closed, self._only_space_so_far, self._line_start, self._space = False, False, True, True, ""
+        self._open, self._only_space_so_far, self._line_start, self._space = False, True, True, ""
         self._unclosed = self.CALLS_HAVE_CLOSER
         self._state = type(self)._after_call
         return True
@@ -2933,7 +2932,8 @@ class Pairs(Repairs):
         if kind is None:
             return False
         if kind in ("skip", "end"):
-            self._note_spelling()
+            if self._mark.ambiguous >= SPELLED_OTHERWISE:
+                self._note_spelling()
             self._pos = self._mark.end
         if kind == "skip":
             self._space = ""
@@ -2980,8 +2980,10 @@ class Pairs(Repairs):
             return self._no_pair()
         key = values["key"]
         bare = without_quotes(key, schema) if schema else key
-        self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
-        self._note_slot_diagnostics()
+        respelled = self._mark.ambiguous >= SPELLED_OTHERWISE
+        if self._slot_diagnostics or odd or respelled or key != bare:
+            self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
+            self._note_slot_diagnostics()
         if odd:
             self.incomplete = True
             self._note("markup_in_key", "an argument has a name that holds markup")

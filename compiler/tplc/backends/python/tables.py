@@ -37,6 +37,7 @@ from tplc.lower.markerlike import marker_like_texts
 from tplc.lower.pairs import around_key, between_pairs, closes_lost_value, ends_of_value, value_ends_and_markers
 from tplc.lower.states import (
     UNCLOSED,
+    Branch,
     StateName,
     TurnState,
     calls_end_reasoning,
@@ -178,10 +179,17 @@ def _of_the_turn(facts: Acceptor, of_state: Mapping[StateName, TurnState]) -> li
             "HAS_REASONING": bool(facts.reasoning_starts),
             "WAITS": facts.calls is None and (bool(facts.repeated_reasoning) or waits_for_markers(of_state)),
             "PENDING_TEXT": is_unopened(facts),
+            "SECTION_DECIDES": "after_call" in of_state and _asks_if_closed(of_state["after_call"]),
             "NAME_OPENS_MESSAGE": facts.name_opens_message,
             "DROPS_TRUNCATED_MARKERS": "cut_markers" in facts.tolerances,
         }
     )
+
+
+def _asks_if_closed(state: TurnState) -> bool:
+    """Return whether what may follow a call depends on whether the closer of all calls has come."""
+    followed = [state.otherwise, *(found for _, found in state.on)]
+    return any(isinstance(found, Branch) and found.condition == "calls are closed" for found in followed)
 
 
 def _of_text(facts: Acceptor, of_state: Mapping[StateName, TurnState], scanners: Scanners) -> list[str]:
