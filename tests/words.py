@@ -22,6 +22,7 @@ import sys
 import tokenize
 from collections import Counter
 from collections.abc import Iterator
+from itertools import accumulate
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -55,6 +56,7 @@ VERBS = frozenset(
 )
 PRAGMA = "words: allowed"
 LONGEST, AVERAGE = 32, 16
+WIDEST = 145  # characters of a line in a document
 MOST_CHANGES = 60  # lines of one version in the changelog
 # Written by make targets, with lists of figures that are not sentences.
 LISTS = {"coverage.md", "hostile.md"}
@@ -194,8 +196,20 @@ def long_changelog() -> Iterator[str]:
             yield f"CHANGELOG.md: {lines[0]}: {len(lines)} lines, {MOST_CHANGES} allowed; join or shorten entries"
 
 
+def long_lines() -> Iterator[str]:
+    """Yield the lines of documents that are too long to be reviewed.  Rows of tables can't be wrapped."""
+    for path in files():
+        if path.suffix == ".md" and path.name not in (*LISTS, "CHANGELOG.md") and path.parent.name != "examples":
+            lines = path.read_text(encoding="utf-8").splitlines()
+            fences = accumulate(line.startswith("```") for line in lines)
+            for number, (line, fence) in enumerate(zip(lines, fences, strict=True), 1):
+                if len(line) > WIDEST and not fence % 2 and not line.startswith(("|", "#", "!", "<", "```")):
+                    yield f"{_name(path)}:{number}: {len(line)} characters, {WIDEST} allowed; wrap the paragraph"
+
+
 def problems() -> Iterator[str]:
     yield from without_verb()
+    yield from long_lines()
     yield from long_changelog()
     allowed = json.loads(ALLOWED.read_text(encoding="utf-8"))
     for group, words in counts().items():

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 
 from tplc.errors import SourceError
 from tplc.ir.json_text import NotJson, parse_json
@@ -17,12 +17,17 @@ from tplc.messages import Call
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A model's output (`text`, the turn after its header), and the message it means."""
+    """A model's output (`text`, the turn after its header), and the message it means; `place`: where it was read."""
 
     text: str
     content: str
     reasoning: str
     calls: tuple[Call, ...]
+    place: str = field(default="an example", compare=False)
+
+    def to_json(self) -> dict[str, Json]:
+        """Return it as data, without its place."""
+        return {name: value for name, value in asdict(self).items() if name != "place"}
 
 
 def read_example(data: Mapping[str, Json], place: str) -> Example:
@@ -37,7 +42,7 @@ def read_example(data: Mapping[str, Json], place: str) -> Example:
     if not isinstance(content, str) or not isinstance(reasoning, str):
         raise SourceError(place, "expected content and reasoning_content to be text")
     calls = tuple(_read_call(call, f"{place}: message.tool_calls[{i}]") for i, call in enumerate(listed))
-    return Example(text, content, reasoning, calls)
+    return Example(text, content, reasoning, calls, place)
 
 
 def _read_call(data: Json, place: str) -> Call:

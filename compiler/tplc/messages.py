@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from tplc.ir.json_text import NotJson, parse_json
 from tplc.ir.nodes import Json
 
 Message = dict[str, Json]
@@ -81,6 +82,25 @@ def tool_call(name: str, arguments: Mapping[str, Json], *, id: str | None, form:
     written: Json = json.dumps(arguments, ensure_ascii=False) if form == "text" else dict(arguments)
     made: dict[str, Json] = {"type": "function", "function": {"name": name, "arguments": written}}
     return made if id is None else {"id": id, **made}
+
+
+def with_object_arguments(message: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the message with objects for arguments of calls that are JSON text.  Other text stays as it is."""
+    calls = message.get("tool_calls")
+    if not isinstance(calls, list):
+        return dict(message)
+    return {**message, "tool_calls": [_with_object(call) for call in calls]}
+
+
+def _with_object(call: Json) -> Json:
+    function = call.get("function") if isinstance(call, dict) else None
+    if not isinstance(call, dict) or not isinstance(function, dict) or not isinstance(function.get("arguments"), str):
+        return call
+    try:
+        arguments = parse_json(str(function["arguments"]) or "{}")
+    except NotJson:
+        return call
+    return {**call, "function": {**function, "arguments": arguments}}
 
 
 def tool_result(text: str, *, parts: bool, name: str | None, id: str | None) -> Message:

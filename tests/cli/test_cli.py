@@ -609,14 +609,14 @@ def test_verify_against_a_changed_template(run: Run, template: Path) -> None:
     template.write_text(TEMPLATE + "{# new #}")
     result = run("verify", "chat.jinja", "chat.py")
     assert result.code == 1
-    assert result.out.splitlines()[0].startswith("verified ")
-    assert result.out.splitlines()[-1] == (
-        "template     another one than the artifact was made from: the SHA-256 differ"
-    )
+    of_another = "template     another one than the artifact was made from: the SHA-256 differ"
+    assert result.out.splitlines()[0] == of_another
+    assert result.out.splitlines()[1].startswith("verified ")
     template.write_text(TEMPLATE.replace("<call>", "<tool>"))
     result = run("verify", "chat.jinja", "chat.py")
     assert result.code == 1
-    assert result.out.splitlines()[0].startswith("NOT VERIFIED")
+    assert result.out.splitlines()[0] == of_another
+    assert result.out.splitlines()[1].startswith("NOT VERIFIED")
     assert next(line for line in result.out.splitlines() if line.startswith("failed")) == (
         "failed       the artifact differs from the one that tplc makes of this template, which verifies: it was "
         "edited, or made from another template or with other options"

@@ -30,8 +30,9 @@ def test_an_option_that_holds_one_value_is_given_once(
     run: Run, template: Path, arguments: list[str], option: str
 ) -> None:
     done = run(*arguments)
-    assert (done.code, done.out) == (2, "")
-    assert done.err == f"tplc: {option} is given twice but takes one value; give it once\n"
+    message = f"{option} is given twice but takes one value; give it once"
+    shown = json.loads(done.out)["error"]["message"] if "json" in arguments else message + done.out
+    assert (done.code, shown, done.err) == (2, message, f"tplc: {message}\n")
 
 
 def test_options_that_may_come_again(run: Run, template: Path) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import pytest
 
 import tplc
@@ -194,6 +197,33 @@ def test_the_function_of_the_package() -> None:
             tplc.conversation_spans(template, messages, special_tokens={})
         with pytest.raises(TplcError, match="at least one"):
             template.read([])
+
+
+@pytest.mark.parametrize(
+    ("written", "text", "same"),
+    [
+        ("{% for k, v in c.function.arguments.items() %}{{ k }}={{ v }};{% endfor %}", '{"a": 1, "b": "x"}', True),
+        ("{{ c.function.arguments['a'] + 1 }}", '{"a": 1}', True),
+        ("{{ c.function.arguments | tojson }}", '{"a": 1}', False),  # the template writes text as a string
+    ],
+)
+def test_arguments_as_text_become_objects_where_the_template_fails_on_text(written: str, text: str, same: bool) -> None:
+    source = (
+        "{% for m in messages %}[{{ m.role }}]{{ m.content or '' }}{% for c in m.tool_calls or [] %}"
+        "<do>{{ c.function.name }} " + written + "</do>{% endfor %}[end]{% endfor %}"
+        "{% if add_generation_prompt %}[assistant]{% endif %}"
+    )
+
+    def conversation(arguments: object) -> list[dict[str, Any]]:
+        call = {"type": "function", "function": {"name": "look", "arguments": arguments}}
+        return [{"role": "user", "content": "Go"}, {"role": "assistant", "content": None, "tool_calls": [call]}]
+
+    given = conversation(text)
+    with ConversationTemplate(source) as template:
+        read = template.read(given)
+        assert (read.text == template.read(conversation(json.loads(text))).text) == same
+        assert list(read.spans) == tplc.conversation_spans(template, given)
+    assert given == conversation(text)
 
 
 # The texts before those of users and of answers, and after those of users.

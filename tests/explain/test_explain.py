@@ -120,6 +120,26 @@ def test_a_template_that_is_refused() -> None:
     assert "not today" in page(found)
 
 
+NAME_LAST = (
+    "{%- for m in messages %}{{- '[' + m.role + ']' + (m.content or '') }}{%- for c in m.tool_calls or [] %}"
+    "{{- '<c>' }}{%- for k, v in c.function.arguments.items() %}{{- k + ': ' + v | string + '\n' }}{%- endfor %}"
+    "{{- '#' + c.function.name + '</c>' }}{%- endfor %}{{- '[end]' }}{%- endfor %}"
+    "{%- if add_generation_prompt %}{{- '[assistant]' }}{%- endif %}"
+)
+
+
+def test_a_format_without_a_parser_is_shown() -> None:
+    found = explain(NAME_LAST, name="last.jinja")
+    assert found.ir is None
+    assert found.refused == (
+        "last.jinja: the name of a call comes after its arguments; parsers can't be generated for that"
+    )
+    concluded = [
+        fact for question in found.questions for comparison in question.comparisons for fact in comparison.concluded
+    ]
+    assert 'tools.call = "<c>" arguments "#" name "</c>"' in concluded
+
+
 # The page
 
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tplc.driver import compile_template, generate
-from tplc.errors import SourceError, UnsupportedTemplate
+from tplc.errors import SourceError
 from tplc.examples import read_example
 from tplc.ir.nodes import PairArguments, Slot, Text
 from tplc.verify import load_artifact
@@ -98,9 +98,34 @@ def test_repeated_keys_in_closers_are_slots() -> None:
 
 def test_a_value_that_is_not_in_the_text_is_named() -> None:
     examples = [read_example(pair("«do»[look(at=moon)]", ("look", {"at": "sky"})), "line 1")]  # type: ignore[arg-type]
-    with pytest.raises(UnsupportedTemplate) as raised:
+    with pytest.raises(SourceError) as raised:
         compile_template(SILENT, name="silent.jinja", examples=examples)
-    assert str(raised.value) == 'silent.jinja: an example\'s text does not hold "sky"'
+    assert str(raised.value) == 'line 1: the text does not hold "sky"'
+
+
+TEXT, NUMBER, TWO = (
+    pair('<use>look(at="sky")</use>', ("look", {"at": "sky"})),
+    pair("<use>look(at=2)</use>", ("look", {"at": 2})),
+    pair("<use>look(at=2, to=3)</use>", ("look", {"at": 2, "to": 3})),
+)
+_SHOW = "cause: no example pair shows {}; add one to the file of --example"
+
+
+@pytest.mark.parametrize(
+    ("pairs", "lacking"),
+    [
+        ([TEXT], ["a call with two arguments", "a value that isn't text"]),
+        ([NUMBER], ["a call with two arguments", "a value that is text"]),
+        ([TWO], ["a value that is text"]),
+        ([TEXT, NUMBER], ["a call with two arguments"]),
+        ([TEXT, TWO], []),
+        ([TAG_PAIRS[0]], []),
+    ],
+)
+def test_what_no_pair_shows_is_reported(pairs: list[dict[str, object]], lacking: list[str]) -> None:
+    examples = [read_example(p, "line") for p in pairs]  # type: ignore[arg-type]
+    result = compile_template(SILENT, name="silent.jinja", examples=examples).verification
+    assert (result.verified, list(result.failures)) == (not lacking, [_SHOW.format(what) for what in lacking])
 
 
 @pytest.mark.parametrize(

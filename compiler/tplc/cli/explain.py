@@ -79,15 +79,16 @@ def explain_command(
 
 def _print(explanation: Explanation, *, step: bool, verbose: int) -> None:
     console = new_console()
+    unlearned = explanation.ir is None and not any(question.answer for question in explanation.questions)
     for question in explanation.questions:
-        if not question.comparisons and not verbose and explanation.ir is not None:
+        if not question.comparisons and not verbose and not unlearned:
             continue
         console.print(Text(f"\n{question.text}", style="bold"))
         for comparison in question.comparisons:
             _print_comparison(console, comparison)
             if step and not _is_next_wanted():
                 return
-        if verbose or explanation.ir is None:
+        if verbose or unlearned:
             _print_log(console, question, whole=verbose > 1)
     if explanation.repairs:
         console.print(Text("\nWhat was learned from messages that did not come back?", style="bold"))

@@ -18,7 +18,7 @@ from tplc.cli.options import MaskOptions
 from tplc.cli.progress import advancing, working
 from tplc.cli.rows import check_place_of_rows
 from tplc.cli.shown import print_json
-from tplc.cli.tokenizer import tokenizer_text
+from tplc.cli.tokenizer import checked_tokenizer, tokenizer_text
 from tplc.cli.training import parts_in
 from tplc.conversations.masks import straddling_in
 from tplc.conversations.rows import ERROR, MASKS, ConversationMasker
@@ -72,8 +72,11 @@ def mask_command(options: MaskOptions) -> None:
         what="tplc mask",
         extras="tokens",
     )
+    template = inputs.load_template(options.source, options.template_name, options.special_tokens)
     tokenizer = tokenizer_text(options.tokenizer)
-    template = _template(options)
+    files = part_files(options.rows)
+    checked_tokenizer(tokenizer, options.tokenizer)
+    template = _with_tokens(template, options)
     masker = ConversationMasker(
         template.text,
         tokenizer,
@@ -85,7 +88,6 @@ def mask_command(options: MaskOptions) -> None:
         straddling=straddling,
         variables=inputs.variables(options.variables),
     )
-    files = part_files(options.rows)
     outputs = list(_outputs(options, files))
     with working(f"learning {template.name}"):
         masker.with_format()
@@ -100,12 +102,11 @@ def mask_command(options: MaskOptions) -> None:
         raise NoRowMasked(f"none of the {counts.rows:,} rows has a mask: {errors.most_common(1)[0][0]}")
 
 
-def _template(options: MaskOptions) -> TemplateSource:
-    """Return the template.  Special tokens that aren't given come from the tokenizer; warn about those it lacks too."""
+def _with_tokens(template: TemplateSource, options: MaskOptions) -> TemplateSource:
+    """Return the template with its special tokens: the tokenizer's, if none are given.  Warn about missing ones."""
     from tplc.learn.tokens import stand_ins
     from tplc.sources import load_tokens
 
-    template = inputs.load_template(options.source, options.template_name, options.special_tokens)
     known = dict(template.special_tokens)
     if stand_ins(template.text, known):
         with suppress(SourceError):

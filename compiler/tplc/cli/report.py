@@ -207,7 +207,7 @@ def warning_rows(warnings: Sequence[TemplateWarning]) -> Iterator[tuple[str, str
 
 def verification_rows(result: Verification) -> Iterator[tuple[str, str]]:
     counts = f"{result.passed} of {result.messages} messages{chunkings_of(result)} (seed {result.seed})"
-    yield "verified" if result.verified else "NOT VERIFIED", counts
+    yield "verified" if result.verified else "NOT VERIFIED", counts + _despite_counts(result)
     for text in result.not_shown[:MOST_LINES]:
         yield "not rendered", text
     yield from _more(len(result.not_shown), "not rendered")
@@ -223,6 +223,16 @@ def verification_rows(result: Verification) -> Iterator[tuple[str, str]]:
     for failure in result.failures[:MOST_LINES]:
         yield "failed", failure
     yield from _more(len(result.failures), "failed")
+
+
+def _despite_counts(result: Verification) -> str:
+    """Return why a format isn't verified although no message was read wrongly; otherwise ""."""
+    if result.verified or result.passed < result.messages:
+        return ""
+    if not result.messages:
+        return ": no message could be compared"
+    came = "it came back, but it doesn't" if result.messages == 1 else "they came back, but they don't"
+    return f": {came} verify the format"
 
 
 def chunkings_of(result: Verification) -> str:

@@ -18,7 +18,7 @@ from tplc.cli.options import NO_VARIANTS, Variants
 from tplc.cli.progress import advancing
 from tplc.cli.shown import print_json
 from tplc.cli.standard import STANDARD_INPUT, standard_rows
-from tplc.cli.tokenizer import tokenizer_text
+from tplc.cli.tokenizer import checked_tokenizer, tokenizer_text
 from tplc.errors import ReportedFailure, SourceError, UsageError
 from tplc.ir.runtimes import RUNTIME_FILE
 from tplc.ir.visible import one_line
@@ -83,7 +83,7 @@ def rows_command(options: RowOptions) -> None:
         _parsers(options),
         columns,
         tools=read_tools(options.tools) if options.tools else None,
-        tokenizer=tokenizer_text(options.tokenizer) if options.tokenizer else None,
+        tokenizer=_tokenizer(options.tokenizer) if options.tokenizer else None,
         runtime=runtime_next_to(_place_of_parsers(options)),
     )
     if options.html is not None:
@@ -92,6 +92,10 @@ def rows_command(options: RowOptions) -> None:
     counts = summary.counts
     if 0 < counts.unread == counts.rows - counts.nulls:
         raise NoRowRead(f"no parser read any of the {counts.unread:,} rows: {_why_none(options, read, summary)}")
+
+
+def _tokenizer(path: str) -> str:
+    return checked_tokenizer(tokenizer_text(path), path)
 
 
 def _run(options: RowOptions, read: RowParser, engine: Engine) -> Summary:

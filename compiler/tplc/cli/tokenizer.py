@@ -24,7 +24,11 @@ def tokenizer_text(path: str) -> str:
         check_folder(path)
         raise SourceError(path, "contains no tokenizer.json", _HINT)
     protect([place])
-    text = read_text(place)
+    return read_text(place)
+
+
+def checked_tokenizer(text: str, path: str) -> str:
+    """Return the text that was read from this path; raise SourceError if it is not a tokenizer."""
     try:
         from tokenizers import Tokenizer
     except ImportError:
@@ -32,6 +36,6 @@ def tokenizer_text(path: str) -> str:
     try:
         Tokenizer.from_str(text)
     except Exception as error:  # the package raises nothing more specific
-        name = "standard input" if path == "-" else place
+        name = "standard input" if path == "-" else path
         raise SourceError(name, f"is not a tokenizer: {error}", _HINT) from error
     return text

@@ -21,6 +21,7 @@ from tplc.errors import MissingPackage, TplcError, UsageError
 from tplc.ir.json_text import NotJson, parse_json
 from tplc.ir.nodes import Json
 from tplc.ir.serialize import dumps, loads
+from tplc.messages import with_object_arguments
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -190,11 +191,4 @@ def _without_nulls(value: Any) -> Any:
 def _message(message: dict[str, Any], objects: bool) -> dict[str, Json]:
     if message.get("role") == "assistant":
         message.setdefault("content", None)
-    for call in message.get("tool_calls") or ():
-        function = call.get("function")
-        if objects and isinstance(function, dict) and isinstance(function.get("arguments"), str):
-            try:
-                function["arguments"] = parse_json(function["arguments"] or "{}")
-            except NotJson:
-                continue  # the template writes the text as it is
-    return message
+    return with_object_arguments(message) if objects else message

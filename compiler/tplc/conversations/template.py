@@ -23,6 +23,7 @@ from tplc.conversations.layout import ConversationLayout, Pieces, SpanPart, layo
 from tplc.conversations.shapes import ConversationShape, Identifiers, choose_words, phrase_pattern, shape_of, texts_of
 from tplc.errors import RenderFailed, TemplateRaised, Undecided, UsageError
 from tplc.ir.nodes import Json, TemplateIR
+from tplc.messages import with_object_arguments
 
 if TYPE_CHECKING:
     from tplc.render import Limits
@@ -148,6 +149,7 @@ class ConversationTemplate:
     ) -> RenderedConversation:
         """Return the text of a conversation with its spans.
 
+        Arguments that are JSON text become objects if the template can't write them as text.
         `variables` are the template's, as `chat_template_kwargs` of a request has them.
         `check`: the prompt of the last answer is rendered too, and compared with what the text begins with.
         Raises Undecided where the renders do not show whose a character is, and the template's own errors.
@@ -155,9 +157,17 @@ class ConversationTemplate:
         _check_messages(messages)
         given.tools(tools)
         with self._lock:
-            return self._read(
-                messages, tools or None, dict(variables or {}), generation=add_generation_prompt, check=check
-            )
+            try:
+                return self._read(
+                    messages, tools or None, dict(variables or {}), generation=add_generation_prompt, check=check
+                )
+            except RenderFailed:
+                objects = [with_object_arguments(message) for message in messages]
+                if objects == list(messages):
+                    raise
+                return self._read(
+                    objects, tools or None, dict(variables or {}), generation=add_generation_prompt, check=check
+                )
 
     def _read(
         self,

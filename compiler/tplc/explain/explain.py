@@ -2,7 +2,8 @@
 
     explain(source)  →  Explanation(ir, (AnsweredQuestion("turn", "Where does a turn start, …?", comparisons, …), …))
 
-A template that is refused has an explanation, too: up to the question that had no answer.
+A template that is refused has an explanation, too: up to the question that had no answer, or with all answers if no
+parser can be generated for the format.
 """
 
 from __future__ import annotations
@@ -84,6 +85,7 @@ def explain(
         driver.open_renderer(source, name=name, special_tokens=special_tokens, limits=limits) as renderer,
         renderer.within_total(),
     ):
+        ir: TemplateIR | None = None
         try:
             ir = driver.learn_format(
                 renderer,
@@ -93,10 +95,11 @@ def explain(
                 examples=examples,
                 observer=probes.append,
             )
+            renders = renderer.count
+            ir = driver.verify_ir(ir, renderer, examples=examples, on_repair=note)
         except (UnsupportedTemplate, InvalidIR) as error:
-            return Explanation(name, None, str(error), _questions(probes, None), renderer.count)
-        renders = renderer.count
-        ir = driver.verify_ir(ir, renderer, examples=examples, on_repair=note)
+            # Parsers can't be generated for some formats that were learned: `ir` is one then.
+            return Explanation(name, None, str(error), _questions(probes, ir), renderer.count)
     return Explanation(name, ir, "", _questions(probes, ir), renders, tuple(repairs))
 
 

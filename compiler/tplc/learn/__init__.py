@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 from tplc.examples import Example
 from tplc.ir.nodes import GENERAL_TOLERANCES, ObjectArguments, Provenance, TemplateIR, Tolerance, Tools, Turn
@@ -140,7 +140,7 @@ def _provenance(
         size=len(source.encode("utf-8", "surrogatepass")),
         tplc_version=version,
         special_tokens=tuple(sorted(special_tokens.items())),
-        examples_sha256=_digest(json.dumps([asdict(example) for example in examples])) if examples else None,
+        examples_sha256=_digest(json.dumps([example.to_json() for example in examples])) if examples else None,
     )
 
 

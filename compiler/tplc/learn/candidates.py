@@ -145,14 +145,7 @@ def _candidates(read: Read) -> Candidates:
         if node.name in ("defined", "undefined") and isinstance(node.node, nodes.Name) and node.node.name not in names:
             if node.node.name not in _GIVEN:
                 names.append(node.node.name)
-    compared: dict[str, list[Json]] = {name: [] for name in names}
-    aliases = _aliases(read, names)
-    for compare in read.all(nodes.Compare):
-        for name in aliases.get(compare.expr.name, ()) if isinstance(compare.expr, nodes.Name) else ():
-            for operand in compare.ops:
-                for const in operand.find_all(nodes.Const):
-                    if isinstance(const.value, (str, bool, int)) and const.value not in compared[name]:
-                        compared[name].append(const.value)
+    compared = _compared(read, names)
     return Candidates(
         variables=tuple((name, tuple(compared[name])) for name in names),
         keys=tuple(_keys(read)),
@@ -160,6 +153,56 @@ def _candidates(read: Read) -> Candidates:
         sizes=tuple(_sizes(read)),
         messages="messages" in read.undeclared,
     )
+
+
+def _compared(read: Read, names: list[str]) -> dict[str, list[Json]]:
+    """Return the constants that each variable is compared with, on either side, through filters and methods
+    (`policy | lower == "lenient"`), in lists and by tests (`policy is eq "lenient"`)."""
+    compared: dict[str, list[Json]] = {name: [] for name in names}
+    aliases, lists = _aliases(read, names), _constants_by_name(read)
+    for node in read.nodes:
+        if isinstance(node, nodes.Compare):
+            sides = [node.expr, *(operand.expr for operand in node.ops)]
+        elif isinstance(node, nodes.Test) and node.args:
+            sides = [node.node, *node.args]
+        else:
+            continue
+        constants = [value for side in sides for value in (*_constants_in(side), *lists.get(_subject(side), ()))]
+        for name in (name for side in sides for name in aliases.get(_subject(side), ())):
+            compared[name] += [value for value in constants if not _is_among(value, compared[name])]
+    return compared
+
+
+def _subject(node: nodes.Node) -> str:
+    """Return the name of the variable that a side of a comparison is about: `x`, `x | lower`, `x.strip()`."""
+    while isinstance(node, (nodes.Filter, nodes.Call, nodes.Getattr)):
+        node = node.node if node.node is not None else nodes.Const(None)
+    return node.name if isinstance(node, nodes.Name) else ""
+
+
+def _constants_in(node: nodes.Node) -> list[Json]:
+    """Return the constants in an expression; Jinja folds lists of constants to one constant."""
+    found = [node] if isinstance(node, nodes.Const) else list(node.find_all(nodes.Const))
+    values = [value for const in found for value in _items(const.value)]
+    return [value for value in values if isinstance(value, (str, bool, int))]
+
+
+def _items(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (list, tuple, dict)) else [value]
+
+
+def _constants_by_name(read: Read) -> dict[str, list[Json]]:
+    """Return the constants of names that are set to a list, a tuple or an object: `policy in allowed`."""
+    return {
+        assign.target.name: _constants_in(assign.node)
+        for assign in read.all(nodes.Assign)
+        if isinstance(assign.target, nodes.Name) and isinstance(assign.node, nodes.Literal)
+    }
+
+
+def _is_among(value: Json, others: list[Json]) -> bool:
+    """Return whether the list has the value: 1 is not True here."""
+    return any(value == other and type(value) is type(other) for other in others)
 
 
 def _aliases(read: Read, names: list[str]) -> dict[str, list[str]]:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import islice, product
 
 from tplc.errors import NotLearned
 from tplc.ir.nodes import Json
 from tplc.learn.candidates import Candidates
 from tplc.learn.probe import (
+    CHANGED,
     CONTENT,
     NOT_SHOWN,
     Prober,
@@ -28,11 +29,13 @@ from tplc.learn.probe import (
     sentinel_call,
     value_of,
 )
-from tplc.messages import Call, Follow
+from tplc.messages import Call, Follow, text_content
 
 _QUESTION = "Which conversations does this template render, and which of them show calls?"
 # what an undeclared variable may have to be before anything renders
 _FILLERS: tuple[Json, ...] = ("", "2025-01-02", [], {}, True, 1)
+# values of one variable, and of all variables together, that are tried for it
+_MOST_OF_ONE, _MOST_TOGETHER = 8, 16
 
 
 @asks("conversation", _QUESTION)
@@ -41,18 +44,24 @@ def base_setup(prober: Prober, found: Candidates, name: str) -> Setup:
     all (some templates write calls and nothing else)."""
     reasons: list[str] = []
     silent: Setup | None = None
+    change = ""
     for setup in _base_setups(found):
         tail = prober.tail([assistant(setup, content=CONTENT)], setup)
         if isinstance(tail, Refusal):
             reasons.append(tail.reason)
+        elif setup.parts and str(text_content(CONTENT, parts=True)) in tail:
+            continue  # a list that is printed as Python prints it is not read
         elif CONTENT in tail:
             return _without_needless(prober, setup)
         elif silent is None:
-            silent = setup
+            silent, change = setup, prober.change_of(CONTENT, tail)
     if silent is not None and call_setup(prober, silent, (), found) is not None:
         return silent
-    # A reason is reported if nothing rendered; otherwise the template did render, but without the assistant.
-    reason = f": {reasons[0]}" if reasons and silent is None else ""
+    # A reason is reported if nothing rendered; otherwise the template did render, but without the assistant.  What
+    # renders comes further than what is refused.
+    shown = [reason for reason in reasons if reason.startswith(NOT_SHOWN)]
+    reason = f": {(shown or reasons)[0]}" if reasons and silent is None else ""
+    reason = f": {CHANGED.format('assistant', change)}" if change else reason
     if not found.messages and set(reasons) <= {NOT_SHOWN}:
         others = [variable for variable, _ in found.variables]
         reason = ": it never reads the variable messages" + (
@@ -89,6 +98,19 @@ def _base_setups(found: Candidates) -> Iterator[Setup]:
     for name in names:
         for filler in _FILLERS:
             yield plain.with_context(**{name: filler})
+    compared = list(_compared_values(found))
+    yield from (shape.with_context(**values) for shape, values in product(shapes, compared))
+    others = [name for name, constants in found.variables if not constants]
+    for filler, values in product(_FILLERS if others else (), compared):
+        yield plain.with_context(**dict.fromkeys(others, filler), **values)
+
+
+def _compared_values(found: Candidates) -> Iterator[dict[str, Json]]:
+    """Yield values that the template compares its variables with: of one variable at a time, then of all."""
+    compared = [[(name, value) for value in constants] for name, constants in found.variables if constants]
+    yield from ({name: value} for values in compared for name, value in values[:_MOST_OF_ONE])
+    if len(compared) > 1:
+        yield from map(dict, islice(product(*compared), _MOST_TOGETHER))
 
 
 @dataclass(frozen=True, slots=True)

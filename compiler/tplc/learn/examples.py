@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from tplc.errors import UnsupportedTemplate
+from tplc.errors import SourceError, UnsupportedTemplate
 from tplc.examples import Example
 from tplc.ir.markers import common_prefix, common_suffix
 from tplc.ir.nodes import (
@@ -71,12 +71,12 @@ class _Located:
 
 
 def calls_from_examples(examples: Sequence[Example], ends: Sequence[str], name: str) -> CallFacts | None:
-    """Return the calls that the examples show; None if they show none. Raises UnsupportedTemplate when a value of a
-    message is not in its text."""
+    """Return the calls that the examples show; None if they show none. Raises SourceError when a value of a message
+    is not in its text."""
     shown = [(_without_end(example, ends), example) for example in examples if example.calls]
     if not shown:
         return None
-    located = [(text, example, _locate(text, example, name)) for text, example in shown]
+    located = [(text, example, _locate(text, example)) for text, example in shown]
     arguments = _object_arguments(located) or _pair_arguments(located, name)
     return _written(located, arguments)
 
@@ -90,7 +90,9 @@ def reasoning_from_examples(examples: Sequence[Example]) -> Reasoning:
             starts.append(before)
             if example.content and example.content in after:
                 ends.append(after[: after.index(example.content)])
-    return Reasoning("tag_based", common_suffix(*starts), common_prefix(*ends)) if starts and ends else Reasoning()
+    start, end = (common_suffix(*starts), common_prefix(*ends)) if starts and ends else ("", "")
+    # After white space alone, the beginning of content is unknown.
+    return Reasoning("tag_based", start, end) if end.strip() else Reasoning()
 
 
 def _without_end(example: Example, ends: Sequence[str]) -> str:
@@ -103,44 +105,44 @@ def _without_end(example: Example, ends: Sequence[str]) -> str:
 # -- finding the values -----------------------------------------------------------------------------------------------
 
 
-def _locate(text: str, example: Example, name: str) -> list[_Located]:
-    at = 0
+def _locate(text: str, example: Example) -> list[_Located]:
+    at, place = 0, example.place
     for part in (example.reasoning, example.content):
-        if part and part in text[at:] and text.index(part, at) < _find(text, example.calls[0].name, at, name)[0]:
+        if part and part in text[at:] and text.index(part, at) < _find(text, example.calls[0].name, at, place)[0]:
             at = text.index(part, at) + len(part)
     calls = []
     for call in example.calls:
-        span = _find(text, call.name, at, name)
+        span = _find(text, call.name, at, place)
         identifier = (text.find(call.id, at), 0) if call.id and call.id in text[at:] else None
         found_id = (identifier[0], identifier[0] + len(call.id)) if identifier and call.id else None
         at = span[1]
         pairs = []
         for key, value in call.arguments:
-            key_span = _find(text, key, at, name)
-            value_span = _find_value(text, value, key_span[1], name)
+            key_span = _find(text, key, at, place)
+            value_span = _find_value(text, value, key_span[1], place)
             pairs.append(_Pair(key_span, value_span, isinstance(value, str), value))
             at = value_span[1]
         calls.append(_Located(span, found_id, tuple(pairs)))
     return calls
 
 
-def _find(text: str, part: str, at: int, name: str) -> tuple[int, int]:
+def _find(text: str, part: str, at: int, place: str) -> tuple[int, int]:
     found = text.find(part, at)
     if found < 0:
-        raise UnsupportedTemplate(name, f"an example's text does not hold {json.dumps(part, ensure_ascii=False)}")
+        raise SourceError(place, f"the text does not hold {json.dumps(part, ensure_ascii=False)}")
     return found, found + len(part)
 
 
-def _find_value(text: str, value: Json, at: int, name: str) -> tuple[int, int]:
+def _find_value(text: str, value: Json, at: int, place: str) -> tuple[int, int]:
     """Return the span of a value: for text without its quotes, for a list or an object with its brackets."""
     if isinstance(value, (list, dict)):
         leaves = _leaves(value)
         begin = next((i for i in range(at, len(text)) if text[i] in _MIRROR), -1)
         if begin < 0:
-            raise UnsupportedTemplate(name, "an example's list or object has no bracket to find it by")
+            raise SourceError(place, "a list or object of the text has no bracket to find it by")
         end = begin + 1
         for leaf in leaves:
-            end = _find_value(text, leaf, end, name)[1]
+            end = _find_value(text, leaf, end, place)[1]
         depth = _open_brackets(text[begin:end])
         while depth and end < len(text):
             if text[end] == depth[-1]:
@@ -150,7 +152,7 @@ def _find_value(text: str, value: Json, at: int, name: str) -> tuple[int, int]:
     written = [value, json.dumps(value, ensure_ascii=False)[1:-1]] if isinstance(value, str) else _scalars(value)
     spans = [(text.find(form, at), text.find(form, at) + len(form)) for form in written if text.find(form, at) >= 0]
     if not spans:
-        raise UnsupportedTemplate(name, f"an example's text does not hold {json.dumps(value, ensure_ascii=False)}")
+        raise SourceError(place, f"the text does not hold {json.dumps(value, ensure_ascii=False)}")
     return min(spans)
 
 

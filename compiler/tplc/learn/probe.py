@@ -30,6 +30,7 @@ from tplc.messages import (
     tool_result,
 )
 from tplc.render import Renderer
+from tplc.transformations import transformations
 
 ToolsGiven = Literal["full", "bare", "none"]
 
@@ -42,6 +43,7 @@ REASONING = "zqreason0x"
 CONTROL = "zqcontrol0x"  # a text of no meaning
 
 NOT_SHOWN = "the user's message is not in the render"
+CHANGED = "the {}'s message is not in the render as it was given: the template {}"
 
 
 def name_of(call: int) -> str:
@@ -163,6 +165,11 @@ class Prober:
             self.observer(Probe(self.question, tuple(messages), setup, generation, tuple(calls), self._seen[key]))
         return self._seen[key]
 
+    def change_of(self, text: str, render: str) -> str:
+        """Return what the template does to a text that isn't in its render: the name of a transformation; "" if none
+        explains it."""
+        return next((name for name, _ in transformations(self.renderer.disguised(text), render)), "")
+
     def _check_size(self, result: str | Refusal) -> None:
         """Raise an error for a render that is too long: learning takes time and memory with its length."""
         limits = self.renderer.limits
@@ -187,7 +194,8 @@ class Prober:
             return rendered
         at = rendered.rfind(USER)
         if at < 0:
-            return Refusal(NOT_SHOWN)
+            change = self.change_of(USER, rendered)
+            return Refusal(CHANGED.format("user", change) if change else NOT_SHOWN)
         tail = rendered[at + len(USER) :]
         for stop in (TOOL_RESULT, NEXT_USER):
             if turn and setup.follow != "none" and stop in tail:

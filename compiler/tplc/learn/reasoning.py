@@ -120,7 +120,7 @@ def with_end(markers: ReasoningMarkers) -> tuple[ReasoningMarkers, tuple[str, ..
     place = f" of {markers.shown[0].key}" if markers.shown else ""
     why = (
         f"reasoning{place}: only white space ({quoted(markers.end)}) ends it, so the beginning of content or a "
-        "call after it is unknown; an example pair (--example) can give it other markers"
+        "call after it is unknown; only a template that writes a marker there can be read"
     )
     return ReasoningMarkers("", "", markers.lead), (why,)
 

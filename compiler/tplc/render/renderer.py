@@ -139,6 +139,10 @@ class Renderer:
         given = self._given(messages, tools, variables, add_generation_prompt=add_generation_prompt)
         return self._trace(self._disguise.hide(given), clock, seed, every_text=every_text)
 
+    def disguised(self, text: str) -> str:
+        """Return a text as the template sees it."""
+        return self._disguise.hide(text)
+
     def differs_in_other_words(self, most: int = 32) -> int | None:
         """Repeat some questions of this renderer in random words, which no template can know (see `disguise`). Return
         the line whose output differs (0: unknown); None if only the letters of those words differ."""

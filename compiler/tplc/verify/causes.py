@@ -329,7 +329,7 @@ def _variant(ir: TemplateIR, place: _Spot) -> _Variant | None:
     """Return the variant that a tolerance file could declare for what is rendered here; None without a marker."""
     whole, text = place.marker.strip(), place.in_its_place.strip()
     marker = existing_marker(ir, whole)
-    if not marker:
+    if not marker or not text:  # white space is no variant
         return None
     before, _, after = whole.partition(marker)
     if not (text.startswith(before) and text.endswith(after) and len(text) > len(before) + len(after)):

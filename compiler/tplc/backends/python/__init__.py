@@ -11,22 +11,18 @@ from functools import cache, lru_cache
 
 from tplc.backends.python.emit import APIS, emit, emit_runtime, with_command
 from tplc.backends.python.permitted import check_permitted
-from tplc.errors import TplcError
+from tplc.errors import UnsupportedTemplate
 from tplc.ir.nodes import TemplateIR, Verification
 from tplc.ir.runtimes import Runtime
 from tplc.lower import lower
 
 
-class UnsupportedFormat(TplcError):
+class UnsupportedFormat(UnsupportedTemplate):
     """A format cannot be parsed as a stream, because a call's name comes after its arguments."""
 
     def __init__(self, name: str, problem: str) -> None:
-        super().__init__(name, problem)
-        self.name = name
-        self.problem = problem
-
-    def __str__(self) -> str:
-        return f"{self.name}: {self.problem}; parsers can't be generated for that"
+        super().__init__(name, f"{problem}; parsers can't be generated for that")
+        self.args = (name, problem)
 
 
 def generate(
