@@ -2609,7 +2609,7 @@ class TurnStates(Stream):
 
     def _drop(self, only_space: bool = True) -> bool:
         """Consume a marker that only structures the turn."""
-        if self.OTHER_SPELLINGS:
+        if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
             self._note_spelling()
         self._pos += self._skip
         self._space = self._mark.trail
@@ -2625,10 +2625,9 @@ class TurnStates(Stream):
         return True
 
     def _note_spelling(self) -> None:
-        """Report, once, that the marker is in other case, or has other separators, if it is."""
-        if self._mark.ambiguous >= SPELLED_OTHERWISE:
-            self._note(*SPELLING)
-            self._mark.ambiguous = PART_OF_LONGER
+        """Report, once, that the marker is in other case, or has other separators."""
+        self._note(*SPELLING)
+        self._mark.ambiguous = PART_OF_LONGER
 
     def _drop_noted(self, code: str, text: str) -> bool:
         """Drop the marker and report it, unless it is the prompt's; the part that it is in continues."""
@@ -3136,7 +3135,7 @@ class Machine(Slots):
 
     def _drop_closer(self, unclosed: bool) -> bool:
         """Drop a closer or a separator after a call; `unclosed`: something is missing of the call, or of the next."""
-        if self.OTHER_SPELLINGS:
+        if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
             self._note_spelling()
         if self.UNWRAPPED and self._is_unwrapped:
             unclosed = unclosed and not self._buf.startswith(self.UNWRAPPED[1], self._mark.start)
@@ -3167,7 +3166,7 @@ class Machine(Slots):
             return False
         if expected == "end":
             return self._drop_truncated_call()
-        if self.OTHER_SPELLINGS:
+        if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
             self._note_spelling()
         if not expected:
             self._note_slot_diagnostics()
@@ -3221,7 +3220,7 @@ class Machine(Slots):
     def _open_call(self, name: str, call_id: str | None = None) -> None:
         if self.PENDING_TEXT:
             self._out.release("content")
-        if self.OTHER_SPELLINGS:
+        if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
             self._note_spelling()
         if self.HAS_REASONING and self._opener and self._reasoning_on:
             self._out.flush()
@@ -4288,7 +4287,7 @@ class Pairs(Repairs):
         respelled = self._mark.ambiguous >= SPELLED_OTHERWISE
         if self._slot_diagnostics or odd or respelled or key != bare:
             self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
-            if self.OTHER_SPELLINGS and self.PAIR_OPENS:
+            if self.OTHER_SPELLINGS and self.PAIR_OPENS and respelled:
                 self._note_spelling()
             self._note_slot_diagnostics()
         if odd:

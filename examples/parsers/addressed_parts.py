@@ -136,7 +136,8 @@ class StreamParser(RawPairs):
         ), Pattern("(?:\\s{0,64}(?:\\w{1,16}\\s?=\\s?[\"'][\\w .:-]{0,32}[\"'](?=\\s?>)|[|｜](?=>)|>|[\\\"'“”]))*"), 70,
     )
     DAMAGED = (
-        Pattern(r'"(?:(?:(?<=</given>")|(?<=</given>\\n")|(?<=<"))(?=[,}\]])|(?<=: ")>[^\W\d])'), '<given name=\\"',
+        Pattern(r'"(?:(?:(?<=[^\s"]<")|(?<=</given>")|(?<=</given>\\n"))(?=[,}\]])|(?<=: ")>[^\W\d])'),
+        '<given name=\\"',
     )
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}

@@ -129,7 +129,9 @@ class StreamParser(WrappedValues):
             "\\\"'“”]))*"
         ), Pattern("(?:\\s{0,64}(?:\\w{1,16}\\s?=\\s?[\"'][\\w .:-]{0,32}[\"'](?=\\s?>)|[|｜](?=>)|>|[\\\"'“”]))*"), 69,
     )
-    DAMAGED = (Pattern(r'"(?:(?:(?<=</arg>")|(?<=</arg>\\n")|(?<=<"))(?=[,}\]])|(?<=: ")>[^\W\d])'), '<arg key=\\"')
+    DAMAGED = (
+        Pattern(r'"(?:(?:(?<=[^\s"]<")|(?<=</arg>")|(?<=</arg>\\n"))(?=[,}\]])|(?<=: ")>[^\W\d])'), '<arg key=\\"',
+    )
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )

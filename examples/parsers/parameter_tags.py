@@ -145,7 +145,8 @@ class StreamParser(RawPairs):
         ), Pattern("(?:\\s{0,64}(?:\\w{1,16}\\s?=\\s?[\"'][\\w .:-]{0,32}[\"'](?=\\s?>)|[|｜](?=>)|>|[\\\"'“”]))*"), 70,
     )
     DAMAGED = (
-        Pattern(r'"(?:(?:(?<=</with>")|(?<=</with>\\n")|(?<=<")|(?<=[^\\]\\r"))(?=[,}\]])|(?<=: ")>[^\W\d])'), "<with=",
+        Pattern(r'"(?:(?:(?<=[^\s"]<")|(?<=</with>")|(?<=</with>\\n")|(?<=[^\\]\\r"))(?=[,}\]])|(?<=: ")>[^\W\d])'),
+        "<with=",
     )
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}

@@ -6,7 +6,7 @@ import re
 
 from .message import Diagnostic
 from .pattern import IDENTIFIER, LEAST_CUT
-from .scanner import NO_MARKERS
+from .scanner import NO_MARKERS, SPELLED_OTHERWISE
 from .schema import misfit, tool_named
 from .second import FENCE_END, Doubts, arguments_of, loaded
 from .slots import NEVER_IN_NAMES, Slots
@@ -256,7 +256,7 @@ class Machine(Slots):
 
     def _drop_closer(self, unclosed: bool) -> bool:
         """Drop a closer or a separator after a call; `unclosed`: something is missing of the call, or of the next."""
-        if self.OTHER_SPELLINGS:
+        if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
             self._note_spelling()
         if self.UNWRAPPED and self._is_unwrapped:
             unclosed = unclosed and not self._buf.startswith(self.UNWRAPPED[1], self._mark.start)
@@ -287,7 +287,7 @@ class Machine(Slots):
             return False
         if expected == "end":
             return self._drop_truncated_call()
-        if self.OTHER_SPELLINGS:
+        if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
             self._note_spelling()
         if not expected:
             self._note_slot_diagnostics()
@@ -341,7 +341,7 @@ class Machine(Slots):
     def _open_call(self, name: str, call_id: str | None = None) -> None:
         if self.PENDING_TEXT:
             self._out.release("content")
-        if self.OTHER_SPELLINGS:
+        if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
             self._note_spelling()
         if self.HAS_REASONING and self._opener and self._reasoning_on:
             self._out.flush()

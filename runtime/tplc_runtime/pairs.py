@@ -141,7 +141,7 @@ class Pairs(Repairs):
         respelled = self._mark.ambiguous >= SPELLED_OTHERWISE
         if self._slot_diagnostics or odd or respelled or key != bare:
             self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
-            if self.OTHER_SPELLINGS and self.PAIR_OPENS:
+            if self.OTHER_SPELLINGS and self.PAIR_OPENS and respelled:
                 self._note_spelling()
             self._note_slot_diagnostics()
         if odd:

@@ -18,6 +18,8 @@ from tplc.lower.states import ANOTHER_TURN, EMPTY_CALL, UNOPENED
 from tplc.schemas import load_schema
 from tplc_runtime.diagnostics import CODES
 from tplc_runtime.machine import MISFITS
+from tplc_runtime.objects import AROUND_ARGUMENTS
+from tplc_runtime.pairs import OBJECT
 from tplc_runtime.slots import REPEATED_SLOT
 from tplc_runtime.turn import ENDS_IN_CALL, ENDS_IN_REASONING, REASONING_TWICE, SPELLING, TEXT_AFTER_TURN
 
@@ -68,7 +70,7 @@ def test_every_diagnostic_has_a_listed_code() -> None:
     found = [(path.name, line, codes) for path in RUNTIME for line, codes in reported(path)]
     assert [place for place in found if not place[2] <= set(CODES)] == []
     of_turns = (SPELLING, REASONING_TWICE, ENDS_IN_REASONING, ENDS_IN_CALL, TEXT_AFTER_TURN)
-    others = (UNOPENED, EMPTY_CALL, ANOTHER_TURN, *of_turns, *MISFITS.values())
+    others = (UNOPENED, EMPTY_CALL, ANOTHER_TURN, OBJECT, AROUND_ARGUMENTS, *of_turns, *MISFITS.values())
     of_states = {code for code, _ in others} | {REPEATED_SLOT}
     assert set().union(*(codes for _, _, codes in found), of_states, {NO_PARSER, NOT_READ}) == set(CODES)
 

@@ -2095,7 +2095,8 @@ class TurnStates(Stream):
 
     def _drop(self, only_space: bool = True) -> bool:
         """Consume a marker that only structures the turn."""
-        self._note_spelling()
+        if self._mark.ambiguous >= SPELLED_OTHERWISE:
+            self._note_spelling()
         self._pos += self._skip
         self._space = self._mark.trail
         self._only_space_so_far = only_space
@@ -2104,10 +2105,9 @@ class TurnStates(Stream):
         return True
 
     def _note_spelling(self) -> None:
-        """Report, once, that the marker is in other case, or has other separators, if it is."""
-        if self._mark.ambiguous >= SPELLED_OTHERWISE:
-            self._note(*SPELLING)
-            self._mark.ambiguous = PART_OF_LONGER
+        """Report, once, that the marker is in other case, or has other separators."""
+        self._note(*SPELLING)
+        self._mark.ambiguous = PART_OF_LONGER
 
     def _drop_noted(self, code: str, text: str) -> bool:
         """Drop the marker and report it, unless it is the prompt's; the part that it is in continues."""
@@ -2516,7 +2516,8 @@ class Machine(TurnStates):
 
     def _drop_closer(self, unclosed: bool) -> bool:
         """Drop a closer or a separator after a call; `unclosed`: something is missing of the call, or of the next."""
-        self._note_spelling()
+        if self._mark.ambiguous >= SPELLED_OTHERWISE:
+            self._note_spelling()
         self._pos, self._space, self._unclosed = self._mark.end, self._mark.trail, unclosed
         self._ends_in_bracket = self._buf[self._pos - 1 : self._pos] == ")"
         return True
@@ -2558,7 +2559,8 @@ class Machine(TurnStates):
         return True
 
     def _open_call(self, name: str, call_id: str | None = None) -> None:
-        self._note_spelling()
+        if self._mark.ambiguous >= SPELLED_OTHERWISE:
+            self._note_spelling()
         if self._opener and self._reasoning_on:
             self._out.flush()
             if "".join(self._out.texts["reasoning_content"]).strip():
