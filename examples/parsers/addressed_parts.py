@@ -109,7 +109,8 @@ class StreamParser(RawPairs):
     ONLY_TOOLS = True
     HEADER_PARTS = ('name="', "<run", "name", "run", '">', ":>", "to", '"', ":", "<", "=", ">")
     HEADER_TEXTS = Pattern(
-        '(?:\\[\\w{1,32}\\]|name="|<run|name|run|">|:>|to|"|:|<|=|>|[^\\S\\n]*[\\n:.,/\'"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?["\']))'
+        '(?:\\[\\w{1,32}\\]|name="|<run|name|run|">|:>|to|"|:|<|=|>|[^\\S\\n]{0,64}[\\n:.,/\'"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?["\']'
+        "))"
     )
     BREAKS = Markers(mark=("</run>", "<:over:>", "<:from assistant"))
     GARBLED = (

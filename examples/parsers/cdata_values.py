@@ -100,7 +100,7 @@ class StreamParser(WrappedValues):
     HEADER = (("name", Markers(suffix=('">',)), "", Pattern(r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))'), ("",)),)
     HEADER_PARTS = ('name="', "<act", "name", "act", '">', '"', "<", "=", ">")
     HEADER_TEXTS = Pattern(
-        '(?:\\[\\w{1,32}\\]|name="|<act|name|act|">|"|<|=|>|[^\\S\\n]*[\\n:.,/\'"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?["\']))'
+        '(?:\\[\\w{1,32}\\]|name="|<act|name|act|">|"|<|=|>|[^\\S\\n]{0,64}[\\n:.,/\'"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?["\']))'
     )
     SHORT_OPENERS = ("<actname", "<actname")
     BREAKS = Markers(mark=("</act>", '<act name="', '```\ufdd1\n<act name="', "<-assistant->"))

@@ -130,8 +130,8 @@ class StreamParser(Objects):
     )
     HEADER_TEXTS = Pattern(
         r"(?:\[\w{1,32}\]|\{channel\}notes\{body\}|\{channel\}reply\{body\}|\{channel\}work\{body\}|notes\{body\}|reply\{b"
-        r"ody\}|work\{body\}|\{channel\}|channel|\{to\}fn\.|\{body\}|notes|reply|body|work|\{to\}|fn\.|to|\{|\}|[^\S\n]*["
-        "\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
+        r"ody\}|work\{body\}|\{channel\}|channel|\{to\}fn\.|\{body\}|notes|reply|body|work|\{to\}|fn\.|to|\{|\}|[^\S\n]{0,"
+        "64}[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
     )
     SHORT_OPENERS = ("{to}", "{channel}work{to}", "{channel}reply{to}", "{channel}notes{to}")
     STYLES = (STYLE, STYLE, STYLE)

@@ -97,7 +97,7 @@ class StreamParser(Objects):
     )
     HEADER_PARTS = ("\\begin{", "begin", "\\", "{", "}")
     HEADER_TEXTS = Pattern(
-        "(?:\\[\\w{1,32}\\]|\\\\begin\\{|begin|\\\\|\\{|\\}|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
+        "(?:\\[\\w{1,32}\\]|\\\\begin\\{|begin|\\\\|\\{|\\}|[^\\S\\n]{0,64}[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
     )
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Markers(mark=("\\end{", "\\begin{", "```\ufdd1\n\\begin{", "\\stop\\", "\\assistant\\"))

@@ -117,8 +117,8 @@ class StreamParser(Objects):
     )
     HEADER_PARTS = ("〔一个〕function〔名〕", "function", "```json", "json", "一个", "`", "〔", "〕", "名")
     HEADER_TEXTS = Pattern(
-        "(?:\\[\\w{1,32}\\]|〔一个〕function〔名〕|function|```json|json|一个|`|〔|〕|名|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,3"
-        "2}\\s?=(?=\\s?[\"']))"
+        "(?:\\[\\w{1,32}\\]|〔一个〕function〔名〕|function|```json|json|一个|`|〔|〕|名|[^\\S\\n]{0,64}[\\n:.,/'\"`<>]|[0-9]+|"
+        "\\w{1,32}\\s?=(?=\\s?[\"']))"
     )
     SHORT_OPENERS = ("〔调用〕",)
     STYLES = (STYLE, STYLE, STYLE)

@@ -118,8 +118,8 @@ class StreamParser(Objects):
     CALL_ID = "functions.{name}:{index}"
     HEADER_PARTS = ("functions.", "[=given=]", "[=one=]", "given", "one", ":", "=", "[", "]")
     HEADER_TEXTS = Pattern(
-        "(?:\\[\\w{1,32}\\]|functions\\.|\\[=given=\\]|\\[=one=\\]|given|one|:|=|\\[|\\]|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=("
-        "?=\\s?[\"']))"
+        "(?:\\[\\w{1,32}\\]|functions\\.|\\[=given=\\]|\\[=one=\\]|given|one|:|=|\\[|\\]|[^\\S\\n]{0,64}[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}"
+        "\\s?=(?=\\s?[\"']))"
     )
     SHORT_OPENERS = ("[=ask=]", "[=ask=][=one=]", "[=one=]")
     STYLES = (STYLE, STYLE, STYLE)

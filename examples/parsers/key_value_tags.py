@@ -107,7 +107,7 @@ class StreamParser(RawPairs):
     )
     HEADER_PARTS = ("[ability]", "ability", "[", "]")
     HEADER_TEXTS = Pattern(
-        "(?:\\[ability\\]|ability|\\[|\\]|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
+        "(?:\\[ability\\]|ability|\\[|\\]|[^\\S\\n]{0,64}[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
     )
     BREAKS = Markers(mark=("[/ability]", "[ability]", "```\ufdd1\n[ability]", "[@user@]", "[@bot@]"))
     LEFT_OVER = Markers(call=("[ability]",))

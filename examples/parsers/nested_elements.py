@@ -105,7 +105,7 @@ class StreamParser(ElementPairs):
     HEADER = (("name", Markers(suffix=('">',)), "", Pattern(r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))'), ("",)),)
     HEADER_PARTS = ("^<job", 'of="', "job", '">', "of", '"', "<", "=", ">", "^")
     HEADER_TEXTS = Pattern(
-        '(?:\\[\\w{1,32}\\]|\\^<job|of="|job|">|of|"|<|=|>|\\^|[^\\S\\n]*[\\n:.,/\'"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?["\']))'
+        '(?:\\[\\w{1,32}\\]|\\^<job|of="|job|">|of|"|<|=|>|\\^|[^\\S\\n]{0,64}[\\n:.,/\'"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?["\']))'
     )
     SHORT_OPENERS = ("^<jobs>", "^<jobs>^<jobof", "^<jobof")
     BREAKS = Markers(

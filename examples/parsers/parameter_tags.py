@@ -107,7 +107,7 @@ class StreamParser(RawPairs):
     HEADER = (("name", Markers(suffix=(">\n",)), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())"), ("\n",)),)
     HEADER_PARTS = ("<deed>", "<do=", "do", "<", "=", ">")
     HEADER_TEXTS = Pattern(
-        "(?:\\[\\w{1,32}\\]|<deed>|<do=|do|<|=|>|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
+        "(?:\\[\\w{1,32}\\]|<deed>|<do=|do|<|=|>|[^\\S\\n]{0,64}[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
     )
     UNWRAPPED = ("<do=", "</do>")
     SHORT_OPENERS = ("<deed><do", "<deed><do", "<deed>", "<deed>")

@@ -99,8 +99,8 @@ class StreamParser(Objects):
         "{'callable':", "'kwargs':", "callable", "kwargs", "[run]", "run", "',", "'", ",", ":", "[", "]", "{",
     )
     HEADER_TEXTS = Pattern(
-        "(?:\\[\\w{1,32}\\]|\\{'callable':|'kwargs':|callable|kwargs|\\[run\\]|run|',|'|,|:|\\[|\\]|\\{|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9"
-        "]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
+        "(?:\\[\\w{1,32}\\]|\\{'callable':|'kwargs':|callable|kwargs|\\[run\\]|run|',|'|,|:|\\[|\\]|\\{|[^\\S\\n]{0,64}[\\n:.,/'\"`<>]"
+        "|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
     )
     SHORT_OPENERS = ("[run]{'callable",)
     STYLES = (STYLE, STYLE, STYLE)

@@ -112,7 +112,7 @@ class StreamParser(Objects):
     CALL_ID = "tools.{name}:{index}"
     HEADER_PARTS = ("<!args!>", "<!call!>", "tools.", ":")
     HEADER_TEXTS = Pattern(
-        "(?:\\[\\w{1,32}\\]|<!args!>|<!call!>|tools\\.|:|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
+        "(?:\\[\\w{1,32}\\]|<!args!>|<!call!>|tools\\.|:|[^\\S\\n]{0,64}[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
     )
     SHORT_OPENERS = ("<!calls!>", "<!calls!><!call!>", "<!call!>")
     STYLES = (STYLE, STYLE, STYLE)

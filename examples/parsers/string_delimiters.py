@@ -99,7 +99,7 @@ class StreamParser(Objects):
     HEADER = (("name", Markers(next=("{",)), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\{())"), (None,)),)
     HEADER_PARTS = ("(!ask:", "ask:", "!", "(")
     HEADER_TEXTS = Pattern(
-        "(?:\\[\\w{1,32}\\]|\\(!ask:|ask:|!|\\(|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
+        "(?:\\[\\w{1,32}\\]|\\(!ask:|ask:|!|\\(|[^\\S\\n]{0,64}[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
     )
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Markers(mark=("(|assistant",))

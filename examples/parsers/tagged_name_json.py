@@ -100,7 +100,7 @@ class StreamParser(Objects):
     )
     HEADER_PARTS = ("§call§", "§with§", "call", "with", "§")
     HEADER_TEXTS = Pattern(
-        "(?:\\[\\w{1,32}\\]|§call§|§with§|call|with|§|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
+        "(?:\\[\\w{1,32}\\]|§call§|§with§|call|with|§|[^\\S\\n]{0,64}[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
     )
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Markers(mark=("§call§", "```\ufdd1\n§call§", "§end§", "§assistant§"))

@@ -97,7 +97,7 @@ class StreamParser(RawPairs):
     HEADER = (("name", Markers(suffix=('"⟩\n',)), "", Pattern(r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(⟩))'), ("\n",)),)
     HEADER_PARTS = ('name="', "⟨step", "name", "step", '"⟩', '"', "=", "⟨", "⟩")
     HEADER_TEXTS = Pattern(
-        '(?:\\[\\w{1,32}\\]|name="|⟨step|name|step|"⟩|"|=|⟨|⟩|[^\\S\\n]*[\\n:.,/\'"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?["\']))'
+        '(?:\\[\\w{1,32}\\]|name="|⟨step|name|step|"⟩|"|=|⟨|⟩|[^\\S\\n]{0,64}[\\n:.,/\'"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?["\']))'
     )
     SHORT_OPENERS = ("⟨steps⟩", "⟨steps⟩⟨stepname", "⟨stepname")
     BREAKS = Markers(

@@ -87,7 +87,9 @@ class StreamParser(QuotedPairs):
     # call = name arguments
     HEADER = (("name", Markers(next=("⟩",)), " \t\n", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:⟩())"), (None,)),)
     HEADER_PARTS = ("⟨do", "do", "⟨")
-    HEADER_TEXTS = Pattern("(?:\\[\\w{1,32}\\]|⟨do|do|⟨|[^\\S\\n]*[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
+    HEADER_TEXTS = Pattern(
+        "(?:\\[\\w{1,32}\\]|⟨do|do|⟨|[^\\S\\n]{0,64}[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
+    )
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Markers(mark=("⟨do", "```\ufdd1\n⟨do", "⟪stop⟫", "⟪assistant⟫"))
     LEFT_OVER = Markers(call=("⟨do ",))

@@ -290,7 +290,7 @@ class CallForm:
         """Return the pattern of one part of a header; parts may be missing, or come twice."""
         opens_pairs = self.pairs is not None and any(text.lstrip().startswith("[") for text in self.pairs.opens)
         texts = "|".join([r"\[\w{1,32}\]"] * (not opens_pairs) + [*map(re.escape, self.header_texts)])
-        return rf"""(?:{texts}|[^\S\n]*[\n:.,/'"`<>]|[0-9]+|\w{{1,32}}\s?=(?=\s?["']))"""
+        return rf"""(?:{texts}|[^\S\n]{{0,64}}[\n:.,/'"`<>]|[0-9]+|\w{{1,32}}\s?=(?=\s?["']))"""
 
     @property
     def truncatable(self) -> tuple[str, ...]:
