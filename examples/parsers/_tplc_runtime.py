@@ -2004,6 +2004,7 @@ class Stream(Copyable):
     HAS_RESPELLED_ENDS: ClassVar[bool] = False  # and respelled closers of reasoning, if nothing else closes it
     WHOLE_CALL: ClassVar[Any] = None  # an ordinary text opens a call only where a whole call follows
     UNOPENED_CALLS: ClassVar[bool] = False  # calls without an opener count before content, as a whole
+    HAS_OPENERS: ClassVar[bool] = False  # calls have an opener
     REASONING: ClassVar[bool] = True  # the format has reasoning,
     HAS_REASONING: ClassVar[bool] = False  # and an opener of it
     HEADED: ClassVar[bool] = True  # generation prompts contain a part of the answer
@@ -3484,7 +3485,7 @@ class Repairs(Machine):
         if not found[0]:
             return None
         self._pos = next_char(buf, self._pos)  # the diagnostic is about the call, in any chunking
-        if self.OPENERS:
+        if self.HAS_OPENERS:
             self._note("call_not_opened", "a call without its opener")
         self._lacks_section, self._pos = True, found[1]
         for name, arguments, call_id in found[0]:

@@ -121,6 +121,7 @@ class StreamParser(RawPairs):
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
     UNOPENED_CALLS = True
+    HAS_OPENERS = True
     CORRECTS_TOOL_NAMES = True
     # arguments = ('<given name="' key '">' value)*
     PAIR = (("key", Markers(suffix=('">',)), "", Pattern(r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))'), ("",)),)

@@ -111,6 +111,7 @@ class StreamParser(CallObjects):
     USUAL_NEXT = ExpectedText(', {"id": "')
     REREADS_CALLS = True
     UNOPENED_CALLS = True
+    HAS_OPENERS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Markers(
         call=(

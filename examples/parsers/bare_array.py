@@ -96,6 +96,7 @@ class StreamParser(CallObjects):
     USUAL_NEXT = ExpectedText(', {"name": "')
     REREADS_CALLS = True
     UNOPENED_CALLS = True
+    HAS_OPENERS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Markers(
         call=("{", "[{", ";\n{"), separator=(", ",), closed=("]",), end=(" /over/\n",), header=("/helper/ ",)

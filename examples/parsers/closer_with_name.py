@@ -106,6 +106,7 @@ class StreamParser(Objects):
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
     UNOPENED_CALLS = True
+    HAS_OPENERS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Markers(
         tail=("\\end{",), call=("\\begin{", "\\begin{\n\\begin{", "```\ufdd1\n\\begin{"), close=("}",),

@@ -125,6 +125,7 @@ class StreamParser(CallObjects):
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
     UNOPENED_CALLS = True
+    HAS_OPENERS = True
     CORRECTS_TOOL_NAMES = True
     CALLS_HAVE_INDEX = True
     AFTER_CALL = Markers(

@@ -107,6 +107,7 @@ class StreamParser(Objects):
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
     UNOPENED_CALLS = True
+    HAS_OPENERS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Markers(
         both=(" @@",), reasoning=("<sketch>\n",), end=(">.<\n",), header=(">assistant<\n",), stray=("</sketch>",)

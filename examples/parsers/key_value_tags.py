@@ -119,6 +119,7 @@ class StreamParser(RawPairs):
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
     UNOPENED_CALLS = True
+    HAS_OPENERS = True
     CORRECTS_TOOL_NAMES = True
     # arguments = ("[k]" key "[/k]\n[v]" value)*
     PAIR = (

@@ -119,6 +119,7 @@ class StreamParser(CallObjects):
     USUAL_NEXT = ExpectedText(', {"')
     REREADS_CALLS = True
     UNOPENED_CALLS = True
+    HAS_OPENERS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Markers(
         call=("{", "(use [{", "(use [\n(use [{", "```\ufdd1\n(use [{", ";\n{"), separator=(", ",),

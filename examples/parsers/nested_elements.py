@@ -119,6 +119,7 @@ class StreamParser(ElementPairs):
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
     UNOPENED_CALLS = True
+    HAS_OPENERS = True
     CORRECTS_TOOL_NAMES = True
     # arguments = ("^<" key ">" value)*
     PAIR = (("key", Markers(suffix=(">",)), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())"), ("",)),)

@@ -126,6 +126,7 @@ class StreamParser(RawPairs):
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
     UNOPENED_CALLS = True
+    HAS_OPENERS = True
     CORRECTS_TOOL_NAMES = True
     # arguments = ("<with=" key ">" value)*
     PAIR = (("key", Markers(suffix=(">\n",)), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())"), ("\n",)),)

@@ -108,6 +108,7 @@ class StreamParser(CallObjects):
     USUAL_NEXT = ExpectedText(',\n    {\n        "step": "')
     REREADS_CALLS = True
     UNOPENED_CALLS = True
+    HAS_OPENERS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Markers(
         call=(

@@ -93,6 +93,7 @@ class StreamParser(Objects):
     USUAL_NEXT = ExpectedText("==> ")
     REREADS_CALLS = True
     UNOPENED_CALLS = True
+    HAS_OPENERS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Markers(
         call=("==> ", ",\n==> ", ";\n==> "), content=("==> everyone\n",), final_end=(":#\n", "#top#"),

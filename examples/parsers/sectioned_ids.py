@@ -132,6 +132,7 @@ class StreamParser(Objects):
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
     UNOPENED_CALLS = True
+    HAS_OPENERS = True
     CORRECTS_TOOL_NAMES = True
     CALLS_HAVE_INDEX = True
     AFTER_CALL = Markers(

@@ -108,6 +108,7 @@ class StreamParser(Objects):
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
     UNOPENED_CALLS = True
+    HAS_OPENERS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Markers(
         call=("(!ask:", "(!ask:\n(!ask:", ",\n(!ask:", ",\n(!ask:\n(!ask:", ";\n(!ask:", ";\n(!ask:\n(!ask:"),

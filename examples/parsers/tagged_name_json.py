@@ -108,6 +108,7 @@ class StreamParser(Objects):
     USUAL_NEXT = ExpectedText("§call§")
     REREADS_CALLS = True
     UNOPENED_CALLS = True
+    HAS_OPENERS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Markers(
         call=(

@@ -121,6 +121,7 @@ class StreamParser(Objects):
     USUAL_NEXT = ExpectedText("[NEED]")
     REREADS_CALLS = True
     UNOPENED_CALLS = True
+    HAS_OPENERS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Markers(
         call=(

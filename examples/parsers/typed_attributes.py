@@ -111,6 +111,7 @@ class StreamParser(RawPairs):
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
     UNOPENED_CALLS = True
+    HAS_OPENERS = True
     CORRECTS_TOOL_NAMES = True
     # arguments = ('⟨arg name="' key '" text="' type '"⟩' value)*
     PAIR = (

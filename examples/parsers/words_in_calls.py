@@ -97,6 +97,7 @@ class StreamParser(QuotedPairs):
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
     UNOPENED_CALLS = True
+    HAS_OPENERS = True
     CORRECTS_TOOL_NAMES = True
     # arguments = (key "" value)*
     PAIR = (("key", Markers(), " \t\n", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:(?!))"), ()),)

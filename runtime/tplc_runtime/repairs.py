@@ -134,7 +134,7 @@ class Repairs(Machine):
         if not found[0]:
             return None
         self._pos = next_char(buf, self._pos)  # the diagnostic is about the call, in any chunking
-        if self.OPENERS:
+        if self.HAS_OPENERS:
             self._note("call_not_opened", "a call without its opener")
         self._lacks_section, self._pos = True, found[1]
         for name, arguments, call_id in found[0]:

@@ -52,6 +52,7 @@ class Stream(Copyable):
     HAS_RESPELLED_ENDS: ClassVar[bool] = False  # and respelled closers of reasoning, if nothing else closes it
     WHOLE_CALL: ClassVar[Any] = None  # an ordinary text opens a call only where a whole call follows
     UNOPENED_CALLS: ClassVar[bool] = False  # calls without an opener count before content, as a whole
+    HAS_OPENERS: ClassVar[bool] = False  # calls have an opener
     REASONING: ClassVar[bool] = True  # the format has reasoning,
     HAS_REASONING: ClassVar[bool] = False  # and an opener of it
     HEADED: ClassVar[bool] = True  # generation prompts contain a part of the answer

@@ -33,6 +33,8 @@ CALLS = {
         "{{- key + '=' + value | tojson }}{{- '' if loop.last else ', ' }}{%- endfor %}{{- ')' }}",
     ),
 }
+# An opener that counts only at the start of a line: the template's own form is a list.
+CALLS["keywords in brackets"] = CALLS["keywords"].replace("[[calls]]", "")
 ONE = '{"name": "get_weather", "arguments": {"city": "Oslo", "days": 3}}'
 KEYWORDS = 'get_weather(city="Oslo", days=3)'
 NOTE = "a call without its opener"
@@ -51,10 +53,11 @@ READ: list[tuple[str, str, int, str, list[str]]] = [
     ("list", ONE, 1, "", [NOTE]),
     ("keywords", f"[{KEYWORDS}]", 1, "", [NOTE]),
     ("keywords", f"[{KEYWORDS}, {KEYWORDS}]", 2, "", [NOTE]),
+    ("keywords in brackets", KEYWORDS, 1, "", [NOTE]),
 ]
 READ += [
     (calls, text, 1, "", [NOTE])
-    for calls in CALLS
+    for calls in ("object", "list", "keywords")
     for text in (
         f"```json\n{ONE}\n```",
         f"`{ONE}`",

@@ -274,6 +274,7 @@ def _of_calls(calls: CallForm, facts: Acceptor, scanners: Scanners) -> list[str]
             "ENDS_TURN": calls.is_closed and calls.ends_turn,
             "REREADS_CALLS": "other_forms" in facts.tolerances,
             "UNOPENED_CALLS": calls.may_lack_openers,
+            "HAS_OPENERS": bool(calls.openers),
             "CORRECTS_TOOL_NAMES": "tool_names" in facts.tolerances,
             "CALLS_HAVE_INDEX": any(
                 slot.kind in NUMBERS for slot in (*calls.header, *(calls.tail[1] if calls.tail else ()))
