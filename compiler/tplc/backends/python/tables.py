@@ -267,20 +267,21 @@ def _of_calls(calls: CallForm, facts: Acceptor, scanners: Scanners) -> list[str]
     lines += _expected("USUAL_NEXT", calls.usual_next)
     if calls.tail is not None:
         lines += _slots("TAIL", calls.tail[1], calls.breaks, scanners)
-    return lines + _flags(
-        {
-            "CALLS_HAVE_CLOSER": calls.is_closed,
-            "MAY_BE_EMPTY": bool(calls.bare_call),
-            "ENDS_TURN": calls.is_closed and calls.ends_turn,
-            "REREADS_CALLS": "other_forms" in facts.tolerances,
-            "UNOPENED_CALLS": calls.may_lack_openers,
-            "HAS_OPENERS": bool(calls.openers),
-            "CORRECTS_TOOL_NAMES": "tool_names" in facts.tolerances,
-            "CALLS_HAVE_INDEX": any(
-                slot.kind in NUMBERS for slot in (*calls.header, *(calls.tail[1] if calls.tail else ()))
-            ),
-        }
-    )
+    return lines + _flags(_call_flags(calls, facts))
+
+
+def _call_flags(calls: CallForm, facts: Acceptor) -> dict[str, bool]:
+    slots = (*calls.header, *(calls.tail[1] if calls.tail else ()))
+    return {
+        "CALLS_HAVE_CLOSER": calls.is_closed,
+        "MAY_BE_EMPTY": bool(calls.bare_call),
+        "ENDS_TURN": calls.is_closed and calls.ends_turn,
+        "REREADS_CALLS": "other_forms" in facts.tolerances,
+        "UNOPENED_CALLS": calls.may_lack_openers,
+        "HAS_OPENERS": bool(calls.openers),
+        "CORRECTS_TOOL_NAMES": "tool_names" in facts.tolerances,
+        "CALLS_HAVE_INDEX": any(slot.kind in NUMBERS for slot in slots),
+    }
 
 
 def _openers(calls: CallForm) -> list[str]:
