@@ -87,6 +87,8 @@ TOOLS: list[tuple[str, str | None]] = [
     ("half a pair", tool(properties={"\ud800": {"type": "string"}})),
     ("an invalid type", tool(properties={"at": {"type": "strange"}})),
 ]
+# Of these at least a part is no list of tools with names.
+NOT_READ = ("no JSON", "deep", "deep and closed", "a number", "a long number", "an object", "invalid entries")
 # Of these a call of `look` with {"at": 5} cannot be judged; of tools that do not know `look`, nothing can be violated.
 NOT_JUDGED = {
     *("no JSON", "deep", "deep and closed", "a number", "a long number", "an object", "parameters of wrong types"),
@@ -115,7 +117,7 @@ def test_hostile_tools_and_calls_in_a_column(struct: bool) -> None:
     summary.add(table)
     assert table["text"].to_pylist() == [text for text, _ in cases]
     assert (summary.counts.rows, summary.counts.nulls, summary.counts.calls) == (len(cases), 0, len(cases))
-    assert summary.by_diagnostic["tools_not_read"] == 4 * len(TEXTS)
+    assert summary.by_diagnostic["tools_not_read"] == len(NOT_READ) * len(TEXTS)
 
 
 @pytest.mark.parametrize(("name", "tools"), TOOLS, ids=[name for name, _ in TOOLS])

@@ -75,9 +75,7 @@ def read_examples(path: str) -> list[Example]:
             try:
                 data = parse_json(line)
             except NotJson as error:
-                hint = (
-                    "expected one JSON object per line: write each pair on one line" if line.strip()[0] in "{[" else ""
-                )
+                hint = "expected one JSON object per line: write each pair on one line" if error.column else ""
                 raise SourceError(place, f"is not JSON: {error}", hint) from error
             examples.append(read_example(data if isinstance(data, dict) else {}, place))
     if not examples:

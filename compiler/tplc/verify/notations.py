@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 
-from tplc.ir.nodes import Json, Slot, TemplateIR, Text
+from tplc.ir.nodes import Json, Slot, TemplateIR
 from tplc.ir.printed import quoted
 from tplc.verify.battery import Case
 
@@ -64,11 +64,14 @@ def _item(value: Json) -> str:
 
 def _opener_in_prompt(ir: TemplateIR, failed: Turns) -> Iterator[str]:
     """Yield that only the generation prompt opens a call, and no turn of the history does."""
-    call = ir.tools.call
-    opened = call[0].text if call and isinstance(call[0], Text) else ""
-    heads = [prompt.head.strip() for prompt in ir.turn.prompts]
-    closed = not opened and call[:1] == (Slot("name"),) and not ir.tools.section_start.strip()
-    for head in heads:
-        if closed and head and head == ir.tools.separator.strip() and any(case.calls for case, _ in failed):
-            yield f"the generation prompt opens a call with {quoted(head)}, and turns of the history have no such text"
-            return
+    head = opener_in_prompt(ir)
+    if head and any(case.calls for case, _ in failed):
+        yield f"the generation prompt opens a call with {quoted(head)}, and turns of the history have no such text"
+
+
+def opener_in_prompt(ir: TemplateIR) -> str:
+    """Return the text with which the generation prompt opens a call, if calls in turns of the history have no opener;
+    "" if there is none."""
+    call, heads = ir.tools.call, [prompt.head.strip() for prompt in ir.turn.prompts]
+    closed = call[:1] == (Slot("name"),) and not ir.tools.section_start.strip()
+    return next((head for head in heads if closed and head and head == ir.tools.separator.strip()), "")

@@ -27,6 +27,7 @@ from tplc.verify.compare import ID, Difference, as_case, as_message, difference,
 from tplc.verify.conversation import fitting_tools
 from tplc.verify.coverage import Coverage, CoveredKind, kind_of
 from tplc.verify.cut import TurnFrame
+from tplc.verify.notations import opener_in_prompt
 from tplc.verify.shown import (
     Context,
     NotShown,
@@ -358,6 +359,8 @@ class _RoundTrip:
         """Return None if the case came back from every way of feeding it; otherwise the first problem."""
         tools = fitting_tools(case)
         feed = feed_of(place.frame, turn, tools)
+        if case.calls and opener_in_prompt(self.ir):
+            feed = replace(feed, prompt=place.frame.prompt)
         try:
             message = self._parse(feed)
             found = self._difference(case, message)
