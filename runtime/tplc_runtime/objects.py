@@ -106,9 +106,7 @@ class Objects(Repairs):
             self._note_lost_text("arguments_not_an_object", "the arguments are not an object")
             self._out.emit("content", text[read:])
         self._pos = end
-        self._close_call(arguments)
-        self._unclosed = False  # the text that ends the name closes the call
-        return True
+        return self._close_call(arguments)
 
     def _irregular_arguments(self, start: int) -> bool | None:
         """Read a fence around the arguments, or arguments in another form; return None if there is neither."""
@@ -168,10 +166,11 @@ class NamedLast(Objects):
             return self._final and self._no_call("end")
         at = next_char(buf, end)
         tail = self.AFTER_CALL.match_at(buf, at)
-        if not self._final and (tail is None or tail.ambiguous) and self.AFTER_CALL.prefix_of(buf, at) != "":
+        may_begin = (tail is None or tail.ambiguous) and (at == len(buf) or self.AFTER_CALL.prefix_of(buf, at) != "")
+        if may_begin and not self._final:
             return False
         if tail is None or tail.kind != "tail":
-            return (self._final or at < len(buf)) and self._no_call("the name")
+            return self._no_call("end" if may_begin else "the name")
         values, end, expected = self._slots(tail.end, self.TAIL)
         if not expected and self.ONLY_TOOLS and not self._is_tool(values["name"]):
             expected = "the name of a tool"
