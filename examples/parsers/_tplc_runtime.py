@@ -1470,7 +1470,7 @@ def tagged(text: str, name: str, tools: Doubts) -> tuple[dict[str, Any], int]:
         key = (element[2] or element[1]) if element is not None else ""
         if element is None or key not in keys or key in found:
             break
-        types, value = types_of(member_of(schema, schema, key), schema), element[3].strip()
+        types, value = types_of_member(schema, key), element[3].strip()
         typed, end = (None, -1) if types is None or "string" in types else json_value(value, 0, tools)
         found[key] = typed if end == len(value) else value
         pos = element.end()
@@ -3371,6 +3371,7 @@ def _whole_call(value: Any, tools: Parameters) -> tuple[str, str, str | None] | 
     return (names[0], as_json(found[0]), ids[0] if ids else None) if is_call else None
 
 
+AROUND_ARGUMENTS = ("call_as_arguments", "a whole call, or another object, around the arguments")
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "final_end")
 PART_OF_NAME = Pattern(r"(?:[=:][\"']?)?\Z")  # after a garbled closer
 PART_OF_ATTRIBUTE = Pattern(r"\w{1,32}\s?=\s?")  # before the quote that shows what it is
@@ -3588,7 +3589,6 @@ class Repairs(Machine):
         return self._calls_end_after(end) if end != 0 else False
 
 
-AROUND_ARGUMENTS = ("call_as_arguments", "a whole call, or another object, around the arguments")
 FENCE_OPEN = Pattern(r"```[\w-]*\s*")
 PART_OF_FENCE = Pattern(r"`{1,3}[\w-]*\s*")
 PART_OF_KEY = Pattern(r"""["']\w{0,64}["']?\s{0,16}""")
@@ -3751,7 +3751,7 @@ class NamedLast(Objects):
         self._open_call(values["name"], values.get("id"))
         arguments = self._value_of(reader)
         if self.REREADS_CALLS and self._tools and is_wrapper(FIRST_KEY.match(arguments), values["name"], self._tools):
-            self._note("call_as_arguments", "a whole call, or another object, around the arguments")
+            self._note(*AROUND_ARGUMENTS)
             arguments = self._arguments_of(arguments) or arguments
         self._pos = end
         self._close_call(arguments)
@@ -4039,6 +4039,10 @@ class CallObjects(Repairs):
             self._note("arguments_next_to_name", "the arguments are next to the name")
         return found
 
+    def _no_arguments(self) -> str:
+        """Return the text that ends arguments without an object."""
+        return "}" if self._arguments_next_to_name else "{}"
+
     def _accept_name(self, name: str) -> bool:
         if not name.strip() or ("\n" in name and name not in self._tools):
             return self._no_object("a name", False)
@@ -4074,7 +4078,7 @@ class CallObjects(Repairs):
         inside = self._arguments_of(text, is_guessed=self._reader is None)  # then the output ends inside of it
         if inside is None:
             return text
-        self._note("call_as_arguments", "a whole call, or another object, around the arguments")
+        self._note(*AROUND_ARGUMENTS)
         return inside
 
     def _start_second_reading(self, expected: str) -> None:
@@ -4129,7 +4133,7 @@ class CallObjects(Repairs):
             if alone and self.REREADS_CALLS and self._tools:
                 self._reader, self._state = None, type(self)._arguments_after
                 return True
-            rest = inside or ("}" if self._arguments_next_to_name else "{}")
+            rest = inside or self._no_arguments()
             self.incomplete = self.incomplete or (self._unknown and not (self._arguments_next_to_name or inside))
         if reader.repair:
             self._note_repair("call_repaired", "call: ", reader)
@@ -4161,7 +4165,7 @@ class CallObjects(Repairs):
             if role in ("arguments", "other"):
                 self._member(reader, role)
             if self._arguments_before_name is None:
-                self._out.emit("arguments", "}" if self._arguments_next_to_name else "{}")
+                self._out.emit("arguments", self._no_arguments())
         super()._finish()
 
 
@@ -4182,7 +4186,8 @@ class Pairs(Repairs):
     KEY_ESCAPES: ClassVar[Any] = None  # texts that stand for characters in keys
     ODD_NAMES: ClassVar[bool] = True
     AROUND_KEY: ClassVar[Any] = ()  # the texts before a key and after it, of which some may be missing
-    DAMAGED: ClassVar[Any] = None  # what a slip in a marker leaves at the edges of a value, and the opener of a pair
+    VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # of values, before and after the key, if the closing marker repeats it
+    DAMAGED: ClassVar[Any] = None  # matches arguments with what a slip in a marker leaves at the edges of a value
     _count = 0
     _nothing_follows = False  # no pair and no end of a call, up to the output's end
     _ends_in_text = False  # text that is no pair ends the pairs, and was reported
@@ -4386,9 +4391,9 @@ class Pairs(Repairs):
             self._note_lost_text("no_argument", NO_PAIR)
         self._ends_in_text = not kind
         self._close_call("}" if self._count else "{}")
-        if self.DAMAGED and not self.incomplete:  # a value that contains the opener quotes pairs
-            text = "".join([*self._out.texts["arguments"], *self._out._pieces])
-            self.incomplete = self.DAMAGED[0].search(text) is not None and self.DAMAGED[1] not in text
+        if self.DAMAGED and not self.incomplete:
+            arguments = "".join([*self._out.texts["arguments"], *self._out._pieces])
+            self.incomplete = self.DAMAGED.match(arguments) is not None
         return True
 
     def _finish(self) -> None:
@@ -4401,7 +4406,6 @@ class QuotedPairs(Pairs):
     """Reads pairs whose values are written in a dialect with quotes: city='Paris'."""
 
     FOLLOW: ClassVar[tuple[Pattern, Pattern]]
-    VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # before and after the key, if the closing marker repeats it
     _closer = ""
     _all = ""  # the text not yet emitted of a pair that may contain all arguments
 
@@ -4676,7 +4680,6 @@ class RawPairs(Pairs):
     RETYPES_VALUES: ClassVar[bool] = False  # a value in another form is converted by the schema
     WORDS: ClassVar[ValueWords]
     AFTER_VALUE: ClassVar[End]
-    VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # before and after the key, if the closing marker repeats it
     LAST_CLOSER: ClassVar[Scanner | None] = None  # closers, and markers of which one follows the closer that counts
     TYPE_WORDS: ClassVar[Mapping[str, Sequence[str]]] = {}
     NEXT_PAIR: ClassVar[tuple[Scanner, ...]] = ()  # a value's end or the text before a key, and the text after a key

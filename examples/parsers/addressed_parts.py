@@ -137,9 +137,8 @@ class StreamParser(RawPairs):
             "=|<|[\\\"'“”]))*"
         ), Pattern("(?:\\s{0,64}(?:\\w{1,16}\\s?=\\s?[\"'][\\w .:-]{0,32}[\"'](?=\\s?>)|[|｜](?=>)|>|[\\\"'“”]))*"), 70,
     )
-    DAMAGED = (
-        Pattern(r'"(?:(?:(?<=[^\s"]<")|(?<=</given>")|(?<=</given>\\n"))(?=[,}\]])|(?<=: ")>[^\W\d])'),
-        '<given name=\\"',
+    DAMAGED = Pattern(
+        r'(?!.*<given\ name=\\").*?"(?:(?:(?<=[^\s"]<")|(?<=</given>")|(?<=</given>\\n"))(?=[,}\]])|(?<=: ")>[^\W\d])'
     )
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}

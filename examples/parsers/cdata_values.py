@@ -130,8 +130,8 @@ class StreamParser(WrappedValues):
             "\\\"'“”]))*"
         ), Pattern("(?:\\s{0,64}(?:\\w{1,16}\\s?=\\s?[\"'][\\w .:-]{0,32}[\"'](?=\\s?>)|[|｜](?=>)|>|[\\\"'“”]))*"), 69,
     )
-    DAMAGED = (
-        Pattern(r'"(?:(?:(?<=[^\s"]<")|(?<=</arg>")|(?<=</arg>\\n"))(?=[,}\]])|(?<=: ")>[^\W\d])'), '<arg key=\\"',
+    DAMAGED = Pattern(
+        r'(?!.*<arg\ key=\\").*?"(?:(?:(?<=[^\s"]<")|(?<=</arg>")|(?<=</arg>\\n"))(?=[,}\]])|(?<=: ")>[^\W\d])'
     )
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}

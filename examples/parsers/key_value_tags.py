@@ -139,7 +139,7 @@ class StreamParser(RawPairs):
         Pattern("(?:\\s{0,64}(?:(?<=\\s)\\w{1,32}\\s?=(?=\\s?[\"'])|:|k|\\]|\\[|[\\\"'“”]))*"),
         Pattern("(?:\\s{0,64}(?:v|k|\\]|\\[|/|[\\\"'“”]))*"), 68,
     )
-    DAMAGED = (Pattern(r'"(?:(?:(?<=[^\s"]\[")|(?<=\[/v\]")|(?<=\[/v\]\\n"))(?=[,}\]])|(?<=: ")\][^\W\d])'), "[k]")
+    DAMAGED = Pattern(r'(?!.*\[k\]).*?"(?:(?:(?<=[^\s"]\[")|(?<=\[/v\]")|(?<=\[/v\]\\n"))(?=[,}\]])|(?<=: ")\][^\W\d])')
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )

@@ -132,7 +132,7 @@ class StreamParser(ElementPairs):
     )
     USUAL_PAIR = ExpectedText("^<")
     ARGUMENTS_OPEN = True
-    DAMAGED = (Pattern(r'"(?:(?:(?<=[^\s"]\^")|(?<=\^</")|(?<=\^</\\n"))(?=[,}\]])|(?<=: ")>[^\W\d])'), "\\u0000")
+    DAMAGED = Pattern(r'.*?"(?:(?:(?<=[^\s"]\^")|(?<=\^</")|(?<=\^</\\n"))(?=[,}\]])|(?<=: ")>[^\W\d])')
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )

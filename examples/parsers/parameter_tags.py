@@ -145,9 +145,8 @@ class StreamParser(RawPairs):
             "!\\w)[>＞\\|｜\\]]{0,4}|with|=|<|[\\\"'“”]))*"
         ), Pattern("(?:\\s{0,64}(?:\\w{1,16}\\s?=\\s?[\"'][\\w .:-]{0,32}[\"'](?=\\s?>)|[|｜](?=>)|>|[\\\"'“”]))*"), 70,
     )
-    DAMAGED = (
-        Pattern(r'"(?:(?:(?<=[^\s"]<")|(?<=</with>")|(?<=</with>\\n")|(?<=[^\\]\\r"))(?=[,}\]])|(?<=: ")>[^\W\d])'),
-        "<with=",
+    DAMAGED = Pattern(
+        r'(?!.*<with=).*?"(?:(?:(?<=[^\s"]<")|(?<=</with>")|(?<=</with>\\n")|(?<=[^\\]\\r"))(?=[,}\]])|(?<=: ")>[^\W\d])'
     )
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}

@@ -135,8 +135,8 @@ class StreamParser(RawPairs):
         Pattern("(?:\\s{0,64}(?:name|arg|⟨|=|[\\\"'“”]))*"),
         Pattern("(?:\\s{0,64}(?:(?<!\\w)\\w{1,32}(?=[\\\"'])|text(?![\\\"'])|⟩|=|[\\\"'“”]))*"), 70,
     )
-    DAMAGED = (
-        Pattern(r'"(?:(?:(?<=[^\s"]⟨")|(?<=⟨/arg⟩")|(?<=⟨/arg⟩\\n"))(?=[,}\]])|(?<=: ")⟩[^\W\d])'), '⟨arg name=\\"',
+    DAMAGED = Pattern(
+        r'(?!.*⟨arg\ name=\\").*?"(?:(?:(?<=[^\s"]⟨")|(?<=⟨/arg⟩")|(?<=⟨/arg⟩\\n"))(?=[,}\]])|(?<=: ")⟩[^\W\d])'
     )
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}

@@ -11,7 +11,7 @@ import json
 import sys
 
 from .pattern import Pattern
-from .repairs import Repairs
+from .repairs import AROUND_ARGUMENTS, Repairs
 from .scanner import NO_MARKERS
 from .schema import keys_of, tool_named
 from .second import FIRST_KEY, PART_OF_FIRST_KEY, Doubts, arguments_after, arguments_at, is_wrapper
@@ -306,6 +306,10 @@ class CallObjects(Repairs):
             self._note("arguments_next_to_name", "the arguments are next to the name")
         return found
 
+    def _no_arguments(self) -> str:
+        """Return the text that ends arguments without an object."""
+        return "}" if self._arguments_next_to_name else "{}"
+
     def _accept_name(self, name: str) -> bool:
         if not name.strip() or ("\n" in name and name not in self._tools):
             return self._no_object("a name", False)
@@ -341,7 +345,7 @@ class CallObjects(Repairs):
         inside = self._arguments_of(text, is_guessed=self._reader is None)  # then the output ends inside of it
         if inside is None:
             return text
-        self._note("call_as_arguments", "a whole call, or another object, around the arguments")
+        self._note(*AROUND_ARGUMENTS)
         return inside
 
     def _start_second_reading(self, expected: str) -> None:
@@ -396,7 +400,7 @@ class CallObjects(Repairs):
             if alone and self.REREADS_CALLS and self._tools:
                 self._reader, self._state = None, type(self)._arguments_after
                 return True
-            rest = inside or ("}" if self._arguments_next_to_name else "{}")
+            rest = inside or self._no_arguments()
             self.incomplete = self.incomplete or (self._unknown and not (self._arguments_next_to_name or inside))
         if reader.repair:
             self._note_repair("call_repaired", "call: ", reader)
@@ -428,5 +432,5 @@ class CallObjects(Repairs):
             if role in ("arguments", "other"):
                 self._member(reader, role)
             if self._arguments_before_name is None:
-                self._out.emit("arguments", "}" if self._arguments_next_to_name else "{}")
+                self._out.emit("arguments", self._no_arguments())
         super()._finish()

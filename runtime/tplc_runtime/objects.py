@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from .machine import CLOSER_KINDS
 from .pattern import Pattern
-from .repairs import Repairs
+from .repairs import AROUND_ARGUMENTS, Repairs
 from .second import FIRST_KEY, NO_BRACE, PART_OF_FIRST_KEY, Doubts, arguments_in, is_wrapper
 from .turn import next_char
 from .values import Reader, RegularReader
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from typing import Any, ClassVar
 
 
-AROUND_ARGUMENTS = ("call_as_arguments", "a whole call, or another object, around the arguments")
 FENCE_OPEN = Pattern(r"```[\w-]*\s*")
 PART_OF_FENCE = Pattern(r"`{1,3}[\w-]*\s*")
 PART_OF_KEY = Pattern(r"""["']\w{0,64}["']?\s{0,16}""")
@@ -180,7 +179,7 @@ class NamedLast(Objects):
         self._open_call(values["name"], values.get("id"))
         arguments = self._value_of(reader)
         if self.REREADS_CALLS and self._tools and is_wrapper(FIRST_KEY.match(arguments), values["name"], self._tools):
-            self._note("call_as_arguments", "a whole call, or another object, around the arguments")
+            self._note(*AROUND_ARGUMENTS)
             arguments = self._arguments_of(arguments) or arguments
         self._pos = end
         self._close_call(arguments)

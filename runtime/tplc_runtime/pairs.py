@@ -36,7 +36,8 @@ class Pairs(Repairs):
     KEY_ESCAPES: ClassVar[Any] = None  # texts that stand for characters in keys
     ODD_NAMES: ClassVar[bool] = True
     AROUND_KEY: ClassVar[Any] = ()  # the texts before a key and after it, of which some may be missing
-    DAMAGED: ClassVar[Any] = None  # what a slip in a marker leaves at the edges of a value, and the opener of a pair
+    VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # of values, before and after the key, if the closing marker repeats it
+    DAMAGED: ClassVar[Any] = None  # matches arguments with what a slip in a marker leaves at the edges of a value
     _count = 0
     _nothing_follows = False  # no pair and no end of a call, up to the output's end
     _ends_in_text = False  # text that is no pair ends the pairs, and was reported
@@ -240,9 +241,9 @@ class Pairs(Repairs):
             self._note_lost_text("no_argument", NO_PAIR)
         self._ends_in_text = not kind
         self._close_call("}" if self._count else "{}")
-        if self.DAMAGED and not self.incomplete:  # a value that contains the opener quotes pairs
-            text = "".join([*self._out.texts["arguments"], *self._out._pieces])
-            self.incomplete = self.DAMAGED[0].search(text) is not None and self.DAMAGED[1] not in text
+        if self.DAMAGED and not self.incomplete:
+            arguments = "".join([*self._out.texts["arguments"], *self._out._pieces])
+            self.incomplete = self.DAMAGED.match(arguments) is not None
         return True
 
     def _finish(self) -> None:
@@ -255,7 +256,6 @@ class QuotedPairs(Pairs):
     """Reads pairs whose values are written in a dialect with quotes: city='Paris'."""
 
     FOLLOW: ClassVar[tuple[Pattern, Pattern]]
-    VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # before and after the key, if the closing marker repeats it
     _closer = ""
     _all = ""  # the text not yet emitted of a pair that may contain all arguments
 

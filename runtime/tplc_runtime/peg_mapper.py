@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Protocol
 from .elements import EMPTY, LIST, in_list
 from .escapes import Escapes
 from .pairs import MOST_KEYS, WHOLE_ARGUMENTS
-from .peg_readers import OtherSpelling, Readers, is_damaged
+from .peg_readers import OtherSpelling, Readers
 from .raw import MORE_THAN_VALUE, PYTHON, coerced, in_type, nested_json, string_in
 from .schema import (
     is_odd_key,
@@ -491,7 +491,7 @@ class _Mapper:
         found = "{" + ", ".join(pairs) + "}"
         self.incomplete = self.incomplete or (self.repaired and not self.readers.fits(self.called, found))
         damaged = self.readers.spelled.damaged
-        self.incomplete = self.incomplete or (damaged is not None and is_damaged(found, *damaged))
+        self.incomplete = self.incomplete or (damaged is not None and damaged.match(found) is not None)
         return found
 
     def members(self, node: Node, parent: object, root: object, types_by: TypesBy) -> list[tuple[str, str, Types]]:

@@ -86,18 +86,13 @@ class OtherSpelling:
     header_texts: Pattern = NO_TEXTS
     id_prefix: str = ""
     around_key: Optional[tuple[Pattern, Pattern]] = None
-    damaged: Optional[tuple[Pattern, str]] = None
+    damaged: Optional[Pattern] = None
     pairs_open: bool = True
     is_distinct: bool = True
     names_alike: bool = True
     reads_again: bool = True
     garbled: Pattern = NO_TEXTS  # closers with the right letters and other brackets
     is_closed: bool = False  # a call that is no object has a closer
-
-
-def is_damaged(arguments: str, edges: Pattern, opener: str) -> bool:
-    """Return whether a value begins or ends with a part of a marker, or with its closer, and quotes no pairs."""
-    return edges.search(arguments) is not None and opener not in arguments
 
 
 class Readers:

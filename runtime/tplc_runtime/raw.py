@@ -241,7 +241,6 @@ class RawPairs(Pairs):
     RETYPES_VALUES: ClassVar[bool] = False  # a value in another form is converted by the schema
     WORDS: ClassVar[ValueWords]
     AFTER_VALUE: ClassVar[End]
-    VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # before and after the key, if the closing marker repeats it
     LAST_CLOSER: ClassVar[Scanner | None] = None  # closers, and markers of which one follows the closer that counts
     TYPE_WORDS: ClassVar[Mapping[str, Sequence[str]]] = {}
     NEXT_PAIR: ClassVar[tuple[Scanner, ...]] = ()  # a value's end or the text before a key, and the text after a key

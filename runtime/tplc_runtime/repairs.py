@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .schema import Parameters
     from .values import Reader
 
+AROUND_ARGUMENTS = ("call_as_arguments", "a whole call, or another object, around the arguments")
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "final_end")
 PART_OF_NAME = Pattern(r"(?:[=:][\"']?)?\Z")  # after a garbled closer
 PART_OF_ATTRIBUTE = Pattern(r"\w{1,32}\s?=\s?")  # before the quote that shows what it is

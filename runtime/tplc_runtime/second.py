@@ -12,7 +12,7 @@ import json
 from functools import lru_cache
 
 from .pattern import NAME_CHARACTERS, Pattern
-from .schema import Parameters, keys_allowed, keys_of, member_of, tool_named, types_of
+from .schema import Parameters, keys_allowed, keys_of, tool_named, types_of_member
 from .values import Reader, Style
 
 TYPE_CHECKING = False
@@ -319,7 +319,7 @@ def tagged(text: str, name: str, tools: Doubts) -> tuple[dict[str, Any], int]:
         key = (element[2] or element[1]) if element is not None else ""
         if element is None or key not in keys or key in found:
             break
-        types, value = types_of(member_of(schema, schema, key), schema), element[3].strip()
+        types, value = types_of_member(schema, key), element[3].strip()
         typed, end = (None, -1) if types is None or "string" in types else json_value(value, 0, tools)
         found[key] = typed if end == len(value) else value
         pos = element.end()

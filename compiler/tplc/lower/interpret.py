@@ -17,7 +17,7 @@ from typing import cast
 from tplc.lower.acceptor import Acceptor
 from tplc.lower.interpret_calls import InterpretedCall, NotAsWritten, read_call, read_slots
 from tplc.lower.lexemes import Lexeme, Lexemes, lexemes_of
-from tplc.lower.markerlike import damaged_values, marker_like_texts
+from tplc.lower.markerlike import damaged_arguments, marker_like_texts
 from tplc.lower.states import (
     COUNTED_AS,
     Action,
@@ -33,7 +33,6 @@ from tplc_runtime.escapes import Escapes
 from tplc_runtime.markerlike import LIKE_A_MARKER, marker_like
 from tplc_runtime.message import Message
 from tplc_runtime.pattern import IDENTIFIER, LEAST_CUT, Pattern
-from tplc_runtime.peg_readers import is_damaged
 from tplc_runtime.turn import (
     ENDS_IN_CALL,
     ENDS_IN_REASONING,
@@ -243,11 +242,9 @@ class _Interpreter:
         call = read_call(calls, self.text, pos)
         if calls.only_tools and not re.fullmatch(IDENTIFIER, call.name):
             raise NotAsWritten
-        edges = damaged_values(self.acceptor)
-        if edges is not None:
-            arguments = json.dumps(call.arguments, ensure_ascii=False)
-            if is_damaged(arguments, Pattern(edges[0]), edges[1]):
-                raise NotAsWritten
+        damaged = damaged_arguments(self.acceptor)
+        if damaged is not None and Pattern(damaged).match(json.dumps(call.arguments, ensure_ascii=False)):
+            raise NotAsWritten
         self._release("content")
         self.reading.decode()
         self.reading.calls.append(call)

@@ -26,7 +26,6 @@ GUESSED_EDGES = (
     DOUBLED_QUOTES + r"""|(?<=: )"(?:\s|\\n)|(?:\s|,|\\n|(?<!\\)\\")"(?=[,}])"""
     r"""|(?<=: ")(?:[^"(]*\)|[^"\[]*\])"(?=[,}])"""
 )
-NO_TEXT = "\x00"  # which JSON doesn't contain
 _CLOSING = frozenset(">]}»】⟩＞")
 # Brackets of at least two characters around words: hardly any text that is no marker has them.
 _BETWEEN_BRACKETS = re.compile(r"([^\w\s]{2,4})\w(?:.*\w)?([^\w\s]{2,4})", re.DOTALL)
@@ -81,9 +80,9 @@ def _value_edges(acceptor: Acceptor) -> str:
     return GUESSED_EDGES if pairs.guessed else NOTHING
 
 
-def damaged_values(acceptor: Acceptor) -> tuple[str, str] | None:
-    """Return the pattern of what a slip in the markers next to a raw value leaves at its edges, in arguments as JSON;
-    and the opener of a pair, with which a value quotes whole pairs.  None if values have no such markers."""
+def damaged_arguments(acceptor: Acceptor) -> str | None:
+    """Return the pattern of arguments, as JSON, with what a slip in the markers next to a raw value leaves at its
+    edges, unless the opener of a pair shows that a value quotes whole pairs.  None if values have no such markers."""
     pairs = acceptor.calls.pairs if acceptor.calls is not None else None
     if pairs is None or pairs.quoted or pairs.guessed or not pairs.slots:
         return None
@@ -96,8 +95,10 @@ def damaged_values(acceptor: Acceptor) -> tuple[str, str] | None:
     over = [rf'(?<=[^\s"]{re.escape(ends[0][0])}")', *(f"(?<={re.escape(text)})" for text in texts)]
     over += [r'(?<=[^\\]\\r")'] * ("\n" in pairs.close)
     begins = rf'|(?<=: "){re.escape(last)}[^\W\d]' * (last in _CLOSING and bool(last))
-    opener = "".join(text.strip() for text in pairs.opens[:1] if text.strip() not in ends[0]) or NO_TEXT
-    return rf'"(?:(?:{"|".join(over)})(?=[,}}\]]){begins})', json.dumps(opener, ensure_ascii=False)[1:-1]
+    openers = [text.strip() for text in pairs.opens[:1] if text.strip() not in ends[0]]
+    quoted = [re.escape(json.dumps(opener, ensure_ascii=False)[1:-1]) for opener in openers]
+    unquoted = "".join(f"(?!.*{opener})" for opener in quoted)
+    return rf'{unquoted}.*?"(?:(?:{"|".join(over)})(?=[,}}\]]){begins})'
 
 
 def _at_edges(acceptor: Acceptor) -> Iterator[str]:

@@ -1331,7 +1331,7 @@ def tagged(text: str, name: str, tools: Doubts) -> tuple[dict[str, Any], int]:
         key = (element[2] or element[1]) if element is not None else ""
         if element is None or key not in keys or key in found:
             break
-        types, value = types_of(member_of(schema, schema, key), schema), element[3].strip()
+        types, value = types_of_member(schema, key), element[3].strip()
         typed, end = (None, -1) if types is None or "string" in types else json_value(value, 0, tools)
         found[key] = typed if end == len(value) else value
         pos = element.end()
@@ -2355,6 +2355,7 @@ def _whole_call(value: Any, tools: Parameters) -> tuple[str, str, str | None] | 
     return (names[0], as_json(found[0]), ids[0] if ids else None) if is_call else None
 
 
+AROUND_ARGUMENTS = ("call_as_arguments", "a whole call, or another object, around the arguments")
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "final_end")
 PART_OF_NAME = Pattern(r"(?:[=:][\"']?)?\Z")  # after a garbled closer
 LEFT_OVER_BRACKET = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}|\|?>")
@@ -2910,6 +2911,10 @@ class CallObjects(Machine):
             self._note("arguments_next_to_name", "the arguments are next to the name")
         return found
 
+    def _no_arguments(self) -> str:
+        """Return the text that ends arguments without an object."""
+        return "}" if self._arguments_next_to_name else "{}"
+
     def _accept_name(self, name: str) -> bool:
         if not name.strip() or ("\n" in name and name not in self._tools):
             return self._no_object("a name", False)
@@ -2944,7 +2949,7 @@ class CallObjects(Machine):
         inside = self._arguments_of(text, is_guessed=self._reader is None)  # then the output ends inside of it
         if inside is None:
             return text
-        self._note("call_as_arguments", "a whole call, or another object, around the arguments")
+        self._note(*AROUND_ARGUMENTS)
         return inside
 
     def _start_second_reading(self, expected: str) -> None:
@@ -2998,7 +3003,7 @@ class CallObjects(Machine):
             if alone and self._tools:
                 self._reader, self._state = None, type(self)._arguments_after
                 return True
-            rest = inside or ("}" if self._arguments_next_to_name else "{}")
+            rest = inside or self._no_arguments()
             self.incomplete = self.incomplete or (self._unknown and not (self._arguments_next_to_name or inside))
         if reader.repair:
             self._note_repair("call_repaired", "call: ", reader)
@@ -3030,7 +3035,7 @@ class CallObjects(Machine):
             if role in ("arguments", "other"):
                 self._member(reader, role)
             if self._arguments_before_name is None:
-                self._out.emit("arguments", "}" if self._arguments_next_to_name else "{}")
+                self._out.emit("arguments", self._no_arguments())
         super()._finish()
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tplc.ir.nodes import Json
-from tplc_runtime.schema import member_of, parameters_of, types_of, variants
+from tplc_runtime.schema import parameters_of, types_of_member, variants
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def _tool(name: str, schema: object, taken: set[str]) -> KnownTool:
     rule = rule_word(name, taken)
     parameters = []
     for key in _properties(schema):
-        types = types_of(member_of(schema, schema, key), schema)
+        types = types_of_member(schema, key)
         parameters.append(Parameter(key, rule_word(f"{rule}_{key}", taken), types))
     return KnownTool(name, rule, tuple(parameters))
 

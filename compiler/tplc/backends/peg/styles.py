@@ -9,7 +9,7 @@ from tplc.lower import Acceptor
 from tplc.lower.following import after_quoted
 from tplc.lower.garbled import garbled_closers
 from tplc.lower.lexemes import Lexemes, lexemes_of
-from tplc.lower.markerlike import damaged_values
+from tplc.lower.markerlike import damaged_arguments
 from tplc.lower.pairs import around_key, between_pairs
 from tplc.lower.states import respelled_kinds, states
 from tplc.lower.values import style_of
@@ -54,8 +54,8 @@ def spelled_of(acceptor: Acceptor) -> OtherSpelling:
         spelled.between = scanner(between_pairs(pairs, respelled_kinds(acceptor)))
         follows = [after_quoted(pairs.following, over=over) for over in (False, True)] if pairs.quoted else []
         spelled.follow = (Pattern(follows[0]), Pattern(follows[1])) if follows else (NEVER, NEVER)
-        damaged, around = damaged_values(acceptor), around_key(pairs)
-        spelled.damaged = None if damaged is None else (Pattern(damaged[0]), damaged[1])
+        damaged, around = damaged_arguments(acceptor), around_key(pairs)
+        spelled.damaged = None if damaged is None else Pattern(damaged)
         spelled.pairs_open = bool(pairs.opens)
         spelled.around_key = None if around is None else (Pattern(around[0]), Pattern(around[1]))
     return spelled

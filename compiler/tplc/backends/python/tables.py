@@ -33,7 +33,7 @@ from tplc.lower.following import after_quoted, any_key, closes_call, pattern_of,
 from tplc.lower.garbled import garbled_closers
 from tplc.lower.garbled_values import garbled_end_of_value
 from tplc.lower.lexemes import MAX_INNER_SPACE, NOTHING, Lexemes, is_wordless, lexemes_of, plain_word
-from tplc.lower.markerlike import damaged_values, marker_like_texts
+from tplc.lower.markerlike import damaged_arguments, marker_like_texts
 from tplc.lower.pairs import around_key, between_pairs, closes_lost_value, ends_of_value, value_ends_and_markers
 from tplc.lower.states import (
     UNCLOSED,
@@ -451,9 +451,9 @@ def _of_pairs(calls: CallForm, pairs: PairForm, facts: Acceptor, scanners: Scann
         patterns = [called("Pattern", [literal(pattern)]) for pattern in _follow(pairs.following)]
         lines += assignment("VALUE_CLOSE", texts(pairs.value_close), INDENT) if pairs.value_close else []
         return lines + assignment("FOLLOW", called("", patterns), INDENT)
-    damaged = damaged_values(facts)
+    damaged = damaged_arguments(facts)
     if damaged is not None:
-        lines += assignment("DAMAGED", _packed([called("Pattern", [raw(damaged[0])]), literal(damaged[1])]), INDENT)
+        lines += assignment("DAMAGED", called("Pattern", [raw(damaged)]), INDENT)
     lines += assignment("WORDS", called("ValueWords", [_words(pairs.words)]), INDENT)
     lines += _of_raw_values(pairs, calls, respelled, scanners)
     if pairs.types:
