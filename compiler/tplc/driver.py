@@ -15,7 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal, TypedDict, get_args
 
 from tplc import given
-from tplc.errors import InvalidIR, UnsupportedTemplate, UsageError, VerificationFailed, did_you_mean
+from tplc.errors import InvalidIR, UnsupportedTemplate, UsageError, VerificationFailed, did_you_mean, unknown_name
 from tplc.ir.check import check
 from tplc.ir.nodes import Json, TemplateIR, Token, Tolerance, Verification
 from tplc.ir.printed import printed
@@ -171,8 +171,7 @@ def _check_given(*, target: object, seed: object, tolerances: object, catalogue:
 
 def _check_target(target: object) -> None:
     if target not in TARGETS:
-        meant = did_you_mean(str(target), TARGETS)
-        raise UsageError(f"no target is called {target!r}{meant}: there are {', '.join(TARGETS)}")
+        raise UsageError(unknown_name("target", target, TARGETS))
 
 
 def _verified_response_template(
@@ -650,8 +649,7 @@ def target_of(path: str, target: str | None, *, others: Sequence[str] = ()) -> T
     if target is not None:
         known = next((name for name in TARGETS if name == target), None)
         if known is None:
-            meant = did_you_mean(str(target), (*TARGETS, *others))
-            raise UsageError(f"no target is called {target!r}{meant}: there are {', '.join((*TARGETS, *others))}")
+            raise UsageError(unknown_name("target", target, (*TARGETS, *others)))
         return known
     for suffix, by_suffix in SUFFIXES.items():
         if path.endswith(suffix):

@@ -58,6 +58,16 @@ def did_you_mean(wrong: str, known: Iterable[str]) -> str:
     return f" (did you mean {near[0]}?)" if near else ""
 
 
+def unknown_name(kind: str, wrong: object, known: Iterable[str]) -> str:
+    """Return the message about a name that is not among the known ones.
+
+    >>> unknown_name("target", "trainig", ["python", "training"])
+    "no target is called 'trainig' (did you mean training?): there are python, training"
+    """
+    known = list(known)
+    return f"no {kind} is called {wrong!r}{did_you_mean(str(wrong), known)}: there are {', '.join(known)}"
+
+
 class ReportedFailure(TplcError):
     """A failure that a report has already printed."""
 

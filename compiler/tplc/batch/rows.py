@@ -8,7 +8,6 @@ when it is first called.
 
 from __future__ import annotations
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from tplc.batch.columns import Columns
 from tplc.batch.lines import UNREAD
 from tplc.batch.surrogates import encodable
+from tplc.ir.hashes import sha256
 from tplc.verify.artifact import NotAParser, read_parser
 from tplc.version import VERSION
 
@@ -114,8 +114,8 @@ class RowParser:
     def metadata(self) -> dict[bytes, bytes]:
         """Return the hashes of the templates and the version of tplc, so that rows of older parsers can be found."""
         made = {name: self.module(name).TEMPLATE_SHA256 for name in sorted(self.parsers)}
-        sha256 = ",".join(f"{name}={digest}" if name else digest for name, digest in made.items())
-        return {b"tplc.template_sha256": sha256.encode(), b"tplc.version": VERSION.encode()}
+        digests = ",".join(f"{name}={digest}" if name else digest for name, digest in made.items())
+        return {b"tplc.template_sha256": digests.encode(), b"tplc.version": VERSION.encode()}
 
     def _by_parser(
         self,
@@ -145,7 +145,7 @@ class RowParser:
     def module(self, name: str) -> ModuleType:
         """Return the parser of this name; it is loaded once per process."""
         text = self.parsers[name]
-        key = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        key = sha256(text)
         if key not in _MODULES:
             module = read_parser(text, name or "parser.py", runtime=self.runtime)
             if not hasattr(module, "parse_many"):

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from tplc import driver
 from tplc.audit.unfinished import BY_SOURCE, unfinished_warnings
 from tplc.errors import TplcError
+from tplc.ir.hashes import sha256
 from tplc.ir.nodes import TemplateIR
 from tplc.ir.serialize import to_dict
 from tplc.sources import load
@@ -81,9 +82,9 @@ def entry_of(source: str, limits: Mapping[str, float] | None = None) -> CensusEn
             limits=driver.make_limits(limits or {}),
         )
     except TplcError as error:
-        sha256 = hashlib.sha256(template.text.encode("utf-8", "surrogatepass")).hexdigest()
+        digest = sha256(template.text)
         seconds = round(time.perf_counter() - start, 3)
-        return CensusEntry(source, "refused", _first_line(error), sha256, len(template.text.encode()), seconds=seconds)
+        return CensusEntry(source, "refused", _first_line(error), digest, len(template.text.encode()), seconds=seconds)
     return _entry(source, ir, warnings, round(time.perf_counter() - start, 3))
 
 

@@ -14,7 +14,7 @@ from xml.sax.saxutils import escape, quoteattr
 from tplc.cli.ending import unwinding
 from tplc.cli.progress import counting
 from tplc.cli.shown import print_json
-from tplc.errors import UsageError, did_you_mean
+from tplc.errors import UsageError, unknown_name
 from tplc.ir.visible import one_line, shown, visible
 from tplc.parallel import check_engine
 from tplc.project.artifacts import check_earlier, check_report, write_output
@@ -87,8 +87,7 @@ def check_command(
     strict: bool,
 ) -> None:
     if output_format not in FORMATS:
-        meant = did_you_mean(output_format, FORMATS)
-        raise UsageError(f"no format is called {output_format!r}{meant}: there are {', '.join(FORMATS)}")
+        raise UsageError(unknown_name("format", output_format, FORMATS))
     manifest = load_manifest(find_manifest(manifest_path))
     if junit is not None:
         _check_junit(junit)

@@ -22,7 +22,7 @@ from tplc.cli.regenerate import command_of
 from tplc.cli.report import print_report, print_rows, report_dict, token_rows, unknown_rows, warning_rows
 from tplc.cli.shown import print_json
 from tplc.cli.watch import watch
-from tplc.errors import SourceError, TplcError, UsageError, did_you_mean
+from tplc.errors import SourceError, TplcError, UsageError, unknown_name
 from tplc.ir.nodes import TemplateIR
 from tplc.ir.profiles import PROFILES, Profile
 from tplc.ir.runtimes import RUNTIME_FILE, Runtime
@@ -194,8 +194,7 @@ def _target(options: CompileOptions) -> driver.Target:
 def _profile(options: CompileOptions, target: driver.Target) -> Profile:
     profile = next((name for name in PROFILES if name == options.profile), None)
     if profile is None:
-        meant = did_you_mean(options.profile, PROFILES)
-        raise UsageError(f"no profile is called {options.profile!r}{meant}: there are {', '.join(PROFILES)}")
+        raise UsageError(unknown_name("profile", options.profile, PROFILES))
     if target == "response_template" and options.allow_unverified:
         raise UsageError(
             "--allow-unverified: a response template has no place for a mark, so none is written unverified"

@@ -15,7 +15,7 @@ from tplc.cli.progress import working
 from tplc.cli.report import print_rows
 from tplc.cli.shown import print_json
 from tplc.design import LAYOUTS, Remark, lint, refreshed, start
-from tplc.errors import UsageError, did_you_mean
+from tplc.errors import UsageError, unknown_name
 from tplc.ir.printed import quoted
 from tplc.ir.visible import shown
 from tplc.paths import unwritable
@@ -85,9 +85,7 @@ def _print(remarks: Sequence[Remark], name: str) -> None:
 
 def new_command(folder: str, layout: str) -> None:
     if layout not in LAYOUTS:
-        raise UsageError(
-            f"no layout is called {layout!r}{did_you_mean(layout, LAYOUTS)}: there are {', '.join(LAYOUTS)}"
-        )
+        raise UsageError(unknown_name("layout", layout, LAYOUTS))
     name = os.path.basename(os.path.abspath(folder))
     if not is_model_name(name):
         raise UsageError(f"{folder}: a model's name has ASCII letters, digits, '-', '_' and '.', no '.' or '-' first")

@@ -6,7 +6,7 @@ import sys
 
 from tplc.cli.report import print_rows
 from tplc.cli.shown import print_json
-from tplc.errors import UsageError, did_you_mean
+from tplc.errors import UsageError, unknown_name
 from tplc.schemas import load_schema, schema_names
 
 
@@ -16,5 +16,5 @@ def schema_command(name: str | None) -> None:
         print_rows([(known_name, str(load_schema(known_name)["title"])) for known_name in known], sys.stdout)
         return
     if name not in known:
-        raise UsageError(f"no schema is called {name!r}{did_you_mean(name, known)}: there are {', '.join(known)}")
+        raise UsageError(unknown_name("schema", name, known))
     print_json(load_schema(name))

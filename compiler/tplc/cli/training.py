@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from tplc.cli.shown import print_json
 from tplc.conversations import ConversationTemplate
 from tplc.conversations.masks import PARTS, MaskPart
 from tplc.errors import UsageError
+from tplc.ir.hashes import sha256
 from tplc.ir.nodes import Json
 from tplc.project.artifacts import MARK, check_output, write_output
 from tplc.version import VERSION
@@ -52,8 +52,7 @@ def _header(template: TemplateSource) -> str:
 
     The line end after it is no part of renders, because chat templates are rendered with `trim_blocks`.
     """
-    sha256 = hashlib.sha256(template.text.encode("utf-8", "surrogatepass")).hexdigest()
-    return f"{{# {MARK} {VERSION} (-t training, template sha256 {sha256}) #}}\n"
+    return f"{{# {MARK} {VERSION} (-t training, template sha256 {sha256(template.text)}) #}}\n"
 
 
 def _opened(template: object, text: str, options: CompileOptions) -> ConversationTemplate:

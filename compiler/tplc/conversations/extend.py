@@ -10,13 +10,13 @@ this holds for a template; for the others the whole conversation is rendered.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tplc.conversations.battery import Conversation, accepted
 from tplc.errors import TplcError
+from tplc.ir.hashes import sha256
 from tplc.ir.nodes import Json, TemplateIR
 
 Message = Mapping[str, Json]
@@ -89,20 +89,20 @@ class PromptExtender:
     def start(self, messages: Sequence[Message], setting: PromptSetting) -> tuple[str, PromptState]:
         """Return the text of a conversation, and the state to extend."""
         text = self._text(messages, setting)
-        return text, _state(messages, setting, len(text), _digest(text))
+        return text, _state(messages, setting, len(text), sha256(text))
 
     def extend(self, state: PromptState, message: Message) -> ExtendedPrompt:
         """Return what a message adds, and the state with it."""
         if _situation(state, message) in self._situations(state.setting):
             added = self._added(_recent(state), state.setting, message)
             if added is not None:
-                digest = _digest(f"{state.digest}{added}")
+                digest = sha256(f"{state.digest}{added}")
                 grown = _grown(state, message, state.setting, state.length + len(added), digest)
                 if self.debug:
                     self._check(state, grown, added)
                 return ExtendedPrompt(added, False, grown)
         text = self._text([*state.messages, message], state.setting)
-        return ExtendedPrompt(text, True, _grown(state, message, state.setting, len(text), _digest(text)))
+        return ExtendedPrompt(text, True, _grown(state, message, state.setting, len(text), sha256(text)))
 
     def _situations(self, setting: PromptSetting) -> set[Situation]:
         """Return the situations in which all probes of the template agree with renders of the whole conversation."""
@@ -152,7 +152,7 @@ class PromptExtender:
     def _check(self, state: PromptState, grown: PromptState, added: str) -> None:
         earlier = self._text(state.messages, state.setting)
         text = self._text(grown.messages, grown.setting)
-        is_same = len(earlier) == state.length and _digest(text[: state.length]) == _digest(earlier)
+        is_same = len(earlier) == state.length and sha256(text[: state.length]) == sha256(earlier)
         if not is_same or text[state.length :] != added:
             raise TplcError(
                 f"message {len(grown.messages) - 1} adds something else to the whole conversation than to its end: "
@@ -215,7 +215,3 @@ def _grown(
         (state is not None and state.has_reasoning) or _has_reasoning(message),
         (state is not None and state.has_calls) or bool(message.get("tool_calls")),
     )
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

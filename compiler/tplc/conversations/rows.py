@@ -8,7 +8,6 @@ It contains texts only, so it can be sent to workers; they open the template whe
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from tplc.batch.lines import UNREAD
 from tplc.conversations.masks import PARTS, MaskPart, Straddling, token_mask
 from tplc.conversations.template import ConversationTemplate, RenderedConversation
 from tplc.errors import MissingPackage, TplcError, UsageError
+from tplc.ir.hashes import sha256
 from tplc.ir.json_text import NotJson, parse_json
 from tplc.ir.nodes import Json
 from tplc.ir.serialize import dumps, loads
@@ -107,7 +107,7 @@ class ConversationMasker:
     def open(self) -> ConversationTemplate:
         """Return the template, opened once in a process."""
         given = json.dumps([self.template, self.name, dict(self.special_tokens or {}), self.ir], sort_keys=True)
-        key = hashlib.sha256(given.encode("utf-8", "surrogatepass")).hexdigest()
+        key = sha256(given)
         if key not in _TEMPLATES:
             _TEMPLATES[key] = ConversationTemplate(
                 self.template,
@@ -118,7 +118,7 @@ class ConversationMasker:
         return _TEMPLATES[key]
 
     def _tokenizer(self) -> Any:
-        key = hashlib.sha256(self.tokenizer.encode("utf-8", "surrogatepass")).hexdigest()
+        key = sha256(self.tokenizer)
         if key not in _TOKENIZERS:
             try:
                 from tokenizers import Tokenizer

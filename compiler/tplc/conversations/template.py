@@ -13,6 +13,7 @@ import json
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from threading import RLock
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -156,18 +157,21 @@ class ConversationTemplate:
         """
         _check_messages(messages)
         given.tools(tools)
+        read = partial(
+            self._read,
+            tools=tools or None,
+            variables=dict(variables or {}),
+            generation=add_generation_prompt,
+            check=check,
+        )
         with self._lock:
             try:
-                return self._read(
-                    messages, tools or None, dict(variables or {}), generation=add_generation_prompt, check=check
-                )
+                return read(messages)
             except RenderFailed:
                 objects = [with_object_arguments(message) for message in messages]
                 if objects == list(messages):
                     raise
-                return self._read(
-                    objects, tools or None, dict(variables or {}), generation=add_generation_prompt, check=check
-                )
+                return read(objects)
 
     def _read(
         self,

@@ -8,12 +8,12 @@ them work by alignment (`align`) of sentinels (`probe`).
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tplc.examples import Example
+from tplc.ir.hashes import sha256
 from tplc.ir.nodes import GENERAL_TOLERANCES, ObjectArguments, Provenance, TemplateIR, Tolerance, Tools, Turn
 from tplc.learn.arguments import ArgumentFacts, learn_arguments
 from tplc.learn.calls import learn_calls
@@ -136,16 +136,12 @@ def _provenance(
 ) -> Provenance:
     return Provenance(
         name=name,
-        sha256=_digest(source),
+        sha256=sha256(source),
         size=len(source.encode("utf-8", "surrogatepass")),
         tplc_version=version,
         special_tokens=tuple(sorted(special_tokens.items())),
-        examples_sha256=_digest(json.dumps([example.to_json() for example in examples])) if examples else None,
+        examples_sha256=sha256(json.dumps([example.to_json() for example in examples])) if examples else None,
     )
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 __all__ = ["learn"]

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING
 from tplc import driver
 from tplc.bounds import bounded
 from tplc.errors import LimitExceeded, SourceError, TplcError, WorkerDied
+from tplc.ir.hashes import sha256
 from tplc.ir.nodes import TemplateIR, Token, Verification
 from tplc.native import check_native, compile_native, extension_of, is_native_parser
 from tplc.parallel import Died, check_engine, run_parallel
 from tplc.project.artifacts import MOST_BYTES, is_generated, not_ours
-from tplc.project.cache import Cache, sha256, tool_sha256
+from tplc.project.cache import Cache, tool_sha256
 from tplc.project.declared import Declared, read_declared, telling_places
 from tplc.project.files import read_examples, read_schema, read_text, read_tools
 from tplc.project.manifest import Manifest, Model, Output

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 import tplc
 import tplc_runtime
 from tplc.errors import TplcError
+from tplc.ir.hashes import sha256
 from tplc.project.artifacts import MOST_BYTES
 from tplc.project.key import own_key
 from tplc.project.manifest import Manifest, Model
@@ -138,10 +139,6 @@ def tool_sha256() -> str:
         for path in sorted([*folder.rglob("*.py"), *folder.glob("catalogue/*.json")])
     ]
     return sha256(json.dumps(texts))
-
-
-def sha256(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def file_sha256(tree: Tree, name: str) -> str | None:

@@ -9,11 +9,12 @@ word that it stands for, and sorts as that one does among those that differ from
 
 from __future__ import annotations
 
-import hashlib
 import random
 import re
 from collections.abc import Iterable, Sequence
 from string import ascii_lowercase
+
+from tplc.ir.hashes import sha256
 
 # Letters, a number, maybe one more number, and a last letter; ids are filled up with `w` to the length that is wanted.
 _PROBE = re.compile(r"zq([a-z]*?)([a-z]?)([0-9]+)((?:n|token)[0-9]+)?(x|w*)")
@@ -33,7 +34,7 @@ class Disguise:
         self._consonants, self._vowels, self._letters = (
             _others(letters, named) for letters in (_CONSONANTS, _VOWELS, ascii_lowercase)
         )
-        self._seed = hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()
+        self._seed = sha256(source)
         self._chance = chance
         self._stems: dict[str, tuple[str, str]] = {}
         self._hidden: dict[str, str] = {}

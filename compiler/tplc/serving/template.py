@@ -8,7 +8,6 @@ parser.parse(output, **ready.parser)          for what it answers
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -22,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from tplc import driver, given
 from tplc.conversations.extend import ExtendedPrompt, PromptExtender, PromptSetting, PromptState
 from tplc.errors import RenderFailed, RequestError, TemplateRaised, UsageError
+from tplc.ir.hashes import sha256
 from tplc.ir.nodes import Captured, GenerationPrompt, Json, TemplateIR, Token, Tolerance
 from tplc.ir.stand_ins import without_stand_ins
 from tplc.ir.tokens import stop_token_ids
@@ -130,7 +130,7 @@ class ChatTemplate:
         given.text("source", source, "the text of a template (str)")
         if ir is not None:
             given.instance("ir", ir, TemplateIR, "a TemplateIR, as compile_template gives it")
-        if ir is not None and ir.provenance.sha256 != _sha256(source):
+        if ir is not None and ir.provenance.sha256 != sha256(source):
             raise UsageError(f"{name}: the IR is of another template ({ir.provenance.name}): their SHA-256 differ")
         tokens = special_tokens if special_tokens is not None or ir is None else dict(ir.provenance.special_tokens)
         self._tokens = dict(tokens or {})
@@ -469,7 +469,3 @@ def _text_of(content: Json) -> str:
         texts = [part.get("text") for part in content if isinstance(part, dict) and part.get("type") == "text"]
         content = texts[-1] if texts else None
     return content if isinstance(content, str) else ""
-
-
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

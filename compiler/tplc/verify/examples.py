@@ -62,8 +62,9 @@ def _not_in_pairs(examples: Sequence[Example]) -> Iterator[str]:
         "a value that is text": not any(isinstance(value, str) for value in values),
         "a value that isn't text": all(isinstance(value, str) for value in values),
     }
-    for what in (what for what, is_lacking in lacking.items() if is_lacking):
-        yield f"cause: no example pair shows {what}; add one to the file of --example"
+    for what, is_lacking in lacking.items():
+        if is_lacking:
+            yield f"cause: no example pair shows {what}; add one to the file of --example"
 
 
 def _passes(ir: TemplateIR, parser: Artifact, case: Case, text: str, failures: list[str]) -> bool:
