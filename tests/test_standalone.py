@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import os
 import re
 import subprocess
 import sys
@@ -65,6 +66,49 @@ def test_unreadable_files_are_wrong_usage(option: str, text: str | None, reporte
     result = subprocess.run(command, input="Hi", capture_output=True, text=True, cwd=tmp_path, check=False)
     assert (result.returncode, result.stdout) == (2, "")
     assert result.stderr.splitlines()[-1] == f"parser.py: error: given: {reported}"
+
+
+def as_command(tmp_path: Path, *options: str, stdin: bytes = b"", encoding: str = "utf-8") -> tuple[int, bytes, str]:
+    (tmp_path / "parser.py").write_text(standalone_parser("tagged-json"), encoding="utf-8")
+    result = subprocess.run(
+        [sys.executable, "-S", "parser.py", *options],
+        input=stdin,
+        capture_output=True,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONIOENCODING": encoding, "COLUMNS": "100"},
+        check=False,
+    )
+    return result.returncode, result.stdout, result.stderr.decode()
+
+
+def test_its_help_says_what_it_reads(tmp_path: Path) -> None:
+    code, shown, _ = as_command(tmp_path, "--help")
+    assert code == 0
+    assert b"Parse a model's output, read from standard input, into a message, printed as JSON." in shown
+    assert shown.endswith(b"\nexample: python parser.py --tools tools.json < output.txt\n")
+
+
+def test_a_byte_order_mark_is_no_part_of_what_it_reads(tmp_path: Path) -> None:
+    for name, text in (("tools.json", "[]"), ("prompt.txt", "Hi")):
+        (tmp_path / name).write_text("\ufeff" + text, encoding="utf-8")
+    code, printed, reported = as_command(
+        tmp_path, "--tools", "tools.json", "--prompt", "prompt.txt", stdin="\ufeffHi.<end>".encode()
+    )
+    assert (code, reported) == (0, "")
+    assert "\ufeff" not in json.loads(printed)["content"]
+
+
+@pytest.mark.parametrize("options", [[], ["--stream"]], ids=str)
+def test_it_prints_text_as_it_is(options: list[str], tmp_path: Path) -> None:
+    """Text is escaped only if it could control a terminal, or if the output's encoding lacks it."""
+    said = "\u00f8 \U0001f389 \u009b2J \u202e"
+    for encoding, seen in (
+        ("utf-8", '"\u00f8 \U0001f389 \\u009b2J \\u202e"'),
+        ("ascii", '"\\u00f8 \\ud83c\\udf89 \\u009b2J \\u202e"'),
+    ):
+        code, printed, reported = as_command(tmp_path, *options, stdin=said.encode(), encoding=encoding)
+        assert (code, reported) == (0, "")
+        assert f'"content": {seen}' in printed.decode(encoding)
 
 
 def test_parsers_are_formatted(parsers: list[Path], tmp_path: Path) -> None:

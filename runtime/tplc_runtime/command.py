@@ -12,37 +12,37 @@ def run_command(parser: Any) -> None:
     import json
     import sys
 
-    arguments = argparse.ArgumentParser(description="Parse what the model answered into a message, as JSON.")
+    described = "Parse a model's output, read from standard input, into a message, printed as JSON."
+    example = "example: python %(prog)s --tools tools.json < output.txt"
+    arguments = argparse.ArgumentParser(description=described, epilog=example)
     arguments.add_argument("--tools", metavar="F", help="JSON file with the list of tools")
     arguments.add_argument("--prompt", metavar="F", help="text file with the prompt the model continued")
-    continued = "the prompt ends with the beginning of this answer"
-    arguments.add_argument("--continue-final-message", action="store_true", help=continued)
+    arguments.add_argument("--continue-final-message", action="store_true", help="the answer begins in the prompt")
     arguments.add_argument("--stream", action="store_true", help="print the deltas of each line instead of the message")
     options = arguments.parse_args()
-    tools = prompt = None
-    try:
-        if options.tools:
-            with open(options.tools, encoding="utf-8") as file:
-                tools = json.load(file)
-        if options.prompt:
-            with open(options.prompt, encoding="utf-8", newline="") as file:
-                prompt = file.read()
-    except (OSError, ValueError, RecursionError) as error:
-        arguments.error(f"{options.tools if tools is None and options.tools else options.prompt}: {error}")
-    stream = parser(tools=tools, prompt=prompt, continue_final_message=options.continue_final_message)
+    given: Any = {"tools": options.tools, "prompt": options.prompt}
+    for name, path in given.items():
+        try:
+            if path is not None:
+                with open(path, encoding="utf-8-sig", newline="") as file:
+                    given[name] = json.load(file) if name == "tools" else file.read()
+        except (OSError, ValueError, RecursionError) as error:
+            arguments.error(f"{path}: {error}")
+    stream = parser(**given, continue_final_message=options.continue_final_message)
     if sys.stdout is None:
         arguments.error("standard output is closed")
+    escaped = not sys.stdout.encoding.lower().startswith("utf")
     try:
-        with open(0, encoding="utf-8", newline="", closefd=False) as output:
+        with open(0, encoding="utf-8-sig", newline="", closefd=False) as output:
             line = "\n"
             while line:
                 line = output.readline()
-                for delta in stream.feed(line) if line else stream.finish():
-                    if options.stream:
-                        print(json.dumps(delta), flush=True)
-        if not options.stream:
-            print(json.dumps(stream.message, indent=2))
-        sys.stdout.flush()
+                deltas = stream.feed(line) if line else stream.finish()
+                for value in deltas if options.stream else [] if line else [stream.message]:
+                    text = json.dumps(value, ensure_ascii=escaped, indent=None if options.stream else 2)
+                    # Characters that control a terminal stay escaped, and so do lone surrogates.
+                    seen = (char if char.isprintable() or char == "\n" else json.dumps(char)[1:-1] for char in text)
+                    print("".join(seen), flush=True)
     except UnicodeError:
         arguments.error("standard input: this is not UTF-8 text")
     except OSError as error:
