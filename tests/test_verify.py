@@ -21,7 +21,7 @@ from tplc.verify.battery import SHAPES, Call, Case, battery, random_cases
 from tplc.verify.compare import difference, fits, same, same_message, with_texts
 from tplc.verify.conversation import fitting_tools, schema_of
 from tplc.verify.cut import TurnFrame, trailing_of
-from tplc.verify.verify import accumulated
+from tplc.verify.streams import accumulated
 from tplc.verify.words import Words, words_of
 
 ASK = "{% if add_generation_prompt %}<assistant>{% endif %}"

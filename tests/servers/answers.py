@@ -11,8 +11,7 @@ from typing import Any
 from tests.example_case import EXAMPLES, load_example
 from tplc import driver
 from tplc.ir.nodes import TemplateIR
-from tplc.verify import Artifact, load_artifact
-from tplc.verify.verify import try_messages
+from tplc.verify import Artifact, load_artifact, try_messages
 from tplc_runtime.heads import known_head
 
 # All but one that has neither calls nor reasoning.

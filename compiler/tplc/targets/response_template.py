@@ -15,7 +15,7 @@ from tplc.verify import verify
 from tplc.verify.battery import Case
 from tplc.verify.compare import as_message
 from tplc.verify.response_template import CUTS, response_artifact
-from tplc.verify.verify import Expectations
+from tplc.verify.tally import Expectations
 
 TARGET = "response_template"
 UNTYPED = "types of values where no tools are given"

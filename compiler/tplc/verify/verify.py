@@ -11,22 +11,22 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from tplc.errors import RenderFailed, TemplateRaised
 from tplc.ir.markers import ends_in_text
-from tplc.ir.nodes import Ambiguity, CallId, Excused, Json, TemplateIR, Verification
-from tplc.messages import Follow, Message
+from tplc.ir.nodes import Ambiguity, CallId, Excused, TemplateIR, Verification
+from tplc.messages import Follow
 from tplc.render import Renderer
 from tplc.verify.artifact import Artifact, load_artifact
 from tplc.verify.battery import SHAPES, Case, Shape, after_results, battery, random_cases
 from tplc.verify.causes import Tried, explained
 from tplc.verify.compare import ID, Difference, as_case, as_message, difference, fits, same_message, with_texts
 from tplc.verify.conversation import fitting_tools
-from tplc.verify.coverage import Coverage, CoveredKind, kind_of
-from tplc.verify.cut import TurnFrame
+from tplc.verify.coverage import kind_of
+from tplc.verify.excerpts import excerpt, quoted
 from tplc.verify.notations import opener_in_prompt
 from tplc.verify.shown import (
     Context,
@@ -39,19 +39,14 @@ from tplc.verify.shown import (
     usual_settings,
     without_content_as_reasoning,
 )
+from tplc.verify.streams import Feed, feed_of, stream_problem
+from tplc.verify.tally import Excuse, Expectations, NotAsked, OneRender, Pair, Tally, Trial
 from tplc_runtime.heads import known_head
 
 RANDOM_MESSAGES = 20
 MOST_FAILURES = 1000  # a bound for memory: reports show a few, --json all
+_CHUNK_SIZES = (1, 2, 3, 5, 8, 13, 40)
 LEAST_SHARE = 5  # one message of so many that are refused or ambiguous has to come back
-_LONGEST_TEXT = 400
-# What no message of the template may need, by the codes of diagnostics.
-_TOLERATED = {
-    "call_not_opened": "the format doesn't have what opens a call",
-    "left_over": "text of the template is dropped",
-    "marker_spelled_otherwise": "the format doesn't have a marker as the template writes it",
-}
-_CHUNKS = (1, 2, 3, 5, 8, 13, 40)
 # What a broken parser may raise: it promises to raise nothing, so each of these is a failure to report.
 _RAISED = (
     ArithmeticError,
@@ -63,107 +58,6 @@ _RAISED = (
     TypeError,
     ValueError,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Feed:
-    """The text that the model would have written, and the prompt before it (None: the parser's default)."""
-
-    text: str
-    prompt: str | None
-    tools: Sequence[Mapping[str, Json]] | None
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """An excused message with all that both were rendered with: two conversations with one render."""
-
-    excused: Excused
-    conversation: Sequence[Message]
-    other: Sequence[Message]
-    tools: Sequence[Mapping[str, Json]] | None
-    context: Context
-
-
-@dataclass(frozen=True, slots=True)
-class Trial:
-    """The outcome of trying messages: the result, the messages, and the conversations of those that are excused."""
-
-    verification: Verification
-    tried: tuple[Tried, ...]
-    pairs: tuple[Pair, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _OneRender:
-    """A message came back as `other`, which has the same render."""
-
-    ambiguity: Ambiguity
-    other: Case
-    pair: Pair
-
-
-@dataclass(frozen=True, slots=True)
-class _Excuse:
-    """An excused message: the kind of its turn, and its outcome, in the first context or a later one."""
-
-    kind: CoveredKind
-    tried: Tried
-    pair: Pair
-    first: bool
-
-
-@dataclass(slots=True)
-class _Tally:
-    messages: int = 0
-    passed: int = 0
-    chunkings: int = 0
-    not_shown: dict[str, None] = field(default_factory=dict)
-    refused: dict[str, list[str]] = field(default_factory=dict)
-    ambiguities: dict[str, Ambiguity] = field(default_factory=dict)
-    excuses: list[_Excuse] = field(default_factory=list)
-    coverage: Coverage = field(default_factory=Coverage)
-    failures: list[str] = field(default_factory=list)
-    changed: list[str] = field(default_factory=list)  # parts that are written, and never as they are
-    tried: list[Tried] = field(default_factory=list)
-    later: list[Tried] = field(default_factory=list)  # in other contexts than the first
-
-    def pairs(self) -> Iterator[Pair]:
-        """Yield the excused messages. Those of a kind that never comes back count as failures instead."""
-        lost = self.coverage.lost_kinds()
-        for excuse in self.excuses:
-            if excuse.kind in lost:
-                self.messages += 1
-                (self.tried if excuse.first else self.later).append(excuse.tried)
-            else:
-                yield excuse.pair
-
-
-@dataclass(slots=True)
-class Expectations:
-    """What is asked of an artifact that cannot say all of a format.
-
-    `excuse` names why a message need not come back, "" when it has to; the first message that did not is noted in
-    `shown`, and how many there were in `excused`.  `untyped` names why types need not come back where no tools are
-    given.  `cuts` are lengths of chunks, tried for every message.  `ends`: the artifact ends a turn itself.
-    """
-
-    excuse: Callable[[Case], str] = lambda _: ""
-    ids: bool = True
-    untyped: str = ""
-    cuts: tuple[int, ...] = ()
-    ends: bool = True
-    shown: dict[str, NotAsked] = field(default_factory=dict)
-    excused: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class NotAsked:
-    """A message that shows what an artifact is known not to express."""
-
-    case: Case
-    turn: str
-    problem: str
 
 
 def verify(
@@ -242,7 +136,7 @@ class _RoundTrip:
         self.expectations = expectations
         self.parser = parser
         self.renderer = renderer
-        self.tally = _Tally()
+        self.tally = Tally()
         self._seed = seed
         self._thorough = thorough
         self._given = given
@@ -310,9 +204,9 @@ class _RoundTrip:
         """Check that one of the stop strings, which are the ends of turns, occurs after the turn."""
         ends = self.ir.turn.ends
         if ends and not any(end.strip() in rest for end in ends for rest in rests):
-            shown = " or ".join(_shown(rest) for rest in rests)
+            shown = " or ".join(quoted(rest) for rest in rests)
             self.tally.failures.append(
-                f"end of turn: expected {' or '.join(map(_shown, ends))} after content, got {shown}"
+                f"end of turn: expected {' or '.join(map(quoted, ends))} after content, got {shown}"
             )
 
     def _check(self, case: Case, stage: Stage, place: Shown, context: Context, *, first: bool) -> None:
@@ -332,20 +226,20 @@ class _RoundTrip:
         if problem is None and case.is_plain and self.expectations.ends:
             problem = self._check_next(case, stage, place)
         kind = kind_of(case, _place(context))
-        if not isinstance(problem, _OneRender):
+        if not isinstance(problem, OneRender):
             (self.tally.tried if first else self.tally.later).append(Tried(case, turn, problem or ""))
         if problem is None:
             self.tally.messages += 1
             self.tally.passed += 1
             self.tally.coverage.came_back.add(kind)
-        elif isinstance(problem, _OneRender):
+        elif isinstance(problem, OneRender):
             found = problem.ambiguity
             lost = f"{kind.parts} never comes back: expected {found.first}, got {found.second}"
             failure = self._failure(case, context, turn, lost)
             self.tally.coverage.note_lost(case, problem.other, _place(context), failure)
             self.tally.ambiguities.setdefault(found.kind, found)
             tried = Tried(case, turn, f"{found.kind}: expected {found.first}, got {found.second}")
-            self.tally.excuses.append(_Excuse(kind, tried, problem.pair, first))
+            self.tally.excuses.append(Excuse(kind, tried, problem.pair, first))
         else:
             self.tally.messages += 1
             excuse = self.expectations.excuse(case)
@@ -355,7 +249,7 @@ class _RoundTrip:
             else:
                 self._fail(case, context, turn, problem)
 
-    def _trip(self, case: Case, stage: Stage, place: Shown, turn: str, *, first: bool) -> str | _OneRender | None:
+    def _trip(self, case: Case, stage: Stage, place: Shown, turn: str, *, first: bool) -> str | OneRender | None:
         """Return None if the case came back from every way of feeding it; otherwise the first problem."""
         tools = fitting_tools(case)
         feed = feed_of(place.frame, turn, tools)
@@ -388,7 +282,7 @@ class _RoundTrip:
 
     def _explain(
         self, case: Case, stage: Stage, place: Shown, turn: str, message: Mapping[str, Any], found: Difference
-    ) -> str | _OneRender:
+    ) -> str | OneRender:
         """Excuse a wrong message if the template renders it to the identical text, unless the schemas decide which of
         the two it is. There is no other excuse."""
         other = as_case(case.title, message, ids=self.compared.tools.call_id.position != "none")
@@ -405,7 +299,7 @@ class _RoundTrip:
         excused = Excused(case.title, found.kind, first, second, turn)
         asked, read = (stage.conversation(one, place.setting, followed=case) for one in (case, other))
         pair = Pair(excused, asked, read, stage.tools(place.setting), stage.context)
-        return _OneRender(Ambiguity(found.kind, found.expected, found.got, _excerpt(turn)), other, pair)
+        return OneRender(Ambiguity(found.kind, found.expected, found.got, excerpt(turn)), other, pair)
 
     def _note_render(self, case: Case, turn: str) -> None:
         """Note the render of a case, to find two cases of the battery with the same render; schemas may distinguish
@@ -414,7 +308,7 @@ class _RoundTrip:
         if other != case:
             found = difference(self.ir, other, as_message(self.ir, case))
             if found is not None:
-                ambiguity = Ambiguity(found.kind, found.expected, found.got, _excerpt(turn))
+                ambiguity = Ambiguity(found.kind, found.expected, found.got, excerpt(turn))
                 self.tally.ambiguities.setdefault(found.kind, ambiguity)
 
     def _check_next(self, case: Case, stage: Stage, place: Shown) -> str | None:
@@ -439,7 +333,7 @@ class _RoundTrip:
             message = self._parse(feed_of(place.frame, text, fitting_tools(case)))
             found = self._difference(case, message)
             if found is not None:
-                return f"with all text that is rendered after it, {_shown(text)}, {found}"
+                return f"with all text that is rendered after it, {quoted(text)}, {found}"
         return None
 
     def _check_streams(self, case: Case, feed: Feed, whole: Mapping[str, Any]) -> str | None:
@@ -448,29 +342,16 @@ class _RoundTrip:
         for sizes in self._chunkings(case, len(feed.text)):
             self.tally.chunkings += 1
             stream = self.parser.stream(tools=feed.tools, prompt=feed.prompt)
-            deltas: list[Mapping[str, Any]] = []
-            for chunk in _chunks(feed.text, sizes):
-                deltas += stream.feed(chunk)
-            deltas += stream.finish()
-            if _essence(stream.message) != _essence(whole):
-                return (
-                    f"in chunks of {_sizes(sizes)} it came back as {_shown(stream.message)}, whole as {_shown(whole)}"
-                )
-            if _essence(accumulated(deltas)) != _essence(whole):
-                return (
-                    f"in chunks of {_sizes(sizes)} the deltas make {_shown(accumulated(deltas))}, not {_shown(whole)}"
-                )
-            notes = getattr(stream, "diagnostics", ())  # of a parser that has them
-            tolerated = next((note for note in notes if note.code in _TOLERATED), None)
-            if tolerated is not None:
-                return f"{_TOLERATED[tolerated.code]}: {tolerated.text}"
+            problem = stream_problem(stream, feed.text, sizes, whole)
+            if problem is not None:
+                return problem
         return None
 
     def _chunkings(self, case: Case, size: int) -> Iterator[list[int]]:
         sizes: list[int] = []
         left = size
         while left > 0:
-            sizes.append(self._rng.choice(_CHUNKS))
+            sizes.append(self._rng.choice(_CHUNK_SIZES))
             left -= sizes[-1]
         yield sizes
         yield from ([cut] * (size // cut + 1) for cut in self.expectations.cuts)
@@ -536,7 +417,7 @@ class _RoundTrip:
         self.tally.failures.append(self._failure(case, context, text, problem))
 
     def _failure(self, case: Case, context: Context, text: str, problem: str) -> str:
-        return f"{case.title}{_place(context)}: {problem}; rendered {_shown(text)}"
+        return f"{case.title}{_place(context)}: {problem}; rendered {quoted(text)}"
 
 
 def _place(context: Context) -> str:
@@ -563,49 +444,6 @@ def _schemas_needed(ir: TemplateIR) -> bool:
     return ir.tools.dialect is not None and ir.tools.dialect.elements is not None
 
 
-def feed_of(frame: TurnFrame, turn: str, tools: Sequence[Mapping[str, Json]] | None) -> Feed:
-    """Return the prompt's head and the rest of the turn; a turn that does not continue from the head is fed from its
-    header."""
-    head = frame.head()
-    if turn.startswith(head):
-        return Feed(turn[len(head) :], frame.prompt, tools)
-    return Feed(turn, frame.bare_prompt(), tools)
-
-
-def accumulated(deltas: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the message that a client makes of deltas."""
-    message: dict[str, Any] = {"content": "", "reasoning_content": "", "tool_calls": []}
-    for delta in deltas:
-        for name in ("content", "reasoning_content"):
-            message[name] += delta.get(name) or ""
-        for part in delta.get("tool_calls") or ():
-            calls = message["tool_calls"]
-            while len(calls) <= part["index"]:
-                calls.append({"id": None, "function": {"name": "", "arguments": ""}})
-            call = calls[part["index"]]
-            call["id"] = part.get("id") or call["id"]
-            for name, text in part.get("function", {}).items():
-                call["function"][name] += text
-    return message
-
-
-def _essence(message: Mapping[str, Any]) -> tuple[str, str, list[tuple[str | None, str, str]]]:
-    calls = [
-        (call.get("id"), call["function"]["name"], call["function"]["arguments"])
-        for call in message.get("tool_calls") or []
-    ]
-    return message.get("content") or "", message.get("reasoning_content") or "", calls
-
-
-def _chunks(text: str, sizes: Sequence[int]) -> Iterator[str]:
-    at = 0
-    for size in sizes:
-        if at >= len(text):
-            return
-        yield text[at : at + size]
-        at += size
-
-
 def _refusals(refused: Mapping[str, Sequence[str]]) -> Iterator[str]:
     """Yield the cases that the template raised on, by its reason."""
     for reason, titles in refused.items():
@@ -623,21 +461,3 @@ def _changed(results: Mapping[Shape, Shown | NotShown]) -> Iterator[str]:
 
 def _in_context(lines: Sequence[str], context: Context, *, first: bool) -> list[str]:
     return list(lines) if first else [f"{line} (with {json.dumps(dict(context))})" for line in lines]
-
-
-def _sizes(sizes: Sequence[int]) -> str:
-    return (
-        "one character"
-        if set(sizes) == {1}
-        else str(sizes[0])
-        if len(set(sizes)) == 1
-        else f"{', '.join(map(str, sizes[:12]))}, …"
-    )
-
-
-def _shown(value: object) -> str:
-    return _excerpt(json.dumps(value, ensure_ascii=False))
-
-
-def _excerpt(text: str) -> str:
-    return text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT // 2] + " … " + text[-_LONGEST_TEXT // 2 :]
