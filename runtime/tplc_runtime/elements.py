@@ -14,6 +14,7 @@ from .scanner import Scanner
 from .schema import item_of, member_of, types_by_items, types_of
 from .transcript import Transcript
 from .turn import next_char
+from .values import escaped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,9 +79,9 @@ class ElementPairs(RawPairs):
         super()._enter_fast_path("" if kind == "arguments" and self._transcript.pending else kind, find_safe_end)
 
     def _key_of(self, comma: str, key: str) -> str:
-        member = Pairs._key_of(self, comma, key)  # all arguments are elements themselves
         if not self._frames:
-            return member
+            return Pairs._key_of(self, comma, key)  # all arguments are elements themselves
+        member = comma + '"' + escaped(key) + '": '
         frame = self._frames[-1]
         if frame.state and frame.key == key:
             self._frames[-1] = frame._replace(state="list")

@@ -7,8 +7,8 @@ import re
 from .message import Diagnostic
 from .pattern import IDENTIFIER, LEAST_CUT
 from .scanner import NO_MARKERS, SPELLED_OTHERWISE
-from .schema import misfit, tool_named
-from .second import FENCE_END, Doubts, arguments_of, loaded
+from .schema import tool_named
+from .second import FENCE_END, Doubts, arguments_of, loaded, misfit_in
 from .slots import NEVER_IN_NAMES, Slots
 from .stream import MOST_DIAGNOSTICS
 from .turn import CALL_KINDS, ENDS_IN_CALL, next_char
@@ -34,6 +34,7 @@ MISFITS = {
     "inside": ("argument_not_closed", "the argument {key} is in the value of another"),
     "type": ("argument_of_other_type", "the argument {key} is not of the type in the schema"),
     "key": ("unknown_argument", "the tool {tool} has no argument {key}"),
+    "repeated": ("repeated_argument", "the argument {key} comes again"),
 }
 CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 
@@ -139,9 +140,8 @@ class Machine(Slots):
             self._unchecked.append((self._out.index, offset, len(self._diagnostics) - before, types))
         if self._repaired:
             self._out.flush()
-            arguments = loaded("".join(self._out.texts["arguments"]))
-            if isinstance(arguments, dict) and misfit(arguments, self._tools.get(self._out.calls[-1][0])) is not None:
-                self.incomplete = True
+            arguments = "".join(self._out.texts["arguments"])
+            self.incomplete |= misfit_in(arguments, self._tools.get(self._out.calls[-1][0])) is not None
 
     def _note_misfits(self) -> None:
         """Report, for each call, the first argument that the tool's schema doesn't allow."""
@@ -149,8 +149,8 @@ class Machine(Slots):
         unchecked, self._unchecked, notes = self._unchecked, [], self._diagnostics
         for index, offset, earlier, types in unchecked:
             name, _, text = self._out.calls[index]
-            arguments = loaded("".join(self._out.texts["arguments"]) if index == self._out.index else text)
-            found = misfit(arguments, self._tools.get(name), types=types) if isinstance(arguments, dict) else None
+            text = "".join(self._out.texts["arguments"]) if index == self._out.index else text
+            found = misfit_in(text, self._tools.get(name), types=types)
             if found is not None:
                 # Where it would be if it had been added at once, whenever somebody asks.
                 at = next((at for at, note in enumerate(notes) if note.offset >= offset), len(notes))

@@ -38,7 +38,7 @@ class Pairs(Repairs):
     AROUND_KEY: ClassVar[Any] = ()  # the texts before a key and after it, of which some may be missing
     VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # of values, before and after the key, if the closing marker repeats it
     DAMAGED: ClassVar[Any] = None  # matches arguments with what a slip in a marker leaves at the edges of a value
-    _count = 0
+    _read: set[str]  # the keys of the call
     _nothing_follows = False  # no pair and no end of a call, up to the output's end
     _ends_in_text = False  # text that is no pair ends the pairs, and was reported
 
@@ -46,7 +46,7 @@ class Pairs(Repairs):
         raise NotImplementedError
 
     def _begin_arguments(self) -> None:
-        self._count, self._ends_in_text = 0, False
+        self._ends_in_text, self._read = False, set()
         self._state = type(self)._pairs
 
     def _expected_arguments(self, pos: int) -> str:
@@ -85,7 +85,7 @@ class Pairs(Repairs):
             if garbled is None:
                 return False
             kind = "next" if garbled else kind
-        if self.REREADS_CALLS and self._count == 0 and self._tools and kind == "":
+        if self.REREADS_CALLS and not self._read and self._tools and kind == "":
             other = self._object_for_pairs()
             if other is not None:
                 return other
@@ -94,7 +94,7 @@ class Pairs(Repairs):
         if self.PAIR_OPENS and kind != "pair":
             other = self._irregular_pair() if self.AROUND_KEY and self._tools else None
             return self._no_pair() if other is None else other
-        return self._pair(self._mark.end if self.PAIR_OPENS else self._pos, ", " if self._count else "{")
+        return self._pair(self._mark.end if self.PAIR_OPENS else self._pos, ", " if self._read else "{")
 
     def _object_for_pairs(self) -> bool | None:
         """Read a JSON object, or elements named by keys, in the place of all pairs; return None if there is neither."""
@@ -152,7 +152,6 @@ class Pairs(Repairs):
             self._note("key_in_quotes", f"the argument {bare} is written in quotes")
             key, self._repaired = bare, True
         self._pos = end
-        self._count += 1
         self._out.emit("arguments", self._key_of(comma, key))
         self._begin_value(key, values.get("type", ""))
         return True
@@ -179,8 +178,7 @@ class Pairs(Repairs):
         self._repaired = True
         ends = self.PAIR[-1][1].markers
         self._pos, self._space = end, ends[0][3] if ends else ""
-        self._count += 1
-        self._out.emit("arguments", self._key_of(", " if self._count > 1 else "{", key))
+        self._out.emit("arguments", self._key_of(", " if self._read else "{", key))
         self._begin_value(key, "")
         return True
 
@@ -228,6 +226,10 @@ class Pairs(Repairs):
         return mark if decided else None
 
     def _key_of(self, comma: str, key: str) -> str:
+        """Return the beginning of a member, and report a key that was read before."""
+        if key in self._read:
+            self._note_lost_text("repeated_argument", f"the argument {key} comes again")
+        self._read.add(key)
         return comma + '"' + escaped(key) + '": '
 
     def _note_following_text(self) -> None:
@@ -240,7 +242,7 @@ class Pairs(Repairs):
         if not kind:
             self._note_lost_text("no_argument", NO_PAIR)
         self._ends_in_text = not kind
-        self._close_call("}" if self._count else "{}")
+        self._close_call("}" if self._read else "{}")
         if self.DAMAGED and not self.incomplete:
             arguments = "".join([*self._out.texts["arguments"], *self._out._pieces])
             self.incomplete = self.DAMAGED.match(arguments) is not None
@@ -249,7 +251,7 @@ class Pairs(Repairs):
     def _finish(self) -> None:
         super()._finish()
         if self._open:
-            self._out.emit("arguments", "}" if self._count else "{}")
+            self._out.emit("arguments", "}" if self._read else "{}")
 
 
 class QuotedPairs(Pairs):
@@ -260,7 +262,7 @@ class QuotedPairs(Pairs):
     _all = ""  # the text not yet emitted of a pair that may contain all arguments
 
     def _key_of(self, comma: str, key: str) -> str:
-        member = comma + '"' + escaped(key) + '": '
+        member = super()._key_of(comma, key)
         if comma != "{" or key not in WHOLE_ARGUMENTS:
             return member
         known = keys_of(self._schema(), self._schema())
@@ -303,7 +305,8 @@ class QuotedPairs(Pairs):
         member, self._all = self._all, ""
         if text[:1] == "{" and member:
             inside, member = text[1:-1].strip(), ""
-            self._count, text = int(inside != ""), "{" * (inside != "") + inside
+            text = "{" * (inside != "") + inside
+            self._read = {inside} if inside else set()
             self._note("arguments_in_one", "one argument holds all of them")
         self._out.emit("arguments", member + text)
 

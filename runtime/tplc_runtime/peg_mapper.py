@@ -475,7 +475,9 @@ class _Mapper:
     # Pairs
 
     def pairs(self, node: Node, root: object) -> str:
-        pairs = [f'"{key}": {value}' for key, value, _ in self.members(node, root, root, types_of)]
+        members = self.members(node, root, root, types_of)
+        pairs = [f'"{key}": {value}' for key, value, _ in members]
+        self.incomplete = self.incomplete or len({key for key, _, _ in members}) < len(members)
         known = keys_of(root, root) if first(node, *ELEMENTS) is None else None
         for key in WHOLE_ARGUMENTS if pairs and known and len(known) <= MOST_KEYS else ():
             member = f'"{key}": '

@@ -18,7 +18,7 @@ from .pairs import ENDS_OF_HEADERS
 from .pattern import NAME_LIMIT, Pattern
 from .repairs import ENDS_OF_CALLS, LEFT_OVER_BRACKET, irregular_header, is_empty_object
 from .scanner import NO_MARKERS, Scanner
-from .schema import Parameters, begins_with_tag, is_odd_key, keys_of, misfit, properties_of, tool_named
+from .schema import Parameters, begins_with_tag, is_odd_key, keys_of, properties_of, tool_named
 from .second import (
     FIRST_KEY,
     NO_BRACE,
@@ -34,6 +34,7 @@ from .second import (
     is_wrapper,
     loaded,
     may_be_calls,
+    misfit_in,
     tagged,
 )
 from .turn import next_char
@@ -275,8 +276,7 @@ class Readers:
 
     def fits(self, name: str, arguments: str) -> bool:
         """Return whether the schema of a tool allows repaired arguments."""
-        found = loaded(arguments) if self.tools else None
-        return not isinstance(found, dict) or misfit(found, self.tools.get(name)) is None
+        return not self.tools or misfit_in(arguments, self.tools.get(name)) is None
 
     def call_within(self, name: str, text: str, doubts: Doubts) -> Optional[str]:
         """Return the arguments inside another object before the name; "" if they are another tool's, None if there are

@@ -476,9 +476,9 @@ class RawPairs(Pairs):
             inside = whole[1:-1].strip()
             member, self._all = self._all, ""
             if whole[:1] == "{":
-                self._count = int(bool(inside))
+                self._read = {inside} if inside else set()
                 self._note("arguments_in_one", "one argument holds all of them")
-                return self._out.emit("arguments", "{" * self._count + inside)
+                return self._out.emit("arguments", "{" * bool(inside) + inside)
             self._out.emit("arguments", member)
             self._as = self._read_as(text.strip())
         literal = None

@@ -9,10 +9,11 @@ This needs the tools: without a name of a tool and keys of its schema there is n
 from __future__ import annotations
 
 import json
+from collections import Counter
 from functools import lru_cache
 
 from .pattern import NAME_CHARACTERS, Pattern
-from .schema import Parameters, keys_allowed, keys_of, tool_named, types_of_member
+from .schema import Parameters, keys_allowed, keys_of, misfit, tool_named, types_of_member
 from .values import Reader, Style
 
 TYPE_CHECKING = False
@@ -189,6 +190,15 @@ def is_wrapper(first_key: Any, name: str, tools: Parameters) -> bool:
     return keys is not None and first_key[1] not in keys
 
 
+def misfit_in(text: str, schema: object, *, types: bool = True) -> tuple[str, str] | None:
+    """Return what `misfit` finds in arguments in JSON; ("repeated", key) if an object has a key twice."""
+    try:
+        arguments = json.loads(text, object_pairs_hook=distinct)
+    except (ValueError, RecursionError) as error:
+        return ("repeated", error.args[1]) if len(error.args) > 1 else None
+    return misfit(arguments, schema, types=types) if isinstance(arguments, dict) else None
+
+
 def loaded(text: str) -> Any:
     """Return the value of a JSON text; None if it is nested too deeply, or has a number too large, or a key twice."""
     try:
@@ -198,10 +208,10 @@ def loaded(text: str) -> Any:
 
 
 def distinct(members: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object; raise ValueError if it would lose a member."""
+    """Return an object; raise ValueError, with the key, if it would lose a member."""
     found = dict(members)
     if len(found) < len(members):
-        raise ValueError("repeated key")
+        raise ValueError("repeated key", Counter(key for key, _ in members).most_common(1)[0][0])
     return found
 
 

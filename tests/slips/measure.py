@@ -17,6 +17,7 @@ from tests.slips.further import FURTHER
 from tests.slips.kinds import KINDS, Answer, slips
 from tests.slips.written import pieces_of
 from tplc.ir.nodes import TemplateIR
+from tplc_runtime.second import distinct
 
 OUTCOMES = ("recovered", "kept", "leaked", "altered")
 # Special tokens of a tokenizer that the template does not write.
@@ -108,7 +109,8 @@ def outcome_of(want: Mapping[str, Any], got: Mapping[str, Any]) -> str:
     found = []
     for call in got["tool_calls"]:
         try:
-            found.append((call["function"]["name"], json.loads(call["function"]["arguments"])))
+            arguments = json.loads(call["function"]["arguments"], object_pairs_hook=distinct)
+            found.append((call["function"]["name"], arguments))
         except ValueError:
             found.append((call["function"]["name"], call["function"]["arguments"]))
     same = [strict(one) for one in found] == [strict(one) for one in wanted]

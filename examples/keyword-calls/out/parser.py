@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections import Counter
 from functools import lru_cache
 from json.encoder import encode_basestring
 from operator import itemgetter
@@ -69,7 +70,7 @@ def checked_text(name: str, value: object) -> str:
 
 
 class Copyable:
-    """An object whose copy has its own lists and nested objects of this class."""
+    """An object whose copy has its own lists, sets and nested objects of this class."""
 
     MADE_OF: ClassVar[tuple[str, ...]] = ()  # the attributes that it is made with
 
@@ -82,7 +83,7 @@ class Copyable:
         for name in getattr(self, "__mypyc_attrs__", None) or [*slots, *self.__dict__]:
             if hasattr(self, name):
                 value = getattr(self, name)
-                setattr(twin, name, value.copy() if isinstance(value, (list, Copyable)) else value)
+                setattr(twin, name, value.copy() if isinstance(value, (list, set, Copyable)) else value)
         return twin
 
 
@@ -1206,6 +1207,15 @@ def arguments_of(name: str, value: Any, tools: Doubts) -> str | None:
     return None if found is None else found[1]
 
 
+def misfit_in(text: str, schema: object, *, types: bool = True) -> tuple[str, str] | None:
+    """Return what `misfit` finds in arguments in JSON; ("repeated", key) if an object has a key twice."""
+    try:
+        arguments = json.loads(text, object_pairs_hook=distinct)
+    except (ValueError, RecursionError) as error:
+        return ("repeated", error.args[1]) if len(error.args) > 1 else None
+    return misfit(arguments, schema, types=types) if isinstance(arguments, dict) else None
+
+
 def loaded(text: str) -> Any:
     """Return the value of a JSON text; None if it is nested too deeply, or has a number too large, or a key twice."""
     try:
@@ -1215,10 +1225,10 @@ def loaded(text: str) -> Any:
 
 
 def distinct(members: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object; raise ValueError if it would lose a member."""
+    """Return an object; raise ValueError, with the key, if it would lose a member."""
     found = dict(members)
     if len(found) < len(members):
-        raise ValueError("repeated key")
+        raise ValueError("repeated key", Counter(key for key, _ in members).most_common(1)[0][0])
     return found
 
 
@@ -2243,6 +2253,7 @@ MISFITS = {
     "inside": ("argument_not_closed", "the argument {key} is in the value of another"),
     "type": ("argument_of_other_type", "the argument {key} is not of the type in the schema"),
     "key": ("unknown_argument", "the tool {tool} has no argument {key}"),
+    "repeated": ("repeated_argument", "the argument {key} comes again"),
 }
 CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 
@@ -2451,9 +2462,8 @@ class Machine(TurnStates):
             self._unchecked.append((self._out.index, offset, len(self._diagnostics) - before, types))
         if self._repaired:
             self._out.flush()
-            arguments = loaded("".join(self._out.texts["arguments"]))
-            if isinstance(arguments, dict) and misfit(arguments, self._tools.get(self._out.calls[-1][0])) is not None:
-                self.incomplete = True
+            arguments = "".join(self._out.texts["arguments"])
+            self.incomplete |= misfit_in(arguments, self._tools.get(self._out.calls[-1][0])) is not None
 
     def _note_misfits(self) -> None:
         """Report, for each call, the first argument that the tool's schema doesn't allow."""
@@ -2461,8 +2471,8 @@ class Machine(TurnStates):
         unchecked, self._unchecked, notes = self._unchecked, [], self._diagnostics
         for index, offset, earlier, types in unchecked:
             name, _, text = self._out.calls[index]
-            arguments = loaded("".join(self._out.texts["arguments"]) if index == self._out.index else text)
-            found = misfit(arguments, self._tools.get(name), types=types) if isinstance(arguments, dict) else None
+            text = "".join(self._out.texts["arguments"]) if index == self._out.index else text
+            found = misfit_in(text, self._tools.get(name), types=types)
             if found is not None:
                 # Where it would be if it had been added at once, whenever somebody asks.
                 at = next((at for at, note in enumerate(notes) if note.offset >= offset), len(notes))
@@ -2920,13 +2930,12 @@ class Pairs(Repairs):
     BETWEEN: ClassVar[Scanner]  # pair, end (consumed), next (not consumed), and others (skipped)
     PAIR: ClassVar[Sequence[Any]]
     AROUND_KEY: ClassVar[Any] = ()  # the texts before a key and after it, of which some may be missing
-    _count = 0
+    _read: set[str]  # the keys of the call
     _ends_in_text = False  # text that is no pair ends the pairs, and was reported
     _begin_value: ClassVar[Callable[[Any, str, str], None]]
-    _key_of: ClassVar[Callable[[Any, str, str], str]]
 
     def _begin_arguments(self) -> None:
-        self._count, self._ends_in_text = 0, False
+        self._ends_in_text, self._read = False, set()
         self._state = type(self)._pairs
 
     def _header_may_continue(self, pos: int) -> bool:
@@ -2957,13 +2966,13 @@ class Pairs(Repairs):
             if garbled is None:
                 return False
             kind = "next" if garbled else kind
-        if self._count == 0 and self._tools and kind == "":
+        if not self._read and self._tools and kind == "":
             other = self._object_for_pairs()
             if other is not None:
                 return other
         if kind in ("end", "next"):
             return self._end_pairs(kind)
-        return self._pair(self._pos, ", " if self._count else "{")
+        return self._pair(self._pos, ", " if self._read else "{")
 
     def _object_for_pairs(self) -> bool | None:
         """Read a JSON object, or elements named by keys, in the place of all pairs; return None if there is neither."""
@@ -3017,7 +3026,6 @@ class Pairs(Repairs):
             self._note("key_in_quotes", f"the argument {bare} is written in quotes")
             key, self._repaired = bare, True
         self._pos = end
-        self._count += 1
         self._out.emit("arguments", self._key_of(comma, key))
         self._begin_value(key, values.get("type", ""))
         return True
@@ -3041,8 +3049,7 @@ class Pairs(Repairs):
         self._repaired = True
         ends = self.PAIR[-1][1].markers
         self._pos, self._space = end, ends[0][3] if ends else ""
-        self._count += 1
-        self._out.emit("arguments", self._key_of(", " if self._count > 1 else "{", key))
+        self._out.emit("arguments", self._key_of(", " if self._read else "{", key))
         self._begin_value(key, "")
         return True
 
@@ -3067,6 +3074,13 @@ class Pairs(Repairs):
     def _no_pair(self) -> bool:
         return self._end_pairs("")
 
+    def _key_of(self, comma: str, key: str) -> str:
+        """Return the beginning of a member, and report a key that was read before."""
+        if key in self._read:
+            self._note_lost_text("repeated_argument", f"the argument {key} comes again")
+        self._read.add(key)
+        return comma + '"' + escaped(key) + '": '
+
     def _note_following_text(self) -> None:
         if not self._ends_in_text:
             super()._note_following_text()
@@ -3077,13 +3091,13 @@ class Pairs(Repairs):
         if not kind:
             self._note_lost_text("no_argument", NO_PAIR)
         self._ends_in_text = not kind
-        self._close_call("}" if self._count else "{}")
+        self._close_call("}" if self._read else "{}")
         return True
 
     def _finish(self) -> None:
         super()._finish()
         if self._open:
-            self._out.emit("arguments", "}" if self._count else "{}")
+            self._out.emit("arguments", "}" if self._read else "{}")
 
 
 def run_command(parser: Any) -> None:
@@ -3353,7 +3367,7 @@ class StreamParser(Pairs):
     # From here on, the class is the same in parsers of other formats.
 
     def _key_of(self, comma: str, key: str) -> str:
-        member = comma + '"' + escaped(key) + '": '
+        member = super()._key_of(comma, key)
         if comma != "{" or key not in WHOLE_ARGUMENTS:
             return member
         known = keys_of(self._schema(), self._schema())
@@ -3385,7 +3399,8 @@ class StreamParser(Pairs):
         member, self._all = self._all, ""
         if text[:1] == "{" and member:
             inside, member = text[1:-1].strip(), ""
-            self._count, text = int(inside != ""), "{" * (inside != "") + inside
+            text = "{" * (inside != "") + inside
+            self._read = {inside} if inside else set()
             self._note("arguments_in_one", "one argument holds all of them")
         self._out.emit("arguments", member + text)
 

@@ -64,7 +64,7 @@ def checked_text(name: str, value: object) -> str:
 
 
 class Copyable:
-    """An object whose copy has its own lists and nested objects of this class."""
+    """An object whose copy has its own lists, sets and nested objects of this class."""
 
     MADE_OF: ClassVar[tuple[str, ...]] = ()  # the attributes that it is made with
 
@@ -77,7 +77,7 @@ class Copyable:
         for name in getattr(self, "__mypyc_attrs__", None) or [*slots, *self.__dict__]:
             if hasattr(self, name):
                 value = getattr(self, name)
-                setattr(twin, name, value.copy() if isinstance(value, (list, Copyable)) else value)
+                setattr(twin, name, value.copy() if isinstance(value, (list, set, Copyable)) else value)
         return twin
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections import Counter
 from functools import lru_cache
 from json.encoder import encode_basestring
 from operator import itemgetter
@@ -68,7 +69,7 @@ def checked_text(name: str, value: object) -> str:
 
 
 class Copyable:
-    """An object whose copy has its own lists and nested objects of this class."""
+    """An object whose copy has its own lists, sets and nested objects of this class."""
 
     MADE_OF: ClassVar[tuple[str, ...]] = ()  # the attributes that it is made with
 
@@ -81,7 +82,7 @@ class Copyable:
         for name in getattr(self, "__mypyc_attrs__", None) or [*slots, *self.__dict__]:
             if hasattr(self, name):
                 value = getattr(self, name)
-                setattr(twin, name, value.copy() if isinstance(value, (list, Copyable)) else value)
+                setattr(twin, name, value.copy() if isinstance(value, (list, set, Copyable)) else value)
         return twin
 
 
@@ -1201,6 +1202,15 @@ def is_wrapper(first_key: Any, name: str, tools: Parameters) -> bool:
     return keys is not None and first_key[1] not in keys
 
 
+def misfit_in(text: str, schema: object, *, types: bool = True) -> tuple[str, str] | None:
+    """Return what `misfit` finds in arguments in JSON; ("repeated", key) if an object has a key twice."""
+    try:
+        arguments = json.loads(text, object_pairs_hook=distinct)
+    except (ValueError, RecursionError) as error:
+        return ("repeated", error.args[1]) if len(error.args) > 1 else None
+    return misfit(arguments, schema, types=types) if isinstance(arguments, dict) else None
+
+
 def loaded(text: str) -> Any:
     """Return the value of a JSON text; None if it is nested too deeply, or has a number too large, or a key twice."""
     try:
@@ -1210,10 +1220,10 @@ def loaded(text: str) -> Any:
 
 
 def distinct(members: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object; raise ValueError if it would lose a member."""
+    """Return an object; raise ValueError, with the key, if it would lose a member."""
     found = dict(members)
     if len(found) < len(members):
-        raise ValueError("repeated key")
+        raise ValueError("repeated key", Counter(key for key, _ in members).most_common(1)[0][0])
     return found
 
 
@@ -2263,6 +2273,7 @@ MISFITS = {
     "inside": ("argument_not_closed", "the argument {key} is in the value of another"),
     "type": ("argument_of_other_type", "the argument {key} is not of the type in the schema"),
     "key": ("unknown_argument", "the tool {tool} has no argument {key}"),
+    "repeated": ("repeated_argument", "the argument {key} comes again"),
 }
 CALL_KEYS = frozenset(NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS)
 FIRST_OF_CALLS = Pattern(r"\s*(?:[,;]\s*)?(?=[\w{\[`<])")
@@ -2439,9 +2450,8 @@ class Machine(TurnStates):
             self._unchecked.append((self._out.index, offset, len(self._diagnostics) - before, types))
         if self._repaired:
             self._out.flush()
-            arguments = loaded("".join(self._out.texts["arguments"]))
-            if isinstance(arguments, dict) and misfit(arguments, self._tools.get(self._out.calls[-1][0])) is not None:
-                self.incomplete = True
+            arguments = "".join(self._out.texts["arguments"])
+            self.incomplete |= misfit_in(arguments, self._tools.get(self._out.calls[-1][0])) is not None
 
     def _note_misfits(self) -> None:
         """Report, for each call, the first argument that the tool's schema doesn't allow."""
@@ -2449,8 +2459,8 @@ class Machine(TurnStates):
         unchecked, self._unchecked, notes = self._unchecked, [], self._diagnostics
         for index, offset, earlier, types in unchecked:
             name, _, text = self._out.calls[index]
-            arguments = loaded("".join(self._out.texts["arguments"]) if index == self._out.index else text)
-            found = misfit(arguments, self._tools.get(name), types=types) if isinstance(arguments, dict) else None
+            text = "".join(self._out.texts["arguments"]) if index == self._out.index else text
+            found = misfit_in(text, self._tools.get(name), types=types)
             if found is not None:
                 # Where it would be if it had been added at once, whenever somebody asks.
                 at = next((at for at, note in enumerate(notes) if note.offset >= offset), len(notes))

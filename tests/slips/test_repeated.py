@@ -1,0 +1,35 @@
+"""An argument that comes twice: which of the two counts differs between readers of JSON, so it is always reported."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.backends.parsers import NAMES, ir_of, parser_of
+from tests.slips.bases import TOOLS
+from tests.slips.written import pieces_of, text_of
+from tplc.backends.peg.engine import PegEngine
+from tplc.ir.nodes import PairArguments
+
+CALLING = [name for name in NAMES if ir_of(name).tools.format != "none"]
+
+
+@pytest.mark.parametrize("name", CALLING)
+def test_a_repeated_argument_is_reported(name: str) -> None:
+    ir = ir_of(name)
+    function = {"name": "get_weather", "arguments": {"city": "Oslo", "citi": "Rome"}}
+    head = ir.turn.prompts[0].head if ir.turn.prompts else ""
+    pieces = pieces_of(ir, {"tool_calls": [{"type": "function", "function": function}]}, head=head) or []
+    text = text_of([replace(piece, text=piece.text.replace("citi", "city")) for piece in pieces])
+    assert text.count("city") > 1
+    for chunks in ([text], list(text)):
+        stream = parser_of(name).StreamParser(tools=TOOLS)
+        for chunk in chunks:
+            stream.feed(chunk)
+        stream.finish()
+        assert "repeated_argument" in [diagnostic.code for diagnostic in stream.diagnostics]
+        # Two members of a JSON object are what the model wrote; a pair may be of another call.
+        assert stream.incomplete == isinstance(ir.tools.arguments, PairArguments)
+    peg = PegEngine(ir).read(text, tools=TOOLS)
+    assert peg.incomplete == stream.incomplete
