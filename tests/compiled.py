@@ -2,7 +2,7 @@
 
 Workers and the commands that tests start generate many texts alike. The folder exists during one run only. A file in
 it is named by the hash of all that it was made from: the text of a parser with its name, a pattern with its flags, a
-format with its template and the options of the verification.
+format with its template and the options of learning or verification.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import os
 import pickle
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
@@ -74,16 +74,45 @@ def share() -> None:
 def shared(verified: Callable[..., Any]) -> Callable[..., Any]:
     """Return `driver._verified`, taking what another process of the run has verified: documents and tests of commands
     compile the same few templates hundreds of times."""
-    if _FOLDER not in os.environ:
-        return verified
-    folder = Path(os.environ[_FOLDER])
 
     def once(ir: TemplateIR, *, renderer: Renderer, **given: Any) -> Any:
-        asked = (renderer.source, renderer.limits, sorted(renderer.special_tokens.items()), sorted(given.items()))
-        key = f"verified\0{dumps(ir)}\0{asked!r}"
-        return _kept(folder, key, lambda: verified(ir, renderer=renderer, **given), pickle.dumps, pickle.loads)
+        key = f"verified\0{dumps(ir)}\0{_asked(renderer, given)}"
+        return _of_the_run(key, lambda: verified(ir, renderer=renderer, **given))
 
     return once
+
+
+def shared_learning(learn: Callable[..., TemplateIR]) -> Callable[..., TemplateIR]:
+    """Return `driver.learn_format`, taking what this or another process of the run has learned.  An observer is shown
+    every probe."""
+    learned: dict[str, TemplateIR] = {}
+
+    def once(renderer: Renderer, *, observer: object = None, **given: Any) -> TemplateIR:
+        if observer is not None:
+            return learn(renderer, observer=observer, **given)
+        key = f"learned\0{_asked(renderer, given)}"
+        if key not in learned:
+            learned[key] = _of_the_run(key, lambda: learn(renderer, **given))
+        return learned[key]
+
+    return once
+
+
+def in_turn(names: Sequence[str]) -> list[str]:
+    """Return the names as they are, or from the last to the first in every second worker of pytest: workers that need
+    all of them at the same time then make half of them each."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")
+    return list(reversed(names) if int(worker) % 2 else names)
+
+
+def _asked(renderer: Renderer, given: dict[str, Any]) -> str:
+    return repr((renderer.source, renderer.limits, sorted(renderer.special_tokens.items()), sorted(given.items())))
+
+
+def _of_the_run(key: str, make: Callable[[], Any]) -> Any:
+    if _FOLDER not in os.environ:
+        return make()
+    return _kept(Path(os.environ[_FOLDER]), key, make, pickle.dumps, pickle.loads)
 
 
 def _kept(

@@ -8,6 +8,7 @@ from functools import cache
 from types import ModuleType
 from typing import Any
 
+from tests.compiled import shared_learning
 from tests.example_case import EXAMPLES, load_example, load_examples
 from tplc.backends.python import generate
 from tplc.code import code_of
@@ -15,6 +16,7 @@ from tplc.driver import learn_format, load_ir, open_renderer
 from tplc.ir.nodes import TemplateIR
 
 NAMES = [example.name for example in load_examples()]
+_learn = shared_learning(learn_format)
 
 
 @cache
@@ -22,7 +24,7 @@ def ir_of(name: str) -> TemplateIR:
     example = load_example(EXAMPLES / name)
     special = example.special_tokens
     with open_renderer(example.source, name=name, special_tokens=special) as renderer:
-        return learn_format(renderer, name=name, source_text=example.source, special_tokens=special)
+        return _learn(renderer, name=name, source_text=example.source, special_tokens=special)
 
 
 @cache

@@ -42,6 +42,7 @@ class Result:
 
 Run = Callable[..., Result]
 VERIFIED: dict[object, Any] = {}
+LEARN = compiled.shared_learning(driver.learn_format)
 
 
 @pytest.fixture
@@ -73,8 +74,8 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp
 
 @pytest.fixture(autouse=True)
 def _templates_are_verified_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Verify each template once, with its warnings and its grammars: hundreds of tests compile the same few, and they
-    test commands, not verification."""
+    """Learn and verify each template once, with its warnings and its grammars: hundreds of tests compile the same few,
+    and they test commands, not verification."""
     verified, warnings_of, refused = (
         compiled.shared(driver._verified),
         driver.warnings_of,
@@ -93,6 +94,7 @@ def _templates_are_verified_once(monkeypatch: pytest.MonkeyPatch) -> None:
         key = ("refused", ir, id(tried))
         return kept(key, lambda: (refused(ir, tried), tried))[0]
 
+    monkeypatch.setattr(driver, "learn_format", LEARN)
     monkeypatch.setattr(driver, "_verified", once)
     monkeypatch.setattr(driver, "warnings_of", warnings_once)
     monkeypatch.setattr(constrained, "refused_by_grammars", refused_once)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from tests import quick
 from tests.cli.conftest import TEMPLATE, Run
 from tests.conftest import ROOT
 from tplc.driver import MOST_SECONDS, MOST_THINGS
@@ -557,7 +559,7 @@ def test_parse_a_stream_that_is_no_text(template: Path, tmp_path: Path) -> None:
     for file, name in (("bytes.txt", "bytes.txt"), ("-", "standard input")):
         with (tmp_path / "bytes.txt").open("rb") as stdin:
             result = subprocess.run(
-                [sys.executable, "-m", "tplc", "parse", str(template), file, "--stream"],
+                [str(quick.command()), "parse", str(template), file, "--stream"],
                 stdin=stdin, capture_output=True, text=True, check=False, cwd=tmp_path,
             )  # fmt: skip
         assert (result.returncode, result.stdout, result.stderr) == (2, "", f"tplc: {name}: this is not UTF-8 text\n")
@@ -626,9 +628,12 @@ def test_verify_against_a_changed_template(run: Run, template: Path) -> None:
 
 def test_standard_output_that_is_full(template: Path) -> None:
     """A script gets one message and no traceback, also at the interpreter's end."""
-    command = [sys.executable, "-m", "tplc", "compile", template.name, "-o", "-", "-t", "python", "-q"]
+    command = ["tplc", "compile", template.name, "-o", "-", "-t", "python", "-q"]
+    environment = {**os.environ, "PATH": quick.path(), "TPLC_END": "1"}
     with open("/dev/full", "w") as full:
-        done = subprocess.run(command, cwd=template.parent, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        done = subprocess.run(
+            command, cwd=template.parent, env=environment, stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
     assert (done.returncode, done.stderr) == (2, "tplc: standard output: cannot be written: No space left on device\n")
 
 

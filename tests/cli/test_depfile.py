@@ -98,7 +98,8 @@ def test_a_real_run(tmp_path: Path, tool: str) -> None:
     (tmp_path / "build.ninja").write_text(NINJA.format(shell=shell))
 
     def made() -> bool:
-        environment = {**os.environ, "PATH": quick.path()}
+        # Without options of a `make` that runs the tests, such as -s.
+        environment = {**os.environ, "PATH": quick.path(), "MAKEFLAGS": ""}
         done = subprocess.run([tool], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
         return "tplc compile" in done.stdout

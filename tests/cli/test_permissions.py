@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import TEMPLATE
+from tests.conftest import ROOT
 
 # Root reads and writes everything, unless it gives up its capabilities.
 WITHOUT_CAPABILITIES = ("setpriv", "--bounding-set=-all", "--inh-caps=-all") if os.geteuid() == 0 else ()
@@ -80,7 +81,10 @@ WRITTEN = [
 # Starting Python and tplc takes longer than any of the commands: one process forks a child for each.
 PROGRAM = """
 import json, os, sys, tempfile
+from tests.quick.server import import_modules, share
 from tplc.cli import main
+share()
+import_modules()
 for line in sys.stdin:
     folder, arguments = json.loads(line)
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
@@ -123,7 +127,7 @@ class Limited:
 @pytest.fixture(scope="module")
 def limited() -> Iterator[Limited]:
     command = [*WITHOUT_CAPABILITIES, sys.executable, "-c", PROGRAM]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         yield Limited(process)
 
 

@@ -9,10 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from tests import quick
 from tests.cli.conftest import Run
 
 SHELL = "set -o pipefail; {command} | head -c 1 > /dev/null"
-TPLC = f"{sys.executable} -m tplc"
+TPLC = " ".join(quick.ALONE)
+
+
+def forked() -> dict[str, str]:
+    """Return the environment for the quick `tplc`, whose interpreter ends as that of the installed one."""
+    return {**os.environ, "PATH": quick.path(), "TPLC_END": "1"}
 
 
 @pytest.mark.sweep(3)
@@ -29,8 +35,8 @@ TPLC = f"{sys.executable} -m tplc"
 def test_a_closed_pipe_ends_a_command_quietly(template: Path, tmp_path: Path, command: str) -> None:
     """The exit code is that of SIGPIPE, as for any program, unless everything was written before the pipe was
     closed."""
-    shell = SHELL.format(command=f"{TPLC} {command}")
-    done = subprocess.run(["bash", "-c", shell], cwd=tmp_path, capture_output=True, text=True)
+    shell = SHELL.format(command=f"tplc {command}")
+    done = subprocess.run(["bash", "-c", shell], cwd=tmp_path, env=forked(), capture_output=True, text=True)
     assert done.stderr == ""
     assert done.returncode in (141, 0)
 
@@ -62,7 +68,7 @@ def test_a_generated_parser_and_a_closed_pipe(run: Run, template: Path, tmp_path
 def test_a_disk_that_is_full(template: Path, tmp_path: Path, command: list[str]) -> None:
     with open("/dev/full", "w") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "tplc", *command], cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True
+            ["tplc", *command], cwd=tmp_path, env=forked(), stdout=full, stderr=subprocess.PIPE, text=True
         )
     reported = done.stderr.splitlines()[-1]
     assert (done.returncode, reported) == (2, "tplc: standard output: cannot be written: No space left on device")

@@ -1,7 +1,8 @@
 """`tplc` for tests that run many commands: forked from a process that has imported everything (server.py).
 
 `PATH=quick.path()` begins with a folder whose `tplc` behaves like the installed one and starts four times as fast.
-Tests of how a command starts, of signals and of closed streams run the installed one.
+Tests of how a command starts, of signals and of closed streams run the installed one, or `ALONE`, which is like it and
+takes what other processes of the run have learned and verified.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 INSTALLED = Path(sys.executable).parent
+ALONE = (sys.executable, str(Path(__file__).resolve().parent / "alone.py"))
 CAN_FORK = hasattr(os, "pidfd_open") and hasattr(socket, "recv_fds")
 
 

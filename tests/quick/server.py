@@ -32,16 +32,21 @@ LONGEST_REQUEST = 1 << 20
 LEFT_OUT = ("tplc.__main__",)
 
 
-def import_everything() -> None:
-    """Import all modules, do what each command does first, and share what others made."""
-    import tplc
+def share() -> None:
+    """Take what other processes of the run have compiled, learned and verified."""
     from tests import compiled
-    from tests.example_case import standalone_parser
     from tplc import driver
-    from tplc.cli.app import app
 
     compiled.share()
+    driver.learn_format = compiled.shared_learning(driver.learn_format)
     driver._verified = compiled.shared(driver._verified)
+
+
+def import_modules() -> None:
+    """Import all modules of tplc, and read the declarations of its commands."""
+    import tplc
+    from tplc.cli.app import app
+
     typer.main.get_command = cache(typer.main.get_command)
     for module in pkgutil.walk_packages(tplc.__path__, "tplc."):
         if not module.name.startswith(LEFT_OUT):
@@ -50,6 +55,14 @@ def import_everything() -> None:
             except ImportError:  # of an extra that is not installed
                 continue
     typer.main.get_command(app)
+
+
+def import_everything() -> None:
+    """Import all modules, do what each command does first, and share what others made."""
+    from tests.example_case import standalone_parser
+
+    share()
+    import_modules()
     for apart in (False, True):
         process._forker(apart=apart)
     for example in ("plain-chat", "tagged-json", "parameter-tags"):
@@ -134,7 +147,9 @@ if __name__ == "__main__":
         main()
     except SystemExit as stop:
         code = stop.code
-    # The interpreter's own end touches all that was imported, and copies it.
+    if os.environ.get("TPLC_END"):  # of the interpreter is tested
+        sys.exit(code)  # type: ignore[arg-type]
+    # It touches all that was imported, and copies it.
     atexit._run_exitfuncs()
     sys.stdout.flush()
     sys.stderr.flush()
