@@ -25,14 +25,37 @@ class TplcError(Exception):
     exit_code = 1
 
 
+class Place:
+    """A line of a file, perhaps with a column: both count from 1.
+
+    Its text is `tplc.toml:4:1`, or `pairs.jsonl: line 3` without a column.
+    """
+
+    __slots__ = ("column", "file", "line")
+
+    def __init__(self, file: str, line: int, column: int | None = None) -> None:
+        self.file = file
+        self.line = line
+        self.column = column
+
+    def __str__(self) -> str:
+        return f"{self.file}: line {self.line}" if self.column is None else f"{self.file}:{self.line}:{self.column}"
+
+
 class SourceError(TplcError):
-    """Input that cannot be read: what, why, and what to do about it."""
+    """Input that cannot be read: what, why, and what to do about it.
+
+    `source` is what the message begins with; `name`, `line` and `column` are its place, as far as it is known.
+    """
 
     exit_code = 2
 
-    def __init__(self, source: str, problem: str, hint: str = "") -> None:
+    def __init__(self, source: str | Place, problem: str, hint: str = "") -> None:
         super().__init__(source, problem, hint)
-        self.source = source
+        self.source = str(source)
+        self.name = source.file if isinstance(source, Place) else source
+        self.line = source.line if isinstance(source, Place) else None
+        self.column = source.column if isinstance(source, Place) else None
         self.problem = problem
         self.hint = hint
 

@@ -241,7 +241,7 @@ def test_a_file_that_holds_no_lines_of_json(tmp_path: Path) -> None:
     path = write(tmp_path / "rows.jsonl", "", "text,id", "Hi.,1")
     with pytest.raises(SourceError) as caught:
         run(path, tmp_path / "out.jsonl")
-    assert str(caught.value) == f"{path}, line 2: is not JSON: Expecting value at character 1"
+    assert str(caught.value) == f"{path}: line 2: is not JSON: Expecting value at character 1"
 
 
 def test_tools_may_be_json_or_its_text(tmp_path: Path) -> None:

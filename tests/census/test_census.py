@@ -130,10 +130,11 @@ def test_a_process_that_dies_takes_no_other_template_with_it(monkeypatch: pytest
 
 
 def test_an_unwritable_output_is_reported_before_any_work(run: Run, folder: Path) -> None:  # noqa: F811 - the fixture
-    result = run("census", "models", "-o", "nowhere/one.jsonl")
+    (folder.parent / "file").touch()
+    result = run("census", "models", "-o", "file/one.jsonl")
     assert (result.code, result.err) == (
         2,
-        "tplc: nowhere/one.jsonl: cannot be written: its folder does not exist\n    create it: mkdir -p nowhere\n",
+        "tplc: file/one.jsonl: cannot be written: file is not a folder\n",
     )
     assert result.out == ""
 

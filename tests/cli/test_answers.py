@@ -40,7 +40,7 @@ def here(run: Run, tmp_path: Path) -> Path:
         ),
         (
             ["explain", "hut.jinja", "--example", "pretty.json"],
-            "pretty.json: line 1: is not JSON: Expecting property name enclosed in double quotes at line 1, column 2\n"
+            "pretty.json:1:2: is not JSON: Expecting property name enclosed in double quotes\n"
             "    expected one JSON object per line: write each pair on one line",
         ),
         (["census", "hut.jinja", "--against", "rows.jsonl"], "rows.jsonl: is not a census table: a row has no source"),
@@ -104,7 +104,16 @@ def test_an_error_has_its_place(run: Run, here: Path) -> None:
     assert (error["name"], error["line"], error["column"]) == ("tplc.toml", 4, 1)
     (here / "pairs.jsonl").write_text('{"message": {}\n')
     error = json.loads(run("explain", "hut.jinja", "--example", "pairs.jsonl", "--json").out)["error"]
-    assert (error["name"], error["line"], error["column"]) == ("pairs.jsonl", 1, None)
+    assert (error["name"], error["line"], error["column"]) == ("pairs.jsonl", 1, 15)
+    (here / "pairs.jsonl").write_text('\n{"message": {"tool_calls": 3}, "text": ""}\n')
+    error = json.loads(run("explain", "hut.jinja", "--example", "pairs.jsonl", "--json").out)["error"]
+    assert (error["name"], error["line"], error["column"]) == ("pairs.jsonl", 2, None)
+    (here / "out: line 4").mkdir()
+    error = json.loads(run("observe", "hut.jinja", "out: line 4/x.jsonl", "--json").out)["error"]
+    assert (error["name"], error["line"], error["column"]) == ("out: line 4/x.jsonl", None, None)
+    (here / "tools.json").write_text("[\n1")
+    error = json.loads(run("observe", "hut.jinja", "x.txt", "--tools", "tools.json", "--json").out)["error"]
+    assert (error["name"], error["line"], error["column"]) == ("tools.json", 2, 2)
 
 
 @pytest.mark.parametrize("by_variable", [True, False])

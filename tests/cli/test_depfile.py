@@ -61,8 +61,8 @@ def test_the_files_of_a_model_folder(run: Run, tmp_path: Path) -> None:
             "./c.py: is the file of both --output and --depfile; name another file for one of them",
         ),
         (
-            ["-o", "c.py", "--depfile", "no/c.d"],
-            "no/c.d: cannot be written: its folder does not exist\n    create it: mkdir -p no",
+            ["-o", "c.py", "--depfile", "chat.jinja/c.d"],
+            "chat.jinja/c.d: cannot be written: chat.jinja is not a folder",
         ),
     ],
 )

@@ -89,7 +89,7 @@ def test_no_row_has_a_mask(run: Run, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        (("-o", "-"), "rows are written to a file or a folder: give -o FILE.parquet, FILE.jsonl, or a folder"),
+        ((), "rows are written to a file or a folder: give -o FILE.parquet, FILE.jsonl, or a folder"),
         (("-o", "out.jsonl", "--column", "talks"), "rows.jsonl: there is no column talks; the columns are messages, n"),
         (("-o", "out.jsonl", "--straddling", "both"), "straddling='both': expected inside, outside or error"),
         (("-o", "rows.jsonl"), "rows.jsonl: is also read; name another file to write"),
@@ -166,3 +166,20 @@ def test_a_file_that_is_no_tokenizer(run: Run, folder: Path, text: str, why: str
         result = run(*command)
         assert (result.code, result.out, result.err) == (2, "", error)
     assert not (folder / "out.jsonl").exists()
+
+
+def test_standard_input_and_output(run: Run, folder: Path) -> None:
+    rows = (folder / "rows.jsonl").read_text()
+    options = ("--tokenizer", "model", "--engine", "pyarrow")
+    assert run("mask", "chat.jinja", "rows.jsonl", *options, "-o", "out.jsonl").code == 0
+    done = run("mask", "chat.jinja", "-", *options, "-o", "file.jsonl", stdin=rows)
+    assert (done.code, done.out) == (0, "")
+    assert (folder / "file.jsonl").read_text() == (folder / "out.jsonl").read_text()
+    assert "wrote        file.jsonl\n" in done.err
+    passed = run("mask", "chat.jinja", "-", *options, "-o", "-", stdin=rows)
+    assert (passed.code, passed.out) == (0, (folder / "out.jsonl").read_text())
+    assert passed.err.endswith("wrote        standard output\n")
+    empty = run("mask", "chat.jinja", "-", *options, "-o", "other.jsonl", stdin="")
+    assert (empty.code, empty.err) == (2, "tplc: standard input: is empty: expected rows\n")
+    refused = run("mask", "chat.jinja", "-", *options, "-o", "-", "--json")
+    assert refused.code == 2 and "so the report cannot go there as well" in refused.err

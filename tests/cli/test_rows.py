@@ -278,3 +278,12 @@ def test_rows_without_a_column_and_an_output_with_a_file(run: Run, rows: str) ->
         2,
         "tplc: -o is for rows (--column); the message of one output goes to standard output\n",
     )
+
+
+def test_a_file_without_rows_is_reported(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "empty.jsonl").touch()
+    arguments = ("--column", "text", "--engine", "pyarrow", "-q")
+    done = run("parse", PARSER, "empty.jsonl", *arguments, "-o", "out.jsonl")
+    assert (done.code, done.out, done.err) == (0, "", "tplc: empty.jsonl: contains no rows\n")
+    assert run("parse", PARSER, "empty.jsonl", *arguments, "-o", "out.jsonl", "--resume").err == ""
+    assert run("parse", PARSER, "-", *arguments, "-o", "-").err == "tplc: standard input: contains no rows\n"

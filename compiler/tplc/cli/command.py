@@ -5,8 +5,6 @@ tplc compile chat.jinja -o a.py -o b.py  →  --output is given twice but takes 
 
 from __future__ import annotations
 
-import os
-import re
 import sys
 from collections.abc import Iterator
 from functools import partial
@@ -32,10 +30,6 @@ _RENAMED = {
     "compile": {"--reasoning": "--tag-reasoning"},
     "observe": {"--write": "--output"},
 }
-
-
-# A file with a place in it: tplc.toml:4:1, pairs.jsonl: line 3.
-_PLACE = re.compile(r"(?P<name>.+?)(?::(?P<line>\d+)(?::(?P<column>\d+))?|(?:: |, )line (?P<number>\d+))", re.DOTALL)
 
 
 class Command(TyperCommand):
@@ -149,18 +143,11 @@ def _record(argument: Any, ctx: typer.Context) -> tuple[str, str] | None:
 
 def failure(error: TplcError) -> dict[str, Any]:
     """Return an error as JSON, in the form that `schemas/failure.schema.json` describes."""
-    name = getattr(error, "name", None) or getattr(error, "source", None)
-    line, column = getattr(error, "line", None), getattr(error, "column", None)
-    place = _PLACE.fullmatch(name) if name and line is None and not os.path.exists(name) else None
-    if place is not None:
-        name, line, column = place["name"], int(place["line"] or place["number"]), place["column"]
     return {
         "error": {
             "type": type(error).__name__,
             "message": str(error),
-            "name": name,
-            "line": line,
-            "column": None if column is None else int(column),
+            **{name: getattr(error, name, None) for name in ("name", "line", "column")},
         },
         "exit_code": error.exit_code,
     }

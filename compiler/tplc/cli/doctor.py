@@ -56,6 +56,7 @@ def doctor_command(
             place = one.place
         print_rows([(f"  {one.what}", str(one))], sys.stdout)
     print(f"\nThese are the settings of {VERSIONS}. tplc compile verifies each file that it makes.")
+    print("MODEL stands for the model's folder or hub id, and tools.json for a file with a list of tools.")
 
 
 def _asked(source: str) -> Deployment:

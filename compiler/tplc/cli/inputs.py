@@ -1,6 +1,6 @@
 """Reading what the user names: files, JSON, NAME=VALUE options, templates.
 
-read_json("tools.json")  →  [...], or "tools.json: is not JSON: … at line 3, column 5"
+read_json("tools.json")  →  [...], or "tools.json:3:5: is not JSON: …"
 """
 
 from __future__ import annotations

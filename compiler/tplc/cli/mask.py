@@ -18,6 +18,7 @@ from tplc.cli.options import MaskOptions
 from tplc.cli.progress import advancing, working
 from tplc.cli.rows import check_place_of_rows
 from tplc.cli.shown import print_json
+from tplc.cli.standard import STANDARD_INPUT, standard_rows
 from tplc.cli.tokenizer import checked_tokenizer, tokenizer_text
 from tplc.cli.training import parts_in
 from tplc.conversations.masks import straddling_in
@@ -60,6 +61,19 @@ class _Counts:
 
 
 def mask_command(options: MaskOptions) -> None:
+    if options.output == "-" and options.as_json:
+        raise UsageError("--json: the rows go to standard output (-o -), so the report cannot go there as well")
+    inputs.check_standard_input(
+        {"the template": options.source, "the rows": options.rows}, {"the tokenizer": [options.tokenizer]}
+    )
+    with standard_rows(options.rows, options.output or "") as (rows, written):
+        counts, errors = _mask(replace(options, rows=rows, output=written), options)
+    if counts.rows and not counts.masked:
+        raise NoRowMasked(f"none of the {counts.rows:,} rows has a mask: {errors.most_common(1)[0][0]}")
+
+
+def _mask(options: MaskOptions, asked: MaskOptions) -> tuple[_Counts, Counter[str]]:
+    """Write the rows with their masks.  `asked`: the options as given, in which `-` is standard input or output."""
     from tplc.batch.engines import choose_engine
     from tplc.batch.files import part_files
 
@@ -74,7 +88,8 @@ def mask_command(options: MaskOptions) -> None:
     )
     template = inputs.load_template(options.source, options.template_name, options.special_tokens)
     tokenizer = tokenizer_text(options.tokenizer)
-    files = part_files(options.rows)
+    shown = STANDARD_INPUT if asked.rows == "-" else ""
+    files = [replace(file, shown=shown) for file in part_files(options.rows)]
     checked_tokenizer(tokenizer, options.tokenizer)
     template = _with_tokens(template, options)
     masker = ConversationMasker(
@@ -97,9 +112,9 @@ def mask_command(options: MaskOptions) -> None:
     with unwinding(), redirect_stdout(sys.stderr), advancing(f"masking ({engine.name})", rows) as progress:
         for file, output in zip(files, outputs, strict=True):
             _write(file, output, masker, engine, counts, errors, progress)
-    _report(options, counts, errors, outputs, engine.name, time.monotonic() - start)
-    if counts.rows and not counts.masked:
-        raise NoRowMasked(f"none of the {counts.rows:,} rows has a mask: {errors.most_common(1)[0][0]}")
+    named = ["standard output"] if asked.output == "-" else outputs
+    _report(options, counts, errors, named, engine.name, time.monotonic() - start)
+    return counts, errors
 
 
 def _with_tokens(template: TemplateSource, options: MaskOptions) -> TemplateSource:
@@ -139,7 +154,7 @@ def _write(
 def _outputs(options: MaskOptions, files: list[RowFile]) -> Iterator[str]:
     """Yield the output path of each file of rows; raise an error before any work if a file would be overwritten."""
     output = options.output
-    if output is None or output == "-":
+    if not output:
         raise UsageError("rows are written to a file or a folder: give -o FILE.parquet, FILE.jsonl, or a folder")
     check_place_of_rows(output, ROW_SUFFIXES)
     is_file = output.endswith(ROW_SUFFIXES)

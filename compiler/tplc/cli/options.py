@@ -380,7 +380,9 @@ class MaskOptions:
     rows: Annotated[
         str,
         typer.Argument(
-            help="A file of conversations (.parquet, .jsonl), or a folder of such files.", show_default=False
+            help="A file of conversations (.parquet, .jsonl), a folder of such files, or - for JSON lines on standard "
+            "input.",
+            show_default=False,
         ),
     ]
     tokenizer: Annotated[
@@ -391,7 +393,13 @@ class MaskOptions:
     ]
     output: Annotated[
         str | None,
-        typer.Option("-o", "--output", metavar="FILE", show_default=False, help="A file, or a folder, to write to."),
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            show_default=False,
+            help="A file, or a folder, to write to; or - for JSON lines on standard output.",
+        ),
     ] = None
     column: Annotated[
         str, typer.Option("--column", metavar="NAME", help="The column of messages: lists, or their JSON text.")

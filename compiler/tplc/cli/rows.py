@@ -113,6 +113,8 @@ def _run(options: RowOptions, read: RowParser, engine: Engine) -> Summary:
         # Engines report dead workers on standard output, which is for the summary alone.
         with unwinding(), redirect_stdout(sys.stderr), advancing(f"parsing ({engine.name})", job.rows) as progress:
             summary = job.run(progress)
+    if job.parts and not summary.counts.rows:
+        print(f"tplc: {shown or one_line(options.rows)}: contains no rows", file=sys.stderr)
     if options.html is not None:
         if options.output == "-":
             summary.rename(output, "standard output")

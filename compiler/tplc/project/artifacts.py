@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-import shlex
 import sys
 import tempfile
 from pathlib import Path
@@ -54,14 +53,14 @@ def check_earlier(path: str, begins: str, otherwise: UsageError) -> None:
 
 
 def check_place(path: str) -> None:
+    """Raise an error if no file can be written there.  Folders that are missing are created with the file."""
     if path == "-":
         return
     if os.path.isdir(path):
         raise SourceError(path, "is a directory", "name a file to write")
-    folder = os.path.dirname(path)
-    if folder and not os.path.isdir(folder):
-        create = f"create it: mkdir -p {shlex.quote(folder)}"
-        raise SourceError(path, "cannot be written: its folder does not exist", create)
+    existing = next((folder for folder in Path(path).parents if os.path.lexists(folder)), Path())
+    if not os.path.isdir(existing):
+        raise SourceError(path, f"cannot be written: {existing} is not a folder")
     check_not_input(path)
 
 
@@ -121,6 +120,7 @@ def write_output(path: str, text: str) -> None:
 
 
 def write_bytes(path: str, data: bytes) -> None:
+    """Write a file atomically, and create the folders that it is in."""
     check_not_input(path)
     if _is_stream(path):
         try:
@@ -131,6 +131,7 @@ def write_bytes(path: str, data: bytes) -> None:
     # The target of a link is written, not the link.
     folder, name = os.path.split(os.path.realpath(path))
     try:
+        os.makedirs(folder, exist_ok=True)
         handle, temporary = tempfile.mkstemp(prefix=f".{name}.", dir=folder)
     except OSError as error:
         raise unwritable(path, error) from error

@@ -1,6 +1,6 @@
 """Read the files that belong to a template: JSON, tools, example pairs, tolerances.
 
-read_json("tools.json")  →  [...], or "tools.json: is not JSON: … at line 3, column 5"
+read_json("tools.json")  →  [...], or "tools.json:3:5: is not JSON: …"
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from tplc.errors import SourceError
+from tplc.errors import Place, SourceError
 from tplc.ir.json_text import NotJson, parse_json
 from tplc.ir.nodes import Json, Tolerance
 from tplc.ir.tolerances import tolerances_from
@@ -60,8 +60,10 @@ def json_of(text: str, path: str) -> Json:
     except NotJson as error:
         if not text.strip():
             raise SourceError(_name(path), "is empty: expected JSON") from error
-        problem = "is not JSON:" if error.line is not None else "is not JSON that can be read: it"
-        raise SourceError(_name(path), f"{problem} {error}") from error
+        if error.line is None:
+            raise SourceError(_name(path), f"is not JSON that can be read: it {error}") from error
+        place = Place(_name(path), error.line, error.column)
+        raise SourceError(place, f"is not JSON: {error.problem}") from error
 
 
 def read_examples(path: str) -> list[Example]:
@@ -71,12 +73,13 @@ def read_examples(path: str) -> list[Example]:
     examples = []
     for number, line in enumerate(read_text(path).splitlines(), 1):
         if line.strip():
-            place = f"{_name(path)}: line {number}"
+            place = Place(_name(path), number)
             try:
                 data = parse_json(line)
             except NotJson as error:
                 hint = "expected one JSON object per line: write each pair on one line" if error.column else ""
-                raise SourceError(place, f"is not JSON: {error}", hint) from error
+                place = Place(place.file, number, error.column)
+                raise SourceError(place, f"is not JSON: {error.problem}", hint) from error
             examples.append(read_example(data if isinstance(data, dict) else {}, place))
     if not examples:
         raise SourceError(_name(path), "holds no examples", 'expected lines such as {"message": {…}, "text": "…"}')
