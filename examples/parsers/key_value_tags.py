@@ -50,8 +50,19 @@ TEMPLATE_SHA256 = "fc7b240c38a3d2b77d42dd6b755b1a991358c19fde61e23989b5a13644be4
 TPLC_VERSION = "0.2.0"
 IR_VERSION = 2
 VERIFIED = True
-STOP = ("[@user@]",)
-PRESERVED_TOKENS = ("[/ability]", "[/k]", "[/mull]", "[/v]", "[@user@]", "[ability]", "[k]", "[mull]", "[v]")
+STOP = ("[@user@]", "[@yield@]")
+PRESERVED_TOKENS = (
+    "[/ability]",
+    "[/k]",
+    "[/mull]",
+    "[/v]",
+    "[@user@]",
+    "[@yield@]",
+    "[ability]",
+    "[k]",
+    "[mull]",
+    "[v]",
+)
 GENERATION_PROMPTS = ("[@bot@]", "[@bot@]\n[mull][/mull]")
 require_runtime(TPLC_VERSION, __name__)
 
@@ -67,7 +78,8 @@ class StreamParser(RawPairs):
         Pattern(
             "(?:[<\\[＜][\\s<\\[＜/\\\\|｜!:]{0,7}(?:(?ai:mull)|(?ai:ability))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?(?:\\s?[^"
             r'\w\s\"\\]){0,4}|\[[\s|｜]{0,4}(?ai:k)[\s|｜]{0,4}\]|\[[\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:v)[\s|｜]{0,4}\])(?='
-            r"\w|\n|\s\s|\Z)|(?:\[@user@\])\s*\Z|\[@(?:u(?:s(?:e(?:r(?:@)?)?)?)?)?\Z"
+            r"\w|\n|\s\s|\Z)|(?:\[@user@\]|\[@yield@\])\s*\Z|(?:\[(?:@(?:u(?:s(?:e(?:r(?:@)?)?)?)?|y(?:i(?:e(?:l(?:d(?:@)?"
+            r")?)?)?)?)?))\Z"
         ),
         Pattern(
             r"\A[\]](?![^\S\n])|\A[^\[]*[\]]\Z|\A[\[][^\]]*\Z|(?<![^\S\n])[\[]\Z|\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*"
@@ -86,14 +98,14 @@ class StreamParser(RawPairs):
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
     IN_REASONING = Markers(
-        reasoning_end=("[/mull]\n",), end=("[@user@]",),
+        reasoning_end=("[/mull]\n",), end=("[@user@]", "[@yield@]"),
         line=("\n[ability]", "\n[ability]\n[ability]", "```\ufdd1\n[ability]"), respelled=("line", "end"),
-        apart=("reasoning_end",), any_number=("[ability]", "[@user@]", "[/mull]"),
+        apart=("reasoning_end",), any_number=("[@yield@]", "[ability]", "[@user@]", "[/mull]"),
     )
     IN_CONTENT = Markers(
         reasoning=("\n[mull]",), call=("\n[ability]", "\n[ability]\n[ability]", "```\ufdd1\n[ability]"),
-        end=("[@user@]",), header=("[@bot@]",), stray=("[/mull]\n",), empty=("[ability]\n[/ability]",),
-        respelled=("call", "end"), any_number=("[ability]", "[@user@]"),
+        end=("[@user@]", "[@yield@]"), header=("[@bot@]",), stray=("[/mull]\n",), empty=("[ability]\n[/ability]",),
+        respelled=("call", "end"), any_number=("[ability]", "[@yield@]", "[@user@]"),
     )
     BEFORE_CONTENT = Markers(reasoning=("\n[mull]",), respelled=("reasoning",), any_number=True)
     REASONING_AGAIN = Markers(reasoning=("\n[mull]",))
@@ -109,7 +121,7 @@ class StreamParser(RawPairs):
     HEADER_TEXTS = Pattern(
         "(?:\\[ability\\]|ability|\\[|\\]|[^\\S\\n]{0,64}[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
     )
-    BREAKS = Markers(mark=("[/ability]", "[ability]", "```\ufdd1\n[ability]", "[@user@]", "[@bot@]"))
+    BREAKS = Markers(mark=("[/ability]", "[ability]", "```\ufdd1\n[ability]", "[@user@]", "[@yield@]", "[@bot@]"))
     LEFT_OVER = Markers(call=("[ability]",))
     GARBLED = (
         Pattern("([()/<>\\[\\\\\\]{\\|}＜＞｜][()/<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:ability))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[)/>\\\\\\]\\|}＞｜]{0,4})|</[\\w:.=-]{1,64}>"),
@@ -130,7 +142,7 @@ class StreamParser(RawPairs):
     )
     BETWEEN = Markers(
         pair=("[k]",), skip=("[/v]",),
-        next=("[/ability]", "\n[ability]", "\n[ability]\n[ability]", "```\ufdd1\n[ability]", "[@user@]"),
+        next=("[/ability]", "\n[ability]", "\n[ability]\n[ability]", "```\ufdd1\n[ability]", "[@user@]", "[@yield@]"),
         respelled=("next",),
     )
     USUAL_PAIR = ExpectedText("[k]")
@@ -144,17 +156,17 @@ class StreamParser(RawPairs):
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )
     AFTER_VALUE = Markers(end=("[/v]",))
-    LAST_CLOSER = Markers(mark=("[k]", "[/ability]", "[ability]", "[@user@]"), end=("[/v]",))
+    LAST_CLOSER = Markers(mark=("[k]", "[/ability]", "[ability]", "[@user@]", "[@yield@]"), end=("[/v]",))
     USUAL_ENDS = ExpectedText("[/v]\n[k]", "[/v]\n[/ability")
     NEXT_PAIR = (
-        Markers(end=("[/v]",), next=("\n[k]",), breaks=("[/ability]", "[ability]", "[@user@]", "[@bot@]")),
+        Markers(end=("[/v]",), next=("\n[k]",), breaks=("[/ability]", "[ability]", "[@user@]", "[@yield@]", "[@bot@]")),
         Markers(end=("[/k]\n[v]",)),
     )
     NEXT_PAIR_OPENER = "[k]"
     NEXT_UNOPENED = "[/k]\n[v]"
     RETYPES_VALUES = True
     CALL_CLOSES = (
-        frozenset("["), Pattern(r"\[/ability\]\s{0,16}(?:(?:\[@user@\]|\Z)|\[ability\])"),
+        frozenset("["), Pattern(r"\[/ability\]\s{0,16}(?:(?:\[@user@\]|\[@yield@\]|\Z)|\[ability\])"),
         Pattern(r"(?s:\[/ability\].{0,160}\Z|\[(?:/(?:a(?:b(?:i(?:l(?:i(?:t(?:y(?:\])?)?)?)?)?)?)?)?)?\Z)"),
         Pattern("(?!)"), Pattern("(?!)"),
     )
@@ -162,9 +174,9 @@ class StreamParser(RawPairs):
         call=(
             "[ability]", "[ability]\n[ability]", "```\ufdd1\n[ability]", ",\n[ability]", ",\n[ability]\n[ability]",
             ";\n[ability]", ";\n[ability]\n[ability]",
-        ), closed=("[/ability]",), reasoning=("\n[mull]",), end=("[@user@]",), header=("[@bot@]",),
+        ), closed=("[/ability]",), reasoning=("\n[mull]",), end=("[@user@]", "[@yield@]"), header=("[@bot@]",),
         stray=("[/mull]\n",), empty=("[ability]\n[/ability]",), respelled=("call", "closed", "end"),
-        any_number=("[/ability]", "[ability]", "[@user@]"),
+        any_number=("[/ability]", "[ability]", "[@yield@]", "[@user@]"),
     )
     AFTER_TURN = Markers(
         call=("\n[ability]", "\n[ability]\n[ability]", "```\ufdd1\n[ability]"),

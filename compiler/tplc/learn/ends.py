@@ -33,7 +33,7 @@ from tplc.learn.turn import TURN, TurnFacts, cut_common, user_header
 from tplc.messages import Call, Follow, Message
 
 _LONG_END = 64
-_FOLLOWS: tuple[Follow, ...] = ("none", "user")
+_FOLLOWS: tuple[Follow, ...] = ("none", "user", "tool")
 
 
 @asks("turn", TURN)
@@ -88,16 +88,19 @@ def learn_other_ends(prober: Prober, base: Setup, called: Setup | None, ir: Temp
     part."""
     before_user = user_header(prober, base)
     found: list[str] = []
-    for setup, message, case in _shapes(base, called, ir):
-        for follow in _FOLLOWS:
+    for setup, message, case in _shapes(prober, base, called, ir):
+        for follow in _FOLLOWS if case else _FOLLOWS[:2]:
             rest = _after(prober, replace(setup, follow=follow), message, case, ir)
             if not rest.strip() or any(end.strip() in rest for end in (*ir.turn.ends, *found)):
                 continue
-            own = rest[: _header_at(rest, before_user)] if follow == "user" else rest
-            own = _first_mark(own) if own.strip() else _opening_mark(rest)
-            # A mark that other markers hold says nothing alone: the text around it does.
-            ends = [end for end in (own, rest.rstrip()) if end.strip() and not _is_in_marker(ir, end.strip())]
-            found += ends[:1]
+            if follow == "tool":
+                # A word that opens results may be in content; of a header, the model writes the first mark.
+                ends = [_opening_mark(rest)] if token_spans(_opening_mark(rest)) else []
+            else:
+                own = rest[: _header_at(rest, before_user)] if follow == "user" else rest
+                # A mark that other markers hold says nothing alone: the text around it does.
+                ends = [_first_mark(own) if own.strip() else _opening_mark(rest), rest.rstrip()]
+            found += [end for end in ends if end.strip() and not _is_in_marker(ir, end.strip())][:1]
     return tuple(found)
 
 
@@ -107,8 +110,11 @@ def _is_in_marker(ir: TemplateIR, text: str) -> bool:
     return any(text in marker for marker in (ir.turn.header, *ir.turn.anchors, ir.tools.separator, *calls, *roles))
 
 
-def _shapes(base: Setup, called: Setup | None, ir: TemplateIR) -> Iterator[tuple[Setup, Message, tuple[Call, ...]]]:
+def _shapes(
+    prober: Prober, base: Setup, called: Setup | None, ir: TemplateIR
+) -> Iterator[tuple[Setup, Message, tuple[Call, ...]]]:
     """Yield one message of each shape, how to render it, and its calls."""
+    base = _without_printed_none(prober, base, ir.reasoning.key)
     key = ir.reasoning.key
     calls = () if called is None or ir.tools.format == "none" else (sentinel_call(0),)
     for setup, made in ((base, ()), *([(called, calls)] if called is not None and calls else ())):
@@ -116,6 +122,14 @@ def _shapes(base: Setup, called: Setup | None, ir: TemplateIR) -> Iterator[tuple
             if content or reasoning or made:
                 pair = (key, reasoning) if reasoning else None
                 yield setup, assistant(setup, content=content or None, reasoning=pair, calls=made), made
+
+
+def _without_printed_none(prober: Prober, base: Setup, key: str) -> Setup:
+    """Return the setup whose form of absent content leaves less text after reasoning: a template may print None."""
+    forms = (base, replace(base, content="empty"))
+    tails = [prober.tail([assistant(form, reasoning=(key, REASONING))], form) for form in forms] if key else []
+    lengths = [len(tail) for tail in tails if isinstance(tail, str) and REASONING in tail]
+    return forms[1] if len(lengths) == len(forms) and lengths[1] < lengths[0] else base
 
 
 def _after(prober: Prober, setup: Setup, message: Message, calls: tuple[Call, ...], ir: TemplateIR) -> str:
