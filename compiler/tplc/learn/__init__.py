@@ -30,7 +30,7 @@ from tplc.learn.header import learn_header
 from tplc.learn.limits import check_sizes, check_slots
 from tplc.learn.object_escapes import UnescapingProber, learn_object_escapes
 from tplc.learn.probe import Observer, Prober
-from tplc.learn.reasoning import learn_markers, learn_reasoning, with_end
+from tplc.learn.reasoning import ReasoningMarkers, learn_markers, learn_reasoning, with_end
 from tplc.learn.replaced import learn_replaced
 from tplc.learn.results import AfterResults, learn_after_results
 from tplc.learn.text_escapes import learn_text_escapes
@@ -66,6 +66,7 @@ def learn(
     turn = learn_turn(prober, base, contexts)
     called = call_setup(prober, base, contexts, found)
     markers = learn_markers(prober, turn, base, contexts, called.setup if called else None, found)
+    turn = _with_contexts(turn, markers, called)
     asked, arguments = _arguments(prober, turn, called)
     turn, markers = learn_header(asked, base, turn, markers, called, arguments)
     markers, left_out = with_end(markers)
@@ -103,6 +104,13 @@ def learn(
     ir = with_token_ends(prober, base, ir, renderer.special_tokens)
     captured = find_captured(prober, ir, turn.asked, base, called, markers, found)
     return replace(ir, preserved_tokens=preserved_tokens(ir, added_tokens), captured=(*captured_tokens(ir), *captured))
+
+
+def _with_contexts(turn: TurnFacts, markers: ReasoningMarkers, called: CallSetup | None) -> TurnFacts:
+    """Return the turn with prompts in the contexts in which reasoning and calls are shown."""
+    for setup in (*(shown.setup for shown in markers.shown[:1]), *([called.setup] if called else ())):
+        turn = turn.with_context(setup.context)
+    return turn
 
 
 def _arguments(prober: Prober, turn: TurnFacts, called: CallSetup | None) -> tuple[Prober, ArgumentFacts | None]:

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from tplc.learn.candidates import Candidates
 from tplc.learn.probe import CONTENT, Prober, Refusal, Setup, asks, assistant
 from tplc.learn.turn import TURN
@@ -16,16 +18,19 @@ def contexts_that_matter(prober: Prober, base: Setup, found: Candidates) -> tupl
     each distinct effect, in a stable order."""
     effects = {_effect(prober, base)}
     setups: list[Setup] = []
-    for name, constants in found.variables:
-        if _is_data(prober, base, name):
-            continue
-        for value in (True, False, *(c for c in constants if not isinstance(c, bool))):
-            setup = base.with_context(**{name: value})
-            effect = _effect(prober, setup)
-            if effect is not None and effect not in effects:
-                effects.add(effect)
-                setups.append(setup)
+    for setup in settings(base, found.without([name for name, _ in found.variables if _is_data(prober, base, name)])):
+        effect = _effect(prober, setup)
+        if effect is not None and effect not in effects:
+            effects.add(effect)
+            setups.append(setup)
     return tuple(setups)
+
+
+def settings(base: Setup, found: Candidates) -> Iterator[Setup]:
+    """Yield the setup with each undeclared variable true, false and what the template compares it with."""
+    for name, constants in found.variables:
+        for value in (True, False, *(c for c in constants if not isinstance(c, bool))):
+            yield base.with_context(**{name: value})
 
 
 def _is_data(prober: Prober, base: Setup, name: str) -> bool:

@@ -14,6 +14,7 @@ from itertools import islice, product
 from tplc.errors import NotLearned
 from tplc.ir.nodes import Json
 from tplc.learn.candidates import Candidates
+from tplc.learn.contexts import settings
 from tplc.learn.probe import (
     CHANGED,
     CONTENT,
@@ -125,10 +126,11 @@ class CallSetup:
 @asks("conversation", _QUESTION)
 def call_setup(prober: Prober, base: Setup, contexts: tuple[Setup, ...], found: Candidates) -> CallSetup | None:
     """Return the setup that shows the name, keys and values of a call, undamaged; None if none does."""
-    if all(_ignores_calls(prober, context) for context in (base, *contexts)):
-        return None
+    contexts = (base, *contexts)
+    if all(_ignores_calls(prober, context) for context in contexts):
+        contexts = tuple(setup for setup in settings(base, found) if _names_call(prober, setup))
     best: tuple[int, Setup] | None = None
-    for context in (base, *contexts):
+    for context in contexts:
         for setup in _call_setups(context, found):
             score = _call_score(prober, setup)
             if score > (best[0] if best else 0):
@@ -145,6 +147,13 @@ def call_setup(prober: Prober, base: Setup, contexts: tuple[Setup, ...], found: 
     refusals = ("parallel calls: " + tail.reason,) if isinstance(tail, Refusal) else ()
     parallel = not isinstance(tail, Refusal) and name_of(1) in tail and name_of(0) in tail
     return CallSetup(setup, parallel, refusals)
+
+
+def _names_call(prober: Prober, base: Setup) -> bool:
+    """Return whether the name of a call shows, with content that is empty."""
+    calls, setup = [sentinel_call(0)], replace(base, content="empty")
+    tail = prober.tail([assistant(setup, calls=calls)], setup, calls=calls)
+    return not isinstance(tail, Refusal) and name_of(0) in tail
 
 
 def _ignores_calls(prober: Prober, base: Setup) -> bool:

@@ -10,12 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 from tplc.ir.markers import common_prefix, could_be_prose
 from tplc.ir.nodes import Reasoning, ReasoningMode
 from tplc.ir.printed import quoted
 from tplc.learn.align import cut_left, pieces
 from tplc.learn.candidates import Candidates
+from tplc.learn.contexts import settings
 from tplc.learn.probe import (
     CONTENT,
     CONTROL,
@@ -163,12 +165,21 @@ def _first_shown(
 ) -> tuple[ReasoningShown, ...]:
     """Renders of the first key that shows reasoning: with content, and with calls."""
     keys = [*REASONING_KEYS, *(key for key in found.keys if key not in _NOT_KEYS and key not in REASONING_KEYS)]
-    for key in keys:
-        for context in (base, *contexts):
-            shown = tuple(_show(prober, turn, context, calls, key))
+    for setups in ((base, *contexts), tuple(_contexts_with_reasoning(prober, base, keys, found))):
+        for key, setup in product(keys, setups):
+            shown = tuple(_show(prober, turn, setup, calls, key))
             if shown:
                 return shown
     return ()
+
+
+def _contexts_with_reasoning(prober: Prober, base: Setup, keys: Sequence[str], found: Candidates) -> Iterator[Setup]:
+    """Yield settings of undeclared variables with which a message shows reasoning under some key."""
+    for setup in settings(base, found):
+        message = {**assistant(setup, content=CONTENT), **{key: REASONING for key in keys if ":" not in key}}
+        tail = prober.tail([message], setup)
+        if not isinstance(tail, Refusal) and REASONING in tail:
+            yield setup
 
 
 def _printed_whole(prober: Prober, setup: Setup, key: str, calls: Sequence[Call]) -> bool:
@@ -248,9 +259,11 @@ def _markers(shown: Sequence[ReasoningShown], turn: TurnFacts, lead: str, call_l
             after[i] = text[: text.index(header.strip())]
     end = after[0]
     if len(after) > 1:
-        end = common_prefix(*after)
-        while end and any(cut_left(text, len(end)) != len(end) for text in after):
-            end = end[:-1]
+        end = _shared_end(after)
+        if not end.strip():
+            # White space before it may depend on the next part.
+            core = _shared_end([text.lstrip() for text in after])
+            end = after[0][: after[0].index(core)] + core if core else end
         # white space between reasoning and a call may be the call's own
         if end.strip() and after[0].strip() == end.strip():
             end = after[0]
@@ -258,6 +271,14 @@ def _markers(shown: Sequence[ReasoningShown], turn: TurnFacts, lead: str, call_l
         first = _closing_piece(end, start)
         end = end[:first] if first else end
     return start, end
+
+
+def _shared_end(texts: Sequence[str]) -> str:
+    """Return what all texts begin with, cut where each of them reads well."""
+    end = common_prefix(*texts)
+    while end and any(cut_left(text, len(end)) != len(end) for text in texts):
+        end = end[:-1]
+    return end
 
 
 def _without_calls_inside(shown: Sequence[ReasoningShown], lead: str) -> Sequence[ReasoningShown]:

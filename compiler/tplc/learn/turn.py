@@ -52,7 +52,15 @@ class TurnFacts:
         if self.header.strip() and stripped.startswith(self.header.strip()):
             # The white space after a header may be written only in turns of some shapes.
             return stripped[len(self.header.strip()) :].lstrip()
-        return tail
+        # A variable may add to the question: the header follows that.
+        added, found, after = tail.partition(self.header)
+        return after if found and self.header.strip() and CONTENT not in added and REASONING not in added else tail
+
+    def with_context(self, context: tuple[tuple[str, Json], ...]) -> TurnFacts:
+        """Return the same turn with the default prompt in this context too, if no prompt is known in it."""
+        if any(prompt.context == context for prompt in self.prompts):
+            return self
+        return replace(self, prompts=(*self.prompts, replace(self.prompts[0], context=context)))
 
     def with_header_until(self, size: int) -> TurnFacts:
         """Return the same turn with a header cut at `size`: the rest is the head of every prompt."""
@@ -77,7 +85,7 @@ def learn_turn(prober: Prober, base: Setup, contexts: Sequence[Setup]) -> TurnFa
     assert not isinstance(answered, Refusal)  # base_setup saw it render
     lead = answered[: answered.index(CONTENT)] if CONTENT in answered else _contentless_lead(prober, base, answered)
     prompts = _prompts(prober, (base, *contexts))
-    if not any(prompts.values()):
+    if not prompts.get(base.context):
         return _appended(prober, base, contexts, asked, lead)
     texts = tuple(prompts.values())
     header = _shared_header(texts, _leads(prober, base, asked, lead))
@@ -157,9 +165,11 @@ def _appended(prober: Prober, base: Setup, contexts: Sequence[Setup], asked: str
             # history closes the question differently from the prompt
             prompts = [GenerationPrompt(base.context, "", "")]
             return TurnFacts(asked, header="", anchors=(closed, asked), prompts=tuple(prompts), appended=True)
+    tails = {setup: prober.tail([], setup, generation=True) for setup in (base, *contexts)}
+    shared = [_shared_well([anchor, tail]) for tail in tails.values() if isinstance(tail, str)]
+    anchor = min((text for text in shared if text.strip()), key=len, default=anchor)
     prompts = []
-    for setup in (base, *contexts):
-        tail = prober.tail([], setup)
+    for setup, tail in tails.items():
         if not isinstance(tail, Refusal) and tail.startswith(anchor):
             head = tail[len(anchor) :]
             if setup is base or head not in [prompt.head for prompt in prompts]:

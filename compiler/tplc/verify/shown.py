@@ -37,8 +37,8 @@ class Shown:
 @dataclass(frozen=True, slots=True)
 class NotShown:
     """`parts` are those that are dropped; `refusal` is the template's own reason, if it raised; `why` says what is
-    shown in their place.  `changed` says what becomes of their words, in this setting, if the render depends on
-    them."""
+    shown in their place, and `changed` what becomes of their words if the render depends on them, both in this
+    setting."""
 
     parts: tuple[str, ...]
     refusal: str = ""
@@ -195,7 +195,7 @@ def usual_settings(ir: TemplateIR, stage: Stage) -> tuple[Setting, ...]:
     for shape in (Shape(False, True, 0), Shape(False, False, 1)):
         tried = likely if ir.tools.format != "none" or not shape.calls else likely[:12]
         result = shown(stage, shape, list(_distinct(tried, shape)))
-        if isinstance(result, Shown) or result.changed:
+        if isinstance(result, Shown) or result.changed or result.why:
             found.append(result.setting)
     follows: tuple[Follow, ...] = ("none", "tool", "user", "tool_user")
     variants = [replace(setting, follow=follow) for follow in follows for setting in reversed(found)]
@@ -272,7 +272,7 @@ def _shown_in(stage: Stage, words: Case, setting: Setting) -> Shown | NotShown:
         names = tuple(dict.fromkeys(name for name, _ in missing))
         return NotShown(names, changed=changed, setting=setting)
     if stage.leaves_reasoning_open(words, turn):
-        return NotShown(("content",), why="it follows an opener of reasoning that is never closed")
+        return NotShown(("content",), why="it follows an opener of reasoning that is never closed", setting=setting)
     last = max((word for _, word in _parts(words)), key=turn.rindex)
     trailing = stage.content_trailing(setting) if "tool" not in setting.follow else None
     if trailing is None or not turn.endswith(trailing):
