@@ -232,10 +232,7 @@ def squeezed(text: str) -> str:
 @lru_cache(maxsize=1024)
 def truncated_core(cores: tuple[str, ...], text: str) -> str:
     """Return the first of these markers of which the text is the beginning; "" if there is none."""
-    for core in cores:
-        if is_truncated(core, text):
-            return core
-    return ""
+    return next((core for core in cores if is_truncated(core, text)), "")
 
 
 def is_truncated(core: str, text: str) -> bool:
@@ -1656,12 +1653,10 @@ class Fence(Copyable):
                 self._pending = pending
                 return ""
             self._state, pending = ("inside", pending[opening.end() :]) if opening else ("none", pending)
-        if self._state == "none":
-            self._pending = ""
-            return pending
-        # White space and backticks at the end may close the fence.
-        before = pending.rstrip().rstrip("`").rstrip()
-        end = max(len(before), len(pending) - FENCE_LIMIT)
+        end = len(pending)
+        if self._state == "inside":
+            # White space and backticks at the end may close the fence.
+            end = max(len(pending.rstrip().rstrip("`").rstrip()), end - FENCE_LIMIT)
         self._pending = pending[end:]
         return pending[:end]
 
@@ -1851,18 +1846,14 @@ def filled_heads(prompt: str, heads: Sequence[str]) -> list[str]:
 
 def after_last_anchor(prompt: str, anchors: Sequence[str]) -> str:
     """Return the text after the last anchor; the whole prompt if it has no anchor."""
-    return re.split(any_of(anchors), prompt)[-1]
-
-
-def any_of(anchors: Sequence[str]) -> str:
-    """Return a pattern that matches each anchor, the longest of those that begin at the same place."""
-    return "|".join(map(re.escape, sorted(anchors, key=len, reverse=True))) or "(?!)"
+    return prompt[max([prompt.rfind(anchor) + len(anchor) for anchor in anchors if anchor in prompt], default=0) :]
 
 
 def continued_head(prompt: str, anchors: Sequence[str], reasoning: tuple[Sequence[str], Sequence[str]]) -> str:
     """Return the text after the last anchor, or after an earlier one if only reasoning is between them; the whole
     prompt if it has no anchor.  `reasoning` are the texts that open and close reasoning."""
-    found = [match.span() for match in re.finditer(any_of(anchors), prompt)]
+    any_anchor = re.compile("|".join(map(re.escape, sorted(anchors, key=len, reverse=True))) or "(?!)")
+    found = [match.span() for match in any_anchor.finditer(prompt)]
     if not found:
         return prompt
     at, start = found.pop()
@@ -2001,7 +1992,7 @@ def is_word(char: str) -> bool:
 
 
 class Stream(Copyable):
-    TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
+    TRANSCRIPT: ClassVar[type[Transcript] | None] = None  # another one than usual
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
     CALLS: ClassVar[bool] = False  # the format has calls,
@@ -2022,7 +2013,7 @@ class Stream(Copyable):
     FEED_HOLDS_PENDING: ClassVar[bool] = False  # `feed` handles pending text
     ESCAPES: ClassVar[Any] = None  # texts that stand for characters, by kind of text
     MARKER_LIKE: ClassVar[Any] = None  # what is like a marker
-    FIRST_STATE: ClassVar[str] = "_content"
+    FIRST_STATE: ClassVar[str] = ""  # if reasoning is parsed and the turn doesn't begin with content
     SPACE: ClassVar[str] = ""  # alternatives of the white space before the content, with SPACE_SEPARATOR between
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     _last_char = ""  # of the text before
@@ -2047,7 +2038,7 @@ class Stream(Copyable):
         self._diagnostics: list[Any] = []
         self.incomplete = False
         self._reasoning_on, self._calls_on, self._echo = parse_reasoning, parse_tool_calls, echo
-        self._out = self.TRANSCRIPT(json_content)
+        self._out = (self.TRANSCRIPT or Transcript)(json_content)
         if self.ESCAPES:
             self._out.ESCAPES = self.ESCAPES
         # Input: _buf from _pos on is not consumed; _base is its offset, negative for the text of the prompt.
@@ -2056,7 +2047,7 @@ class Stream(Copyable):
         self._wanted = 0
         self._final = False
         # The state of the turn.
-        self._state: Callable[[Any], bool] = getattr(type(self), self.FIRST_STATE if parse_reasoning else "_content")
+        self._state: Callable[[Any], bool] = type(self)._content
         self._mark = NO_MATCH
         self._skip = 0  # its length, and that of the white space before it
         if self.PLACE_DECIDES or self.CALLS:
@@ -2078,7 +2069,7 @@ class Stream(Copyable):
             self._state_before_call: Callable[[Any], bool] = self._state
             self._kind_before_call = "content"
             self._unchecked: list[tuple[int, int, int, bool]] = []  # see _check_arguments
-        self._space = self.SPACE  # white space of the template that may still come
+        self._space = self.SPACE or ""  # white space of the template that may still come
         self._only_space_so_far = True  # only white space was read in this part so far
         # The kind of text that is open, and how to find its possible end: -1 if a state must decide. If nothing is
         # pending, most chunks of a text can be passed on as they are; _unaccounted are those that were.
@@ -2168,6 +2159,8 @@ class Stream(Copyable):
         raise TypeError("a parser cannot be pickled: keep the text that it was fed, and feed that to a new one")
 
     def _consume_head(self, prompt: str | None, continued: bool) -> None:
+        if self.FIRST_STATE and self._reasoning_on:
+            self._state = getattr(type(self), self.FIRST_STATE)
         head = self.HEADS[0] if self.HEADED else ""
         if prompt is not None and continued:
             if self.HAS_REASONING:
@@ -2456,19 +2449,22 @@ class TurnStates(Stream):
             partial = min(partial, marks.with_lead(buf, pos, mark.start))
         if self._final and not self._is_truncated_marker(marks, partial):
             partial = stop
-        found = mark is not None and mark.start < partial
-        end = mark.start if mark is not None and found else partial
+        if mark is not None and mark.start >= partial:
+            mark = None  # a longer one may begin there
+        end = partial if mark is None else mark.start
         blank = self._only_space_so_far and (end == pos or buf[pos:end].isspace())
         self._only_space_so_far = blank
-        if mark is None or not found:
+        if mark is None:
             if not blank:
                 self._text(kind, end)
                 passed = self._out.fence is None and (not self.HAS_REASONING or self._reasoning_on or not self._opener)
                 if self.PENDING_TEXT or self.ESCAPES:
                     passed = passed and kind != "pending" and kind not in (self.ESCAPES or ())
                 self._enter_fast_path(kind if passed else "", marks.safe_prefix_end)
-            elif self._final:
-                self._last_space(kind, end)
+            elif self._final:  # no marker follows this white space, so it may be text
+                if self._out.is_empty():
+                    self._text(kind, end)
+                self._pos = end
             return ""
         # If the whole turn is white space, that white space is the content.
         alone = mark.kind == "end" and kind == "content" and self._out.is_empty()
@@ -2484,12 +2480,6 @@ class TurnStates(Stream):
             self._keep_as_text(kind)
             return "text"
         return str(mark.kind)
-
-    def _last_space(self, kind: str, end: int) -> None:
-        """Emit pending white space if no marker follows it: it would have been dropped before a marker."""
-        if self._out.is_empty():
-            self._text(kind, end)
-        self._pos = end
 
     def _counting(self, marks: Scanner, mark: Match | None) -> Match | None:
         """Return the mark, or the first after it, that counts in its place: `line` and `reasoning_line` at a line's
@@ -2745,8 +2735,9 @@ class TurnStates(Stream):
         rest = "".join(self._buf[pos:].split())
         if len(rest) < LEAST_CUT or rest.isalnum() or not any(map(str.isalnum, rest)):
             return False
-        is_cut = marks.prefix_of(self._buf, next_char(self._buf, pos), CUT_KINDS) != ""
-        return is_cut and (not self.CALLS or not self._after_failed_call)
+        if self.CALLS and self._after_failed_call:
+            return False
+        return marks.prefix_of(self._buf, next_char(self._buf, pos), CUT_KINDS) != ""
 
     def _note_lost_text(self, code: str, text: str) -> None:
         """Report text of a call that is in no argument; the message is incomplete, so no caller runs the call."""
@@ -6292,7 +6283,6 @@ def whole_number(digits: str) -> object:
 def run_command(parser: Any) -> None:
     import argparse
     import json
-    import sys
 
     described = "Parse a model's output, read from standard input, into a message, printed as JSON."
     example = "example: python %(prog)s --tools tools.json < output.txt"

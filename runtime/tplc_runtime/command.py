@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -10,7 +12,6 @@ if TYPE_CHECKING:
 def run_command(parser: Any) -> None:
     import argparse
     import json
-    import sys
 
     described = "Parse a model's output, read from standard input, into a message, printed as JSON."
     example = "example: python %(prog)s --tools tools.json < output.txt"

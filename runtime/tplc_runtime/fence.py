@@ -28,12 +28,10 @@ class Fence(Copyable):
                 self._pending = pending
                 return ""
             self._state, pending = ("inside", pending[opening.end() :]) if opening else ("none", pending)
-        if self._state == "none":
-            self._pending = ""
-            return pending
-        # White space and backticks at the end may close the fence.
-        before = pending.rstrip().rstrip("`").rstrip()
-        end = max(len(before), len(pending) - FENCE_LIMIT)
+        end = len(pending)
+        if self._state == "inside":
+            # White space and backticks at the end may close the fence.
+            end = max(len(pending.rstrip().rstrip("`").rstrip()), end - FENCE_LIMIT)
         self._pending = pending[end:]
         return pending[:end]
 

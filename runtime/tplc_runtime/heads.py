@@ -43,18 +43,14 @@ def filled_heads(prompt: str, heads: Sequence[str]) -> list[str]:
 
 def after_last_anchor(prompt: str, anchors: Sequence[str]) -> str:
     """Return the text after the last anchor; the whole prompt if it has no anchor."""
-    return re.split(any_of(anchors), prompt)[-1]
-
-
-def any_of(anchors: Sequence[str]) -> str:
-    """Return a pattern that matches each anchor, the longest of those that begin at the same place."""
-    return "|".join(map(re.escape, sorted(anchors, key=len, reverse=True))) or "(?!)"
+    return prompt[max([prompt.rfind(anchor) + len(anchor) for anchor in anchors if anchor in prompt], default=0) :]
 
 
 def continued_head(prompt: str, anchors: Sequence[str], reasoning: tuple[Sequence[str], Sequence[str]]) -> str:
     """Return the text after the last anchor, or after an earlier one if only reasoning is between them; the whole
     prompt if it has no anchor.  `reasoning` are the texts that open and close reasoning."""
-    found = [match.span() for match in re.finditer(any_of(anchors), prompt)]
+    any_anchor = re.compile("|".join(map(re.escape, sorted(anchors, key=len, reverse=True))) or "(?!)")
+    found = [match.span() for match in any_anchor.finditer(prompt)]
     if not found:
         return prompt
     at, start = found.pop()

@@ -151,10 +151,7 @@ def squeezed(text: str) -> str:
 @lru_cache(maxsize=1024)
 def truncated_core(cores: tuple[str, ...], text: str) -> str:
     """Return the first of these markers of which the text is the beginning; "" if there is none."""
-    for core in cores:
-        if is_truncated(core, text):
-            return core
-    return ""
+    return next((core for core in cores if is_truncated(core, text)), "")
 
 
 def is_truncated(core: str, text: str) -> bool:

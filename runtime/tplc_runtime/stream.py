@@ -40,7 +40,7 @@ def is_word(char: str) -> bool:
 
 
 class Stream(Copyable):
-    TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
+    TRANSCRIPT: ClassVar[type[Transcript] | None] = None  # another one than usual
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
     CALLS: ClassVar[bool] = False  # the format has calls,
@@ -61,7 +61,7 @@ class Stream(Copyable):
     FEED_HOLDS_PENDING: ClassVar[bool] = False  # `feed` handles pending text
     ESCAPES: ClassVar[Any] = None  # texts that stand for characters, by kind of text
     MARKER_LIKE: ClassVar[Any] = None  # what is like a marker
-    FIRST_STATE: ClassVar[str] = "_content"
+    FIRST_STATE: ClassVar[str] = ""  # if reasoning is parsed and the turn doesn't begin with content
     SPACE: ClassVar[str] = ""  # alternatives of the white space before the content, with SPACE_SEPARATOR between
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     _last_char = ""  # of the text before
@@ -86,7 +86,7 @@ class Stream(Copyable):
         self._diagnostics: list[Any] = []
         self.incomplete = False
         self._reasoning_on, self._calls_on, self._echo = parse_reasoning, parse_tool_calls, echo
-        self._out = self.TRANSCRIPT(json_content)
+        self._out = (self.TRANSCRIPT or Transcript)(json_content)
         if self.ESCAPES:
             self._out.ESCAPES = self.ESCAPES
         # Input: _buf from _pos on is not consumed; _base is its offset, negative for the text of the prompt.
@@ -95,7 +95,7 @@ class Stream(Copyable):
         self._wanted = 0
         self._final = False
         # The state of the turn.
-        self._state: Callable[[Any], bool] = getattr(type(self), self.FIRST_STATE if parse_reasoning else "_content")
+        self._state: Callable[[Any], bool] = type(self)._content
         self._mark = NO_MATCH
         self._skip = 0  # its length, and that of the white space before it
         if self.PLACE_DECIDES or self.CALLS:
@@ -117,7 +117,7 @@ class Stream(Copyable):
             self._state_before_call: Callable[[Any], bool] = self._state
             self._kind_before_call = "content"
             self._unchecked: list[tuple[int, int, int, bool]] = []  # see _check_arguments
-        self._space = self.SPACE  # white space of the template that may still come
+        self._space = self.SPACE or ""  # white space of the template that may still come
         self._only_space_so_far = True  # only white space was read in this part so far
         # The kind of text that is open, and how to find its possible end: -1 if a state must decide. If nothing is
         # pending, most chunks of a text can be passed on as they are; _unaccounted are those that were.
@@ -207,6 +207,8 @@ class Stream(Copyable):
         raise TypeError("a parser cannot be pickled: keep the text that it was fed, and feed that to a new one")
 
     def _consume_head(self, prompt: str | None, continued: bool) -> None:
+        if self.FIRST_STATE and self._reasoning_on:
+            self._state = getattr(type(self), self.FIRST_STATE)
         head = self.HEADS[0] if self.HEADED else ""
         if prompt is not None and continued:
             if self.HAS_REASONING:

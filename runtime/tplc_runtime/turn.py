@@ -119,19 +119,22 @@ class TurnStates(Stream):
             partial = min(partial, marks.with_lead(buf, pos, mark.start))
         if self._final and not self._is_truncated_marker(marks, partial):
             partial = stop
-        found = mark is not None and mark.start < partial
-        end = mark.start if mark is not None and found else partial
+        if mark is not None and mark.start >= partial:
+            mark = None  # a longer one may begin there
+        end = partial if mark is None else mark.start
         blank = self._only_space_so_far and (end == pos or buf[pos:end].isspace())
         self._only_space_so_far = blank
-        if mark is None or not found:
+        if mark is None:
             if not blank:
                 self._text(kind, end)
                 passed = self._out.fence is None and (not self.HAS_REASONING or self._reasoning_on or not self._opener)
                 if self.PENDING_TEXT or self.ESCAPES:
                     passed = passed and kind != "pending" and kind not in (self.ESCAPES or ())
                 self._enter_fast_path(kind if passed else "", marks.safe_prefix_end)
-            elif self._final:
-                self._last_space(kind, end)
+            elif self._final:  # no marker follows this white space, so it may be text
+                if self._out.is_empty():
+                    self._text(kind, end)
+                self._pos = end
             return ""
         # If the whole turn is white space, that white space is the content.
         alone = mark.kind == "end" and kind == "content" and self._out.is_empty()
@@ -147,12 +150,6 @@ class TurnStates(Stream):
             self._keep_as_text(kind)
             return "text"
         return str(mark.kind)
-
-    def _last_space(self, kind: str, end: int) -> None:
-        """Emit pending white space if no marker follows it: it would have been dropped before a marker."""
-        if self._out.is_empty():
-            self._text(kind, end)
-        self._pos = end
 
     def _counting(self, marks: Scanner, mark: Match | None) -> Match | None:
         """Return the mark, or the first after it, that counts in its place: `line` and `reasoning_line` at a line's
@@ -408,8 +405,9 @@ class TurnStates(Stream):
         rest = "".join(self._buf[pos:].split())
         if len(rest) < LEAST_CUT or rest.isalnum() or not any(map(str.isalnum, rest)):
             return False
-        is_cut = marks.prefix_of(self._buf, next_char(self._buf, pos), CUT_KINDS) != ""
-        return is_cut and (not self.CALLS or not self._after_failed_call)
+        if self.CALLS and self._after_failed_call:
+            return False
+        return marks.prefix_of(self._buf, next_char(self._buf, pos), CUT_KINDS) != ""
 
     def _note_lost_text(self, code: str, text: str) -> None:
         """Report text of a call that is in no argument; the message is incomplete, so no caller runs the call."""

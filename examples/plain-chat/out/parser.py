@@ -183,10 +183,7 @@ NO_MARKERS = Scanner(find=NOTHING, near=NOTHING, width=1)
 @lru_cache(maxsize=1024)
 def truncated_core(cores: tuple[str, ...], text: str) -> str:
     """Return the first of these markers of which the text is the beginning; "" if there is none."""
-    for core in cores:
-        if is_truncated(core, text):
-            return core
-    return ""
+    return next((core for core in cores if is_truncated(core, text)), "")
 
 
 def is_truncated(core: str, text: str) -> bool:
@@ -229,12 +226,10 @@ class Fence(Copyable):
                 self._pending = pending
                 return ""
             self._state, pending = ("inside", pending[opening.end() :]) if opening else ("none", pending)
-        if self._state == "none":
-            self._pending = ""
-            return pending
-        # White space and backticks at the end may close the fence.
-        before = pending.rstrip().rstrip("`").rstrip()
-        end = max(len(before), len(pending) - FENCE_LIMIT)
+        end = len(pending)
+        if self._state == "inside":
+            # White space and backticks at the end may close the fence.
+            end = max(len(pending.rstrip().rstrip("`").rstrip()), end - FENCE_LIMIT)
         self._pending = pending[end:]
         return pending[:end]
 
@@ -313,12 +308,7 @@ class Transcript(Copyable):
 
 def after_last_anchor(prompt: str, anchors: Sequence[str]) -> str:
     """Return the text after the last anchor; the whole prompt if it has no anchor."""
-    return re.split(any_of(anchors), prompt)[-1]
-
-
-def any_of(anchors: Sequence[str]) -> str:
-    """Return a pattern that matches each anchor, the longest of those that begin at the same place."""
-    return "|".join(map(re.escape, sorted(anchors, key=len, reverse=True))) or "(?!)"
+    return prompt[max([prompt.rfind(anchor) + len(anchor) for anchor in anchors if anchor in prompt], default=0) :]
 
 
 PENDING_LIMIT = 1024  # more pending text than this is examined again only after it has doubled
@@ -339,7 +329,6 @@ def next_char(buf: str, pos: int) -> int:
 def run_command(parser: Any) -> None:
     import argparse
     import json
-    import sys
 
     described = "Parse a model's output, read from standard input, into a message, printed as JSON."
     example = "example: python %(prog)s --tools tools.json < output.txt"
@@ -392,9 +381,6 @@ class StreamParser(Copyable):
         ("header", "--- answer ---", "", "\n", 0), ("end", "--- over ---", "\n", "\n", 0),
         find="-(?:(-- answer ---)|(-- over ---))", near=r"-(?=[\-]|\Z)", width=143, leads="\n",
     )
-    TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
-    FIRST_STATE: ClassVar[str] = "_content"
-    SPACE: ClassVar[str] = ""  # alternatives of the white space before the content, with SPACE_SEPARATOR between
 
     def _content(self) -> bool:
         # content = (text | "--- over ---")*
@@ -431,17 +417,17 @@ class StreamParser(Copyable):
         self._diagnostics: list[Any] = []
         self.incomplete = False
         self._reasoning_on, self._calls_on, self._echo = parse_reasoning, parse_tool_calls, echo
-        self._out = self.TRANSCRIPT(json_content)
+        self._out = Transcript(json_content)
         # Input: _buf from _pos on is not consumed; _base is its offset, negative for the text of the prompt.
         self._buf, self._pos, self._base = "", 0, 0
         self._parts: list[str] = []  # text that isn't examined before _wanted characters of it have arrived
         self._wanted = 0
         self._final = False
         # The state of the turn.
-        self._state: Callable[[Any], bool] = getattr(type(self), self.FIRST_STATE if parse_reasoning else "_content")
+        self._state: Callable[[Any], bool] = type(self)._content
         self._mark = NO_MATCH
         self._skip = 0  # its length, and that of the white space before it
-        self._space = self.SPACE  # white space of the template that may still come
+        self._space = ""  # white space of the template that may still come
         self._only_space_so_far = True  # only white space was read in this part so far
         # The kind of text that is open, and how to find its possible end: -1 if a state must decide. If nothing is
         # pending, most chunks of a text can be passed on as they are; _unaccounted are those that were.
@@ -651,17 +637,20 @@ class StreamParser(Copyable):
         partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
         if self._final and not self._is_truncated_marker(marks, partial):
             partial = stop
-        found = mark is not None and mark.start < partial
-        end = mark.start if mark is not None and found else partial
+        if mark is not None and mark.start >= partial:
+            mark = None  # a longer one may begin there
+        end = partial if mark is None else mark.start
         blank = self._only_space_so_far and (end == pos or buf[pos:end].isspace())
         self._only_space_so_far = blank
-        if mark is None or not found:
+        if mark is None:
             if not blank:
                 self._text(kind, end)
                 passed = self._out.fence is None
                 self._enter_fast_path(kind if passed else "", marks.safe_prefix_end)
-            elif self._final:
-                self._last_space(kind, end)
+            elif self._final:  # no marker follows this white space, so it may be text
+                if self._out.is_empty():
+                    self._text(kind, end)
+                self._pos = end
             return ""
         # If the whole turn is white space, that white space is the content.
         alone = mark.kind == "end" and kind == "content" and self._out.is_empty()
@@ -672,12 +661,6 @@ class StreamParser(Copyable):
         self._mark, self._pos = mark, end
         self._skip = mark.end - self._pos
         return str(mark.kind)
-
-    def _last_space(self, kind: str, end: int) -> None:
-        """Emit pending white space if no marker follows it: it would have been dropped before a marker."""
-        if self._out.is_empty():
-            self._text(kind, end)
-        self._pos = end
 
     def _skip_space(self) -> None:
         while self._space and self._pos < len(self._buf):
@@ -718,8 +701,7 @@ class StreamParser(Copyable):
         rest = "".join(self._buf[pos:].split())
         if len(rest) < LEAST_CUT or rest.isalnum() or not any(map(str.isalnum, rest)):
             return False
-        is_cut = marks.prefix_of(self._buf, next_char(self._buf, pos), CUT_KINDS) != ""
-        return is_cut
+        return marks.prefix_of(self._buf, next_char(self._buf, pos), CUT_KINDS) != ""
 
 
 parse, parse_many = StreamParser.parse, StreamParser.parse_many

@@ -235,10 +235,7 @@ def squeezed(text: str) -> str:
 @lru_cache(maxsize=1024)
 def truncated_core(cores: tuple[str, ...], text: str) -> str:
     """Return the first of these markers of which the text is the beginning; "" if there is none."""
-    for core in cores:
-        if is_truncated(core, text):
-            return core
-    return ""
+    return next((core for core in cores if is_truncated(core, text)), "")
 
 
 def is_truncated(core: str, text: str) -> bool:
@@ -1481,12 +1478,10 @@ class Fence(Copyable):
                 self._pending = pending
                 return ""
             self._state, pending = ("inside", pending[opening.end() :]) if opening else ("none", pending)
-        if self._state == "none":
-            self._pending = ""
-            return pending
-        # White space and backticks at the end may close the fence.
-        before = pending.rstrip().rstrip("`").rstrip()
-        end = max(len(before), len(pending) - FENCE_LIMIT)
+        end = len(pending)
+        if self._state == "inside":
+            # White space and backticks at the end may close the fence.
+            end = max(len(pending.rstrip().rstrip("`").rstrip()), end - FENCE_LIMIT)
         self._pending = pending[end:]
         return pending[:end]
 
@@ -1610,15 +1605,11 @@ def known_head(prompt: str, heads: Sequence[str], anchors: Sequence[str]) -> str
     return found
 
 
-def any_of(anchors: Sequence[str]) -> str:
-    """Return a pattern that matches each anchor, the longest of those that begin at the same place."""
-    return "|".join(map(re.escape, sorted(anchors, key=len, reverse=True))) or "(?!)"
-
-
 def continued_head(prompt: str, anchors: Sequence[str], reasoning: tuple[Sequence[str], Sequence[str]]) -> str:
     """Return the text after the last anchor, or after an earlier one if only reasoning is between them; the whole
     prompt if it has no anchor.  `reasoning` are the texts that open and close reasoning."""
-    found = [match.span() for match in re.finditer(any_of(anchors), prompt)]
+    any_anchor = re.compile("|".join(map(re.escape, sorted(anchors, key=len, reverse=True))) or "(?!)")
+    found = [match.span() for match in any_anchor.finditer(prompt)]
     if not found:
         return prompt
     at, start = found.pop()
@@ -1645,12 +1636,9 @@ def at_line_start(text: str, before: bool) -> bool:
 
 
 class Stream(Copyable):
-    TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
     MARKER_LIKE: ClassVar[Any] = None  # what is like a marker
-    FIRST_STATE: ClassVar[str] = "_content"
-    SPACE: ClassVar[str] = ""  # alternatives of the white space before the content, with SPACE_SEPARATOR between
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     # The usual texts in some places, which are awaited as a whole: after a call, after an argument, where a value ends.
     USUAL_NEXT: ClassVar[Any] = None
@@ -1675,14 +1663,14 @@ class Stream(Copyable):
         self._diagnostics: list[Any] = []
         self.incomplete = False
         self._reasoning_on, self._calls_on, self._echo = parse_reasoning, parse_tool_calls, echo
-        self._out = self.TRANSCRIPT(json_content)
+        self._out = Transcript(json_content)
         # Input: _buf from _pos on is not consumed; _base is its offset, negative for the text of the prompt.
         self._buf, self._pos, self._base = "", 0, 0
         self._parts: list[str] = []  # text that isn't examined before _wanted characters of it have arrived
         self._wanted = 0
         self._final = False
         # The state of the turn.
-        self._state: Callable[[Any], bool] = getattr(type(self), self.FIRST_STATE if parse_reasoning else "_content")
+        self._state: Callable[[Any], bool] = type(self)._content
         self._mark = NO_MATCH
         self._skip = 0  # its length, and that of the white space before it
         self._line_start = True
@@ -1700,7 +1688,7 @@ class Stream(Copyable):
         self._state_before_call: Callable[[Any], bool] = self._state
         self._kind_before_call = "content"
         self._unchecked: list[tuple[int, int, int, bool]] = []  # see _check_arguments
-        self._space = self.SPACE  # white space of the template that may still come
+        self._space = ""  # white space of the template that may still come
         self._only_space_so_far = True  # only white space was read in this part so far
         # The kind of text that is open, and how to find its possible end: -1 if a state must decide. If nothing is
         # pending, most chunks of a text can be passed on as they are; _unaccounted are those that were.
@@ -2019,17 +2007,20 @@ class TurnStates(Stream):
             partial = min(partial, marks.with_lead(buf, pos, mark.start))
         if self._final and not self._is_truncated_marker(marks, partial):
             partial = stop
-        found = mark is not None and mark.start < partial
-        end = mark.start if mark is not None and found else partial
+        if mark is not None and mark.start >= partial:
+            mark = None  # a longer one may begin there
+        end = partial if mark is None else mark.start
         blank = self._only_space_so_far and (end == pos or buf[pos:end].isspace())
         self._only_space_so_far = blank
-        if mark is None or not found:
+        if mark is None:
             if not blank:
                 self._text(kind, end)
                 passed = self._out.fence is None and (self._reasoning_on or not self._opener)
                 self._enter_fast_path(kind if passed else "", marks.safe_prefix_end)
-            elif self._final:
-                self._last_space(kind, end)
+            elif self._final:  # no marker follows this white space, so it may be text
+                if self._out.is_empty():
+                    self._text(kind, end)
+                self._pos = end
             return ""
         # If the whole turn is white space, that white space is the content.
         alone = mark.kind == "end" and kind == "content" and self._out.is_empty()
@@ -2045,12 +2036,6 @@ class TurnStates(Stream):
             self._keep_as_text(kind)
             return "text"
         return str(mark.kind)
-
-    def _last_space(self, kind: str, end: int) -> None:
-        """Emit pending white space if no marker follows it: it would have been dropped before a marker."""
-        if self._out.is_empty():
-            self._text(kind, end)
-        self._pos = end
 
     def _counting(self, marks: Scanner, mark: Match | None) -> Match | None:
         """Return the mark, or the first after it, that counts in its place: `line` and `reasoning_line` at a line's
@@ -2239,8 +2224,9 @@ class TurnStates(Stream):
         rest = "".join(self._buf[pos:].split())
         if len(rest) < LEAST_CUT or rest.isalnum() or not any(map(str.isalnum, rest)):
             return False
-        is_cut = marks.prefix_of(self._buf, next_char(self._buf, pos), CUT_KINDS) != ""
-        return is_cut and not self._after_failed_call
+        if self._after_failed_call:
+            return False
+        return marks.prefix_of(self._buf, next_char(self._buf, pos), CUT_KINDS) != ""
 
     def _note_lost_text(self, code: str, text: str) -> None:
         """Report text of a call that is in no argument; the message is incomplete, so no caller runs the call."""
@@ -3052,7 +3038,6 @@ class CallObjects(Machine):
 def run_command(parser: Any) -> None:
     import argparse
     import json
-    import sys
 
     described = "Parse a model's output, read from standard input, into a message, printed as JSON."
     example = "example: python %(prog)s --tools tools.json < output.txt"
