@@ -18,6 +18,7 @@ from tests.fuzz.formats import formats, named
 from tests.ir_small import TAGGED
 from tplc.backends.peg import generate
 from tplc.backends.peg.rules import Section, names_in, needed_sections
+from tplc.ir.nodes import TemplateIR
 from tplc.ir.serialize import dumps
 
 CASES = Path(__file__).resolve().parent.parent / "cases" / "peg"
@@ -51,6 +52,18 @@ def test_a_rule_is_more_than_the_name_of_another(name: str) -> None:
     text = generate(named(name).ir)
     aliases = re.findall(r"^(\w+) += (\w+)$(?!\n +/)", text, re.M)
     assert [alias for alias in aliases if alias != ("key", "string")] == []
+
+
+def test_a_further_key_makes_patterns_longer_by_little_more_than_its_name() -> None:
+    """The markers around a key, and what opens calls, are written once for all keys of a tool."""
+    for form in formats():
+        assert longest_pattern(form.ir, keys=40) - longest_pattern(form.ir, keys=20) < 20 * 100, form.name
+
+
+def longest_pattern(ir: TemplateIR, *, keys: int) -> int:
+    properties = {f"key_{number:02}": {"type": "string"} for number in range(keys)}
+    tools = [{"name": "f", "parameters": {"type": "object", "properties": properties}}]
+    return max(map(len, re.findall(r'~r"(?:\\.|[^"\\])*"', generate(ir, tools=tools))))
 
 
 def test_one_call_only() -> None:

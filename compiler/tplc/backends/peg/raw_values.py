@@ -32,6 +32,8 @@ KINDS = tuple(f"{kind}_for_argument" for kind in ("object", "list", *WORDS))
 SCALARS = "object / list / true / false / null / scalar"
 SPACES = leaf(r"\s*+")
 LINE_END = r"\n?"  # before a call's closer that ends a value
+WORD = re.compile(r"\w(?:\S*\w)?")
+KEY_AGAIN = "(?P=next_key)"  # the key that was matched
 
 
 class RawValues:
@@ -247,16 +249,20 @@ class RawValues:
     def _next_pair(self, keys: Sequence[str]) -> str:
         """Return the opener of a pair that has not come in this call: it ends an unclosed value."""
         before, after = self.pairs.next_pair or ("", "")
-        opener, found = self.form["call_open"] or r"\A", []
-        for key in keys:
-            text = marker_core(before + key + after)
-            line = r"\n" * before.startswith("\n")
-            came = rf"{text}(?:(?!{opener}).)*"
-            found.append(rf"{line}{text}(?<!{came}{text})")
-            if self.pairs.next_unopened:
-                unopened = r"\n" + exact(key + self.pairs.next_unopened)
-                found.append(rf"{unopened}(?<!{came}{unopened})")
+        words = [key for key in keys if WORD.fullmatch(key)]
+        others = [key for key in keys if key not in words]
+        # White space next to a key is optional in the same way for all words.
+        around_word = marker_core(before + "x")[:-1], marker_core("x" + after)[1:]
+        pairs = [KEY_AGAIN.join(around_word)] * bool(words) + [marker_core(before + key + after) for key in others]
+        found = [r"\n" * before.startswith("\n") + self._first_in_call(pair, words) for pair in pairs]
+        for key in [KEY_AGAIN] * bool(words) + [*map(exact, others)] if self.pairs.next_unopened else []:
+            found.append(self._first_in_call(r"\n" + key + exact(self.pairs.next_unopened), words))
         return group(either(found))
+
+    def _first_in_call(self, text: str, words: Sequence[str]) -> str:
+        """Return the pattern of a text that has not come in this call.  KEY_AGAIN in it is one of the words."""
+        opener, first = self.form["call_open"] or r"\A", text.replace(KEY_AGAIN, f"(?P<next_key>{one_of(words)})")
+        return rf"{first}(?<!{text}(?:(?!{opener}).)*{text})"
 
     # Values that contain their own closer
 
