@@ -21,6 +21,7 @@ from tplc.lower.slots import stops_of
 from tplc.lower.tolerated import Tolerated
 
 QUOTES = ("'", '"')
+WORDS = re.compile(r"\w[\w.-]*(?: \w[\w.-]*)*")  # in a line
 
 
 def pairs_of(
@@ -41,6 +42,7 @@ def pairs_of(
     next_pair = _next_pair(context, slots) if raw and not repeats and "missing_closers" in tolerated.kinds else None
     following = [text for text in next_call if not _is_pair(text, opens, context.key_end)]
     between = _between(context, _comma(context, tolerated), opens, [*following, *ir.turn.ends], repeats=repeats)
+    between += _words_as_keys(between, slots) if not opens else ()
     return PairForm(
         start=pairs.start,
         separator=pairs.separator,
@@ -210,6 +212,17 @@ def _between(
         ("broken", [close] if repeats else []),
     ]
     return tuple((kind, texts) for kind, found in kinds if (texts := not_blank(found)))
+
+
+def _words_as_keys(
+    between: Sequence[tuple[str, tuple[str, ...]]], slots: Sequence[SlotEnd]
+) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return the words that may come after a value, each as a key: `call = ` begins a pair where `call ` opens a
+    call."""
+    end = slots[0].suffixes[0].lstrip() if slots and slots[0].kind == "key" else ""
+    end = end if end[:1].isalnum() else end.rstrip()  # a word could be the beginning of a name
+    words = unique(core for _, texts in between for text in texts if WORDS.fullmatch(core := text.strip()))
+    return (("key", tuple(f"{word} {end}" for word in words)),) if words and end else ()
 
 
 def _comma(context: ValueContext, tolerated: Tolerated) -> str:

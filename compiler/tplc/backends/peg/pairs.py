@@ -156,7 +156,7 @@ class PairRules:
     def slot_rules(self) -> list[Rule]:
         rules = [rule("key_open", leaf(self.values.cores_of("pair")))] if self.pairs.opens else []
         # Where a pair begins with its key, what else may come there.
-        over = cores(self.instead, any_spelling=self.form.any_spelling) if self.instead else ""
+        over = self.instead
         garbled = self.form.garbled_closer if not self.pairs.opens else ""
         rules += [rule("arguments_over", leaf(either([over, garbled])))] if over or garbled else []
         # What shows that the key has ended: a marker, or white space alone.
@@ -173,16 +173,14 @@ class PairRules:
         return [*rules, *(self.type_rules() if self.pairs.types else [])]
 
     @property
-    def instead(self) -> list[str]:
-        """Return markers that may occur in place of a pair and begin like one."""
+    def instead(self) -> str:
+        """Return the pattern of the markers that may occur in place of a pair and begin like one."""
         openers = tuple(text.strip() for text in self.pairs.opens)
-        kinds = ("end", "next", "broken") if openers else ("end", "next")
-        texts = [text.strip() for kind, found in self.pairs.between if kind in kinds for text in found]
-        return [
-            text
-            for text in longest_first(dict.fromkeys(texts))
-            if not openers or (text.startswith(openers) and text not in openers)
-        ]
+        return self.values.cores_of(
+            *ENDS_OF_PAIRS,
+            *["broken"] * bool(openers),
+            only=lambda one: not openers or (one.core.startswith(openers) and one.core not in openers),
+        )
 
     def type_rules(self) -> list[Rule]:
         names = {word: f"type_{'_'.join(types)}" for word, types in self.pairs.types}

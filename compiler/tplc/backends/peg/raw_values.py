@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from tplc.backends.peg.form import FormPatterns
@@ -23,7 +23,7 @@ from tplc.lower import Following, PairForm
 from tplc.lower.bounds import KEY
 from tplc.lower.following import any_key, closes_call, pattern_of
 from tplc.lower.garbled_values import garbled_end_of_value
-from tplc.lower.lexemes import NOTHING, ONLY_RESPELLED, exact, group, lexeme_of
+from tplc.lower.lexemes import NOTHING, ONLY_RESPELLED, Lexeme, exact, group, lexeme_of
 from tplc.lower.pairs import QUOTES, around_key, between_pairs, closes_lost_value, ends_of_value, value_ends_and_markers
 from tplc.lower.states import respelled_kinds
 from tplc.lower.values import MOST_KEYS, NAME_LIMIT, WORDS
@@ -52,9 +52,12 @@ class RawValues:
         self.text = "raw_text" if self.dialect.elements is None else "element_text"
         self.all_keys = tuple(dict.fromkeys(one.name for tool in form.known.tools for one in tool.parameters))
 
-    def cores_of(self, *kinds: str) -> str:
-        """Return the pattern of the markers of these kinds between pairs."""
-        return group(either([one.find for one in self.lexemes.all if one.kind in kinds]))
+    def cores_of(self, *kinds: str, only: Callable[[Lexeme], bool] | None = None) -> str:
+        """Return the pattern of the markers of these kinds between pairs, where they are no key.  `only`: which."""
+        keys = either([one.find for one in self.lexemes.all if one.kind == "key" and "key" not in kinds])
+        chosen = [one for one in self.lexemes.all if one.kind in kinds and (only is None or only(one))]
+        found = group(either([one.find for one in chosen]))
+        return f"(?!{keys}){found}" if keys and found else found
 
     @property
     def pairs_begin_like_skipped(self) -> bool:
@@ -269,7 +272,7 @@ class RawValues:
     def _followed(self, closer: str, keys: Sequence[str]) -> str:
         """Return the pattern after a closer that ends a value: a marker of the call, or a known key."""
         follow = either([*(one.find for one in self.lexemes.all), self._known_pair(keys)])
-        return rf"(?=\s*+(?:(?!{closer})(?:{follow})|\Z))"
+        return rf"(?=\s*+(?:{either([self.cores_of('key'), rf'(?!{closer})(?:{follow})'])}|\Z))"
 
     def _to_next_marker(self) -> str:
         marks = [one.find for one in value_ends_and_markers(self.pairs).all if one.kind == "mark"]
