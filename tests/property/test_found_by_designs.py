@@ -26,6 +26,7 @@ INSIDE = (
     + "{%- endif %}"
 )
 CALL = "{{- '<call ' ~ c.function.name ~ '>' ~ (c.function.arguments | tojson) ~ '</call>' }}"
+OBJECT = "'{\"name\": \"' ~ c.function.name ~ '\", \"arguments\": ' ~ (c.function.arguments | tojson) ~ '}'"
 TURNS = {
     "separators that Python takes for white space": REASONING.replace("<think>", "\\x02why\\x1e\\n[1]").replace(
         "</think>", " \\x1ewhy\\x02"
@@ -37,6 +38,14 @@ TURNS = {
     "closers after numbers that begin with a dot": CONTENT
     + calls("{{- 'Ask:' ~ c.function.name ~ '|' }}" + KEYWORDS.replace("', '", "'|'") + "{{- '.ask.' }}"),
     "a line before calls inside of reasoning": INSIDE,
+    "such separators only around markers and inside of them": CONTENT
+    + "{%- if m.tool_calls %}{{- '\\x10go\\x1d\\n\\n' }}{%- endif %}"
+    + calls("{{- '\\x10do\\x1e' ~ " + OBJECT + " ~ '\\x1edo\\x10 ' }}"),
+    "an opener after content that is a word": CONTENT
+    + "{%- if m.tool_calls %}{{- '\\n\\n' if m.content else '<#a:a:calls\\n' }}{%- endif %}"
+    + calls("{{- 'call:' ~ c.function.name ~ ' ' ~ (c.function.arguments | tojson) ~ ';' }}"),
+    "a number before calls of known tools only": CONTENT
+    + calls("{{- '@ do @ ' ~ loop.index ~ ' ' ~ " + OBJECT + " ~ '@ no do @' }}"),
 }
 
 

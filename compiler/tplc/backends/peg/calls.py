@@ -141,8 +141,9 @@ def id_rules(shape: CallShape, known: KnownTools) -> list[Rule]:
     if not shape.id_slots:
         return []
     rules = []
-    suffixes = [f"_for_{tool.rule}" for tool in known.tools] if "name" in shape.id_slots else []
-    for suffix in [*suffixes, *([] if known.closed else [""])]:
+    is_named = "name" in shape.id_slots
+    suffixes = [f"_for_{tool.rule}" for tool in known.tools] if is_named else []
+    for suffix in [*suffixes, *([] if is_named and known.closed else [""])]:
         items = [f"({literal(shape.id_prefix)} gap)?"] if shape.id_prefix else []
         for kind, text in shape.slots:
             if kind in shape.id_slots:

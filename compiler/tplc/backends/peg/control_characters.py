@@ -9,11 +9,20 @@ Only formats whose markers contain one of them need that: others would be harder
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
-SEPARATORS = "\x1c\x1d\x1e\x1f"
+from tplc.ir.nodes import TemplateIR, Verification
+from tplc.ir.serialize import dumps
+
+_IN_JSON = re.compile(r"\\u001[c-f]")
 _RANGE = r"\x1c-\x1f"
 _TOKEN = re.compile(r"\\.|\[\^?(?:\\.|[^\]\\])*\]", re.DOTALL)
 _OUTSIDE = {r"\s": rf"[{_RANGE}\s]", r"\S": rf"[^{_RANGE}\s]"}
+
+
+def contains_separators(ir: TemplateIR) -> bool:
+    """Return whether the format contains a separator, inside of a marker or around one."""
+    return _IN_JSON.search(dumps(replace(ir, verification=Verification()))) is not None
 
 
 def with_separators(grammar: str) -> str:

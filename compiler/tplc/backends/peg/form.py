@@ -341,6 +341,7 @@ def _of_calls(form: FormPatterns) -> dict[str, str]:
     """Return the rules of one pattern of calls, by name."""
     calls = form.calls
     short = {text.strip() for text in calls.short} if calls.header else set()
+    ordinary = {text.strip() for text in calls.ordinary}
     sections = {text.strip() for text in calls.section_closers} - {text.strip() for text in calls.call_closers}
 
     def opens(state: StateName, *, are_short: bool) -> str:
@@ -355,6 +356,7 @@ def _of_calls(form: FormPatterns) -> dict[str, str]:
         "call_open_for_short": opens("content", are_short=True),
         "call_next_for_short": opens("after_call", are_short=True),
         "call_open_for_ordinary": form.of("content", "ordinary"),
+        "call_next_for_ordinary": form.of("after_call", *OPENS, only=lambda one: one.core not in {*ordinary, *short}),
         "call_close": either([_closer_with_slot(form), closes(section=False)]),
         "section_close": closes(section=True),
         # White space after a separator that opens calls may be content.

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from tplc.backends.peg.calls import call_sections
-from tplc.backends.peg.control_characters import SEPARATORS, with_separators
+from tplc.backends.peg.control_characters import contains_separators, with_separators
 from tplc.backends.peg.form import FormPatterns, without_calls
 from tplc.backends.peg.known_tools import known_tools
 from tplc.backends.peg.response import response_section
@@ -21,7 +21,6 @@ from tplc.backends.peg.rules import needed_sections, print_sections
 from tplc.backends.peg.turn import turn_sections
 from tplc.ir.escaped import refuse_escaped_values
 from tplc.ir.nodes import Json, TemplateIR
-from tplc.ir.own_markers import own_markers
 from tplc.ir.visible import one_line
 from tplc.lower import lower
 
@@ -49,7 +48,7 @@ def generate(
     calls = call_sections(form, parallel=parallel is not False) if form.values is not None else []
     sections = [*turn, *answer, *calls]
     printed = print_sections(needed_sections(sections))
-    if any(char in marker for marker in own_markers(ir) for char in SEPARATORS):
+    if contains_separators(ir):
         printed = with_separators(printed)
     return header(ir, command) + "\n" + printed
 

@@ -26,7 +26,13 @@ def ordinary_starts(form: FormPatterns) -> list[str]:
     """Return patterns at which such a call may begin at the start of a line."""
     cores = either([marker_core(text) for text in form.calls.ordinary])
     indent = r"[^\S\n]*+" if may_be_indented(form) else ""
-    return [rf"(?<=\n){indent}(?:{cores})"] if cores else []
+    return [*filter(None, [_own_line(form)]), rf"(?<=\n){indent}(?:{cores})"] if cores else []
+
+
+def _own_line(form: FormPatterns) -> str:
+    """Return such an opener together with the line ends before it that belong to it."""
+    cores, lead = either([marker_core(text) for text in form.calls.ordinary]), lead_of(form.calls.ordinary[0])
+    return rf"{some_suffix(lead)}(?<=\n)(?:{cores})" if lead.endswith("\n") else ""
 
 
 def may_be_indented(form: FormPatterns) -> bool:
@@ -57,14 +63,18 @@ def _inline_openers(form: FormPatterns) -> dict[str, str]:
 def line_rules(form: FormPatterns) -> Iterator[Rule]:
     if form.calls.ordinary:
         indent = "content_for_indent" if may_be_indented(form) else ""
-        yield rule("call_line_for_ordinary", sequence("line_start", indent, "&whole_call tool_calls_for_ordinary"))
+        own_line = f"&{leaf(_own_line(form))} &({leaf(SPACE)} whole_call) tool_calls_for_ordinary"
+        line = sequence("line_start", indent, "&whole_call tool_calls_for_ordinary")
+        yield rule("call_line_for_ordinary", *[own_line] * bool(_own_line(form)), line)
         yield LINE_START
-        yield from form.leaves("call_open_for_ordinary")
+        yield from form.leaves("call_open_for_ordinary", "call_next_for_ordinary")
         first = SPACE if may_be_indented(form) else r"(?:\s*\n)?"
         yield rule("tool_calls_first_for_ordinary", f"{leaf(first)} &whole_call tool_calls_for_ordinary")
         closed = "between_calls" if form.named("section_close", "call_close", "call_separator") else ""
         one = sequence("call_open_for_ordinary gap call", closed)
-        yield rule("tool_calls_for_ordinary", sequence(one, f"(gap &whole_call {one})*"))
+        again = [f"&whole_call {one}"]
+        again += [sequence(name, "gap call", closed) for name in form.named("call_next_for_ordinary")]
+        yield rule("tool_calls_for_ordinary", sequence(one, f"(gap ({' / '.join(again)}))*"))
     if form.calls.may_lack_openers and form.known:
         yield rule("tool_calls_for_unopened", "call_for_unopened+ further_calls")
         yield rule("call_for_unopened", 'other_calls_for_unopened ""')
