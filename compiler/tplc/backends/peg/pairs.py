@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from tplc.backends.peg.cuts import pair_cuts
 from tplc.backends.peg.form import FormPatterns
 from tplc.backends.peg.known_tools import KnownTool
-from tplc.backends.peg.patterns import cores, either, leaf, literal, longest_first, marker, marker_core, some_prefix
+from tplc.backends.peg.patterns import cores, either, leaf, literal, marker, marker_core, some_prefix
 from tplc.backends.peg.raw_values import RawValues, key_ends
 from tplc.backends.peg.rules import Rule, rule, sequence
 from tplc.backends.peg.values import value_rules
