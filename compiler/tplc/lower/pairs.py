@@ -41,8 +41,7 @@ def pairs_of(
     opens = not_blank(tolerated.texts(opened))
     next_pair = _next_pair(context, slots) if raw and not repeats and "missing_closers" in tolerated.kinds else None
     following = [text for text in next_call if not _is_pair(text, opens, context.key_end)]
-    between = _between(context, _comma(context, tolerated), opens, [*following, *ir.turn.ends], repeats=repeats)
-    between += _words_as_keys(between, slots) if not opens else ()
+    between = _between(context, slots, _comma(context, tolerated), opens, [*following, *ir.turn.ends], repeats=repeats)
     return PairForm(
         start=pairs.start,
         separator=pairs.separator,
@@ -198,7 +197,13 @@ def _next_unopened(next_pair: tuple[str, str] | None) -> str:
 
 
 def _between(
-    context: ValueContext, comma: str, opens: Sequence[str], following: Sequence[str], *, repeats: bool
+    context: ValueContext,
+    slots: Sequence[SlotEnd],
+    comma: str,
+    opens: Sequence[str],
+    following: Sequence[str],
+    *,
+    repeats: bool,
 ) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Return the texts that may come after a value, by what they do.  `comma`: a further separator, or ""."""
     pairs, close = context.pairs, context.close
@@ -211,7 +216,8 @@ def _between(
         ("next", following),
         ("broken", [close] if repeats else []),
     ]
-    return tuple((kind, texts) for kind, found in kinds if (texts := not_blank(found)))
+    between = tuple((kind, texts) for kind, found in kinds if (texts := not_blank(found)))
+    return between if opens else (*between, *_words_as_keys(between, slots))
 
 
 def _words_as_keys(
