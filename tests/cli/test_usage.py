@@ -197,3 +197,22 @@ def test_the_next_step_for_a_missing_file(run: Run, named: str, hint: str) -> No
     for name in ("hut.jinja", *(f"{letter}.json" for letter in "abcf")):
         Path(name).write_text("{}", encoding="utf-8")
     assert run("observe", "hut.jinja", named).err == f"tplc: {named}: there is no such file\n    {hint}\n"
+
+
+def test_a_file_in_place_of_a_command(run: Run) -> None:
+    Path("my hut.jinja").write_text(TEMPLATE, encoding="utf-8")
+    done = run("my hut.jinja")
+    hint = "To compile a template: tplc compile 'my hut.jinja' -o PARSER.py"
+    assert (done.code, done.out) == (2, "")
+    assert " ".join(done.err.split()).endswith(f"Error: No such command 'my hut.jinja'. {hint}")
+    Path("my-hut").touch()
+    done = run("new", "my-hut")
+    assert (done.code, done.err) == (2, "tplc: my-hut: already exists\n    name a new folder\n")
+
+
+def test_an_output_that_is_empty(run: Run) -> None:
+    Path("hut.jinja").write_text(TEMPLATE, encoding="utf-8")
+    Path("out.txt").touch()
+    for name, shown in (("out.txt", "out.txt"), ("-", "standard input")):
+        done = run("parse", "hut.jinja", name)
+        assert (done.code, done.err) == (0, f"tplc: {shown}: is empty\n")

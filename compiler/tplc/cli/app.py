@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from tplc.cli import complete
-from tplc.cli.command import Command
+from tplc.cli.command import Command, Commands
 from tplc.cli.declare import declared
 from tplc.cli.options import (
     NO_VARIANTS,
@@ -33,6 +33,7 @@ from tplc.version import VERSION
 
 app = typer.Typer(
     name="tplc",
+    cls=Commands,
     help="Compile chat templates into parsers and grammars for the model's output.",
     epilog="Exit code 1: the template or the artifact is not right.  Exit code 2: wrong usage, or input that cannot be "
     "read.  Colours and progress are shown on terminals only. NO_COLOR turns colours off.",

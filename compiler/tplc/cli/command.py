@@ -5,6 +5,8 @@ tplc compile chat.jinja -o a.py -o b.py  →  --output is given twice but takes 
 
 from __future__ import annotations
 
+import os
+import shlex
 import sys
 from collections.abc import Iterator
 from functools import partial
@@ -12,7 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
 from tplc.cli.given import check_outputs
 from tplc.errors import ReportedFailure, TplcError, UsageError
@@ -30,6 +32,18 @@ _RENAMED = {
     "compile": {"--reasoning": "--tag-reasoning"},
     "observe": {"--write": "--output"},
 }
+
+
+class Commands(TyperGroup):
+    """All commands.  A file in place of a command is named with the command to compile it."""
+
+    def resolve_command(self, ctx: typer.Context, args: list[str]) -> Any:  # type: ignore[override]
+        try:
+            return super().resolve_command(ctx, args)
+        except ClickException as error:
+            if os.path.exists(args[0]):
+                error.message += f" To compile a template: tplc compile {shlex.quote(args[0])} -o PARSER.py"
+            raise
 
 
 class Command(TyperCommand):

@@ -90,9 +90,8 @@ def new_command(folder: str, layout: str) -> None:
     if not is_model_name(name):
         raise UsageError(f"{folder}: a model's name has ASCII letters, digits, '-', '_' and '.', no '.' or '-' first")
     if os.path.lexists(folder) and not (os.path.isdir(folder) and not os.listdir(folder)):
-        raise UsageError(
-            f"{folder}: already exists\n    name a new folder, or give --refresh to write its outputs again"
-        )
+        other = ", or give --refresh to write its outputs again" if os.path.isdir(folder) else ""
+        raise UsageError(f"{folder}: already exists\n    name a new folder{other}")
     with working(f"starting {name}"):
         started = start(name, layout, lambda text: driver.compile_template(text, name="chat_template.jinja"))
     for path, text in started.files.items():

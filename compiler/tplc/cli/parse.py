@@ -72,7 +72,12 @@ def parse_command(options: ParseOptions) -> None:
             _print_deltas(stream.feed(chunk))
         _print_deltas(stream.finish())
     else:
-        stream.feed(inputs.text_of(options.file, "the output"))
+        text = inputs.text_of(options.file, "the output")
+        if not text:
+            print(
+                f"tplc: {'standard input' if options.file == '-' else shown(options.file)}: is empty", file=sys.stderr
+            )
+        stream.feed(text)
         stream.finish()
         if options.as_json:
             print_json(_as_json(stream))
