@@ -141,6 +141,8 @@ LOOK = {"name": "look", "arguments": '{"days": 2}'}
         ("lines", 'Thought: Hm.\nAction: look\nInput: {"days": 2}\n[end]\n', ("Hm.", None, [LOOK])),
         ("lines", 'Thought: Hm,\nAction: look\nInput: {"days": 2}', ("Hm,", None, [LOOK])),
         ("lines", 'Thought: Hm.\nAnswer: So.\nAction: look\nInput: {"days": 2}\n[end]\n', ("Hm.", "So.", [LOOK])),
+        # The text between a name and its arguments may be missing.
+        ("lines", 'Answer: So.\nAction: look\n {"days": 2}\n[end]\n', (None, "So.", [LOOK])),
         # Calls begin lines, and have their arguments.
         ("lines", "Thought: An Action: look\nAnswer: So.\n[end]\n", ("An Action: look", "So.", [])),
         ("lines", "Thought: One.\nAction: look at it\nand two.\nAnswer: So.\n[end]\n",

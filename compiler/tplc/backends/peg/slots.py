@@ -82,6 +82,7 @@ def slot_start(index: int, form: FormPatterns) -> str:
 
 def name_rules(stop: str, start: str, form: FormPatterns) -> list[Rule]:
     known, breaks = form.known, form.breaks
+    ends = stop + (rf"|\s*+{start}" if start else "")
     if known and "tool_names" in form.acceptor.tolerances:
         others = [(f"name_for_{tool.rule}", f"other_name_for_{tool.rule}", tool.name) for tool in known.tools]
         rules = [rule(name, f"{literal(text)} name_stop", other) for name, other, text in others]
@@ -90,11 +91,11 @@ def name_rules(stop: str, start: str, form: FormPatterns) -> list[Rule]:
     else:
         rules = [rule(f"name_for_{tool.rule}", f"{literal(tool.name)} name_stop") for tool in known.tools]
     if known:
-        rules.append(rule("name_stop", "&" + leaf(stop + (rf"|\s*+{start}" if start else ""))))
+        rules.append(rule("name_stop", "&" + leaf(ends)))
     if not known.closed:
         # With tools, no other name contains what is in markup.
         guarded = either([breaks, any_of("".join(sorted(NEVER_IN_NAMES)))]) if known else breaks
-        word = f"{BOUNDED_IDENTIFIER}(?={stop})"
+        word = f"{BOUNDED_IDENTIFIER}(?={ends})"
         # With tools, only the name of one is a name where the text after it is missing.
         whole = slot_pattern(stop, "" if known else start, guarded)
         rules.append(rule("name", leaf(word if form.calls.only_tools else whole)))
