@@ -1577,6 +1577,8 @@ def arguments_within(name: str, value: Any, tools: Doubts) -> dict[str, Any] | N
     return given if keys == set() and isinstance(given, dict) else None
 
 
+GUARD = chr(0xDFFF)  # a lone surrogate: decoders never return one, and mypyc has no literal for it
+GUARDS = Pattern(GUARD + "(" + GUARD + "?)")
 # At the end of a text, a percent-encoded character that may not be whole.
 TRUNCATED_PERCENT_CODE = re.compile(r"(?:%[C-Fc-f][0-9A-Fa-f](?:%[89ABab][0-9A-Fa-f]){0,2})?(?:%[0-9A-Fa-f]?)?\Z")
 
@@ -1612,6 +1614,11 @@ class Escapes:
         starts = range(max(0, len(text) - self._most_pending), len(text))
         inside = {at for found in self._pattern.finditer(text) for at in range(found.start() + 1, found.end())}
         return next((at for at in starts if at not in inside and text[at:] in self._prefixes), len(text))
+
+
+def unguarded(text: str) -> str:
+    """Return text without guards; two guards are the character itself."""
+    return GUARDS.sub(r"\1", text) if GUARD in text else text
 
 
 LIKE_A_MARKER = " is like a marker, but remains in the message"
@@ -1667,6 +1674,9 @@ class Fence(Copyable):
         return "" if closes else pending
 
 
+NOT_PROSE = ("arguments", "value", "trailing")
+
+
 class Transcript(Copyable):
     """Keeps text by kind: content, reasoning_content and arguments (of the last call) belong to the message; pending is
     text of a kind that isn't known yet, value is text of a value, and trailing is no part of the message."""
@@ -1674,7 +1684,10 @@ class Transcript(Copyable):
     KINDS = ("content", "reasoning_content", "pending", "arguments", "value", "trailing")
     CALLS: ClassVar[bool] = True
     REASONING: ClassVar[bool] = True
+    GUARDED: ClassVar[bool] = True  # special tokens may be known,
+    VALUES_WAIT: ClassVar[bool] = True  # a value isn't emitted while it may become an item of a list
     guarded = False  # special tokens are known: no other text is a marker
+    spells_tokens = False  # text of the answer spells one
     ESCAPES: Mapping[str, Escapes] | None = None  # the texts that stand for characters, by kind of text
     _cut_escape = ""  # what may be the beginning of such a text,
     _cut_kind = ""  # at the end of a text of this kind
@@ -1686,15 +1699,25 @@ class Transcript(Copyable):
             self.index = -1  # of the last call
         self.fence = Fence() if json_content else None
         self.waiting: list[Delta] = []  # not returned yet
+        if self.VALUES_WAIT:
+            self.pending: list[list[str]] = []  # the texts of such values
         self._pieces: list[str] = []  # the text of the next delta, and its kind
         self._kind = ""
 
     def copy(self) -> Any:
         twin = super().copy()
         twin.texts = {kind: texts[:] for kind, texts in self.texts.items()}
+        if self.VALUES_WAIT:
+            twin.pending = [pieces[:] for pieces in self.pending]
         return twin
 
     def emit(self, kind: str, text: str) -> None:
+        if self.GUARDED and self.guarded and GUARD in text:
+            self.spells_tokens = self.spells_tokens or kind not in NOT_PROSE
+            text = unguarded(text)
+        if self.VALUES_WAIT and kind == "arguments" and self.pending:
+            self.pending[-1].append(text)
+            return
         if self.ESCAPES:
             text = self._unescaped(kind, text, self.ESCAPES)
         if kind == "content" and self.fence is not None:
@@ -1754,6 +1777,12 @@ class Transcript(Copyable):
             self.emit("content", fence.end())
         self.flush()
 
+    def begin_pending(self) -> None:
+        self.pending.append([])
+
+    def take_pending(self) -> str:
+        return "".join(self.pending.pop())
+
     def release(self, kind: str) -> None:
         """Give the pending text this kind."""
         self.flush()
@@ -1787,6 +1816,8 @@ class Transcript(Copyable):
         """Set the id of the last call if it comes after the name; a call that the prompt contains gets none."""
         if not self.calls:
             return
+        if self.GUARDED and self.guarded:
+            call_id = unguarded(call_id)
         self.flush()
         name, _, arguments = self.calls[-1]
         self.calls[-1] = (name, call_id, arguments)
@@ -1992,7 +2023,8 @@ def is_word(char: str) -> bool:
 
 
 class Stream(Copyable):
-    TRANSCRIPT: ClassVar[type[Transcript] | None] = None  # another one than usual
+    GUARDED: ClassVar[bool] = False  # special tokens may be known
+    VALUES_WAIT: ClassVar[bool] = False  # for text that shows whether they are items of a list
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
     CALLS: ClassVar[bool] = False  # the format has calls,
@@ -2038,7 +2070,7 @@ class Stream(Copyable):
         self._diagnostics: list[Any] = []
         self.incomplete = False
         self._reasoning_on, self._calls_on, self._echo = parse_reasoning, parse_tool_calls, echo
-        self._out = (self.TRANSCRIPT or Transcript)(json_content)
+        self._out = Transcript(json_content)
         if self.ESCAPES:
             self._out.ESCAPES = self.ESCAPES
         # Input: _buf from _pos on is not consumed; _base is its offset, negative for the text of the prompt.
@@ -5087,47 +5119,18 @@ def in_list(text: str) -> str:
     return text if text[:1] == "[" or text == "null" else f"[{text}]"
 
 
-class PendingTranscript(Transcript):
-    """A transcript that doesn't emit a value while it may become an item of a list."""
-
-    def __init__(self, json_content: bool = False) -> None:
-        super().__init__(json_content)
-        self.pending: list[list[str]] = []
-
-    def copy(self) -> Any:
-        twin = super().copy()
-        twin.pending = [pieces[:] for pieces in self.pending]
-        return twin
-
-    def emit(self, kind: str, text: str) -> None:
-        if kind == "arguments" and self.pending:
-            self.pending[-1].append(text)
-        else:
-            super().emit(kind, text)
-
-    def begin_pending(self) -> None:
-        self.pending.append([])
-
-    def take_pending(self) -> str:
-        return "".join(self.pending.pop())
-
-
 class ElementPairs(RawPairs):
     ELEMENT: ClassVar[Scanner]  # opens an item or a pair; "broken": a closing marker
     AFTER_ITEM: ClassVar[str]
-    TRANSCRIPT = PendingTranscript
+    VALUES_WAIT: ClassVar[bool] = True
 
     def _begin_arguments(self) -> None:
         super()._begin_arguments()
         self._frames: list[Frame] = []
         self._comma = ""
 
-    @property
-    def _transcript(self) -> PendingTranscript:
-        return self._out  # type: ignore[return-value]
-
     def _enter_fast_path(self, kind: str, find_safe_end: Callable[[str], int] = len) -> None:
-        super()._enter_fast_path("" if kind == "arguments" and self._transcript.pending else kind, find_safe_end)
+        super()._enter_fast_path("" if kind == "arguments" and self._out.pending else kind, find_safe_end)
 
     def _key_of(self, comma: str, key: str) -> str:
         if not self._frames:
@@ -5136,13 +5139,13 @@ class ElementPairs(RawPairs):
         frame = self._frames[-1]
         if frame.state and frame.key == key:
             self._frames[-1] = frame._replace(state="list")
-            return ", " if frame.state == "list" else f"{frame.member}[{self._transcript.take_pending()}, "
+            return ", " if frame.state == "list" else f"{frame.member}[{self._out.take_pending()}, "
         self._end_member()
         types = types_of(member_of(frame.schema, self._schema(), key), self._schema())
         if types is not None and "array" not in types:
             return member
         self._frames[-1] = frame._replace(key=key, state="items" if types == LIST else "pending", member=member)
-        self._transcript.begin_pending()
+        self._out.begin_pending()
         return ""
 
     def _end_member(self) -> None:
@@ -5150,7 +5153,7 @@ class ElementPairs(RawPairs):
         frame = self._frames[-1]
         if not frame.state:
             return
-        text = "]" if frame.state == "list" else self._transcript.take_pending()
+        text = "]" if frame.state == "list" else self._out.take_pending()
         if frame.state == "items":
             text = in_list(text)
         self._out.emit("arguments", frame.member * (frame.state != "list") + text)
@@ -5336,16 +5339,8 @@ class TypedWraps(RawPairs):
         self._end = self._or_call_end(end, self._schema())
 
 
-GUARD = chr(0xDFFF)  # a lone surrogate: decoders never return one, and mypyc has no literal for it
 LONGEST_SHOWN = 64  # characters of a special token that a diagnostic shows
 MOST_NOTES = 100
-NOT_PROSE = ("arguments", "value", "trailing")
-GUARDS = Pattern(GUARD + "(" + GUARD + "?)")
-
-
-def unguarded(text: str) -> str:
-    """Return text without guards; two guards are the character itself."""
-    return GUARDS.sub(r"\1", text) if GUARD in text else text
 
 
 class KnownTokens:
@@ -5517,41 +5512,10 @@ class Guard(Copyable):
             self.notes.append(Diagnostic(at, "a special token that is no marker: " + shown, "unknown_special_token"))
 
 
-class GuardedTranscript(Transcript):
-    """A transcript that removes guards.  `guarded`: emitted text may contain guards.  `spells_tokens`: text of the
-    answer spells a token."""
-
-    spells_tokens = False
-
-    def emit(self, kind: str, text: str) -> None:
-        if self.guarded and GUARD in text:
-            self.spells_tokens = self.spells_tokens or kind not in NOT_PROSE
-            text = unguarded(text)
-        super().emit(kind, text)
-
-    def set_id(self, call_id: str) -> None:
-        super().set_id(unguarded(call_id) if self.guarded else call_id)
-
-
-class GuardedPendingTranscript(PendingTranscript):
-    """The same for nested elements."""
-
-    spells_tokens = False
-
-    def emit(self, kind: str, text: str) -> None:
-        if self.guarded and GUARD in text:
-            self.spells_tokens = self.spells_tokens or kind not in NOT_PROSE
-            text = unguarded(text)
-        super().emit(kind, text)
-
-    def set_id(self, call_id: str) -> None:
-        super().set_id(unguarded(call_id) if self.guarded else call_id)
-
-
 class SpecialTokens(Machine):
     KNOWN_TOKENS: ClassVar[KnownTokens]
     TOKEN_OPENS: ClassVar[Sequence[str]] = ()  # the tokens that open calls, if any
-    TRANSCRIPT: ClassVar[type[Transcript]] = GuardedTranscript
+    GUARDED: ClassVar[bool] = True
     _guard: Guard | None = None
 
     def _feed_special(self, chunk: str, special: Sequence[Sequence[int]]) -> list[Delta]:
@@ -5559,8 +5523,7 @@ class SpecialTokens(Machine):
         guard = self._guard
         if guard is None:
             guard = self._guard = Guard(self.KNOWN_TOKENS)
-            out: Any = self._out
-            out.guarded = True
+            self._out.guarded = True
         if guard.ended:
             return self._feed_after_end(chunk)
         if not self._parts:  # chunks may have been passed on since then that the guard has not seen
@@ -5631,7 +5594,7 @@ class SpecialTokens(Machine):
         """Try a call; text that spells tokens of its format opens none."""
         opened = self._buf[self._mark.start : self._mark.end]
         lacks = self.TOKEN_OPENS and not any(token in opened for token in self.TOKEN_OPENS)
-        if lacks and getattr(self._out, "spells_tokens", False) and self._state != type(self)._after_call:
+        if lacks and self._out.spells_tokens and self._state != type(self)._after_call:
             self._note("not_a_call", "not a call: expected the token " + self.TOKEN_OPENS[0])
             self._after_failed_call = True
             self._keep_as_text(kind)

@@ -12,14 +12,13 @@ from .pairs import Pairs
 from .raw import Closer, RawPairs
 from .scanner import Scanner
 from .schema import item_of, member_of, types_by_items, types_of
-from .transcript import Transcript
 from .turn import next_char
 from .values import escaped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, ClassVar
+    from typing import ClassVar
 
 # An open list or object.  `key` belongs to its last member.  `member` is the text before the member's value, which is
 # "pending" ("items" if its schema wants a list), or in a "list" if the key was repeated.
@@ -36,47 +35,18 @@ def in_list(text: str) -> str:
     return text if text[:1] == "[" or text == "null" else f"[{text}]"
 
 
-class PendingTranscript(Transcript):
-    """A transcript that doesn't emit a value while it may become an item of a list."""
-
-    def __init__(self, json_content: bool = False) -> None:
-        super().__init__(json_content)
-        self.pending: list[list[str]] = []
-
-    def copy(self) -> Any:
-        twin = super().copy()
-        twin.pending = [pieces[:] for pieces in self.pending]
-        return twin
-
-    def emit(self, kind: str, text: str) -> None:
-        if kind == "arguments" and self.pending:
-            self.pending[-1].append(text)
-        else:
-            super().emit(kind, text)
-
-    def begin_pending(self) -> None:
-        self.pending.append([])
-
-    def take_pending(self) -> str:
-        return "".join(self.pending.pop())
-
-
 class ElementPairs(RawPairs):
     ELEMENT: ClassVar[Scanner]  # opens an item or a pair; "broken": a closing marker
     AFTER_ITEM: ClassVar[str]
-    TRANSCRIPT = PendingTranscript
+    VALUES_WAIT: ClassVar[bool] = True
 
     def _begin_arguments(self) -> None:
         super()._begin_arguments()
         self._frames: list[Frame] = []
         self._comma = ""
 
-    @property
-    def _transcript(self) -> PendingTranscript:
-        return self._out  # type: ignore[return-value]
-
     def _enter_fast_path(self, kind: str, find_safe_end: Callable[[str], int] = len) -> None:
-        super()._enter_fast_path("" if kind == "arguments" and self._transcript.pending else kind, find_safe_end)
+        super()._enter_fast_path("" if kind == "arguments" and self._out.pending else kind, find_safe_end)
 
     def _key_of(self, comma: str, key: str) -> str:
         if not self._frames:
@@ -85,13 +55,13 @@ class ElementPairs(RawPairs):
         frame = self._frames[-1]
         if frame.state and frame.key == key:
             self._frames[-1] = frame._replace(state="list")
-            return ", " if frame.state == "list" else f"{frame.member}[{self._transcript.take_pending()}, "
+            return ", " if frame.state == "list" else f"{frame.member}[{self._out.take_pending()}, "
         self._end_member()
         types = types_of(member_of(frame.schema, self._schema(), key), self._schema())
         if types is not None and "array" not in types:
             return member
         self._frames[-1] = frame._replace(key=key, state="items" if types == LIST else "pending", member=member)
-        self._transcript.begin_pending()
+        self._out.begin_pending()
         return ""
 
     def _end_member(self) -> None:
@@ -99,7 +69,7 @@ class ElementPairs(RawPairs):
         frame = self._frames[-1]
         if not frame.state:
             return
-        text = "]" if frame.state == "list" else self._transcript.take_pending()
+        text = "]" if frame.state == "list" else self._out.take_pending()
         if frame.state == "items":
             text = in_list(text)
         self._out.emit("arguments", frame.member * (frame.state != "list") + text)

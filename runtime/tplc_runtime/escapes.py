@@ -13,7 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-
+GUARD = chr(0xDFFF)  # a lone surrogate: decoders never return one, and mypyc has no literal for it
+GUARDS = Pattern(GUARD + "(" + GUARD + "?)")
 # At the end of a text, a percent-encoded character that may not be whole.
 TRUNCATED_PERCENT_CODE = re.compile(r"(?:%[C-Fc-f][0-9A-Fa-f](?:%[89ABab][0-9A-Fa-f]){0,2})?(?:%[0-9A-Fa-f]?)?\Z")
 
@@ -49,3 +50,8 @@ class Escapes:
         starts = range(max(0, len(text) - self._most_pending), len(text))
         inside = {at for found in self._pattern.finditer(text) for at in range(found.start() + 1, found.end())}
         return next((at for at in starts if at not in inside and text[at:] in self._prefixes), len(text))
+
+
+def unguarded(text: str) -> str:
+    """Return text without guards; two guards are the character itself."""
+    return GUARDS.sub(r"\1", text) if GUARD in text else text

@@ -11,13 +11,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
-from .elements import PendingTranscript
+from .escapes import GUARD, unguarded
 from .machine import Machine
 from .message import Copyable, Diagnostic
 from .pattern import Pattern
 from .scanner import Scanner
 from .stream import MOST_DIAGNOSTICS
-from .transcript import Transcript
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,16 +25,8 @@ if TYPE_CHECKING:
 
     from .message import Delta
 
-GUARD = chr(0xDFFF)  # a lone surrogate: decoders never return one, and mypyc has no literal for it
 LONGEST_SHOWN = 64  # characters of a special token that a diagnostic shows
 MOST_NOTES = 100
-NOT_PROSE = ("arguments", "value", "trailing")
-GUARDS = Pattern(GUARD + "(" + GUARD + "?)")
-
-
-def unguarded(text: str) -> str:
-    """Return text without guards; two guards are the character itself."""
-    return GUARDS.sub(r"\1", text) if GUARD in text else text
 
 
 class KnownTokens:
@@ -207,41 +198,10 @@ class Guard(Copyable):
             self.notes.append(Diagnostic(at, "a special token that is no marker: " + shown, "unknown_special_token"))
 
 
-class GuardedTranscript(Transcript):
-    """A transcript that removes guards.  `guarded`: emitted text may contain guards.  `spells_tokens`: text of the
-    answer spells a token."""
-
-    spells_tokens = False
-
-    def emit(self, kind: str, text: str) -> None:
-        if self.guarded and GUARD in text:
-            self.spells_tokens = self.spells_tokens or kind not in NOT_PROSE
-            text = unguarded(text)
-        super().emit(kind, text)
-
-    def set_id(self, call_id: str) -> None:
-        super().set_id(unguarded(call_id) if self.guarded else call_id)
-
-
-class GuardedPendingTranscript(PendingTranscript):
-    """The same for nested elements."""
-
-    spells_tokens = False
-
-    def emit(self, kind: str, text: str) -> None:
-        if self.guarded and GUARD in text:
-            self.spells_tokens = self.spells_tokens or kind not in NOT_PROSE
-            text = unguarded(text)
-        super().emit(kind, text)
-
-    def set_id(self, call_id: str) -> None:
-        super().set_id(unguarded(call_id) if self.guarded else call_id)
-
-
 class SpecialTokens(Machine):
     KNOWN_TOKENS: ClassVar[KnownTokens]
     TOKEN_OPENS: ClassVar[Sequence[str]] = ()  # the tokens that open calls, if any
-    TRANSCRIPT: ClassVar[type[Transcript]] = GuardedTranscript
+    GUARDED: ClassVar[bool] = True
     _guard: Guard | None = None
 
     def _feed_special(self, chunk: str, special: Sequence[Sequence[int]]) -> list[Delta]:
@@ -249,8 +209,7 @@ class SpecialTokens(Machine):
         guard = self._guard
         if guard is None:
             guard = self._guard = Guard(self.KNOWN_TOKENS)
-            out: Any = self._out
-            out.guarded = True
+            self._out.guarded = True
         if guard.ended:
             return self._feed_after_end(chunk)
         if not self._parts:  # chunks may have been passed on since then that the guard has not seen
@@ -321,7 +280,7 @@ class SpecialTokens(Machine):
         """Try a call; text that spells tokens of its format opens none."""
         opened = self._buf[self._mark.start : self._mark.end]
         lacks = self.TOKEN_OPENS and not any(token in opened for token in self.TOKEN_OPENS)
-        if lacks and getattr(self._out, "spells_tokens", False) and self._state != type(self)._after_call:
+        if lacks and self._out.spells_tokens and self._state != type(self)._after_call:
             self._note("not_a_call", "not a call: expected the token " + self.TOKEN_OPENS[0])
             self._after_failed_call = True
             self._keep_as_text(kind)

@@ -40,7 +40,8 @@ def is_word(char: str) -> bool:
 
 
 class Stream(Copyable):
-    TRANSCRIPT: ClassVar[type[Transcript] | None] = None  # another one than usual
+    GUARDED: ClassVar[bool] = False  # special tokens may be known
+    VALUES_WAIT: ClassVar[bool] = False  # for text that shows whether they are items of a list
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
     CALLS: ClassVar[bool] = False  # the format has calls,
@@ -86,7 +87,7 @@ class Stream(Copyable):
         self._diagnostics: list[Any] = []
         self.incomplete = False
         self._reasoning_on, self._calls_on, self._echo = parse_reasoning, parse_tool_calls, echo
-        self._out = (self.TRANSCRIPT or Transcript)(json_content)
+        self._out = Transcript(json_content)
         if self.ESCAPES:
             self._out.ESCAPES = self.ESCAPES
         # Input: _buf from _pos on is not consumed; _base is its offset, negative for the text of the prompt.

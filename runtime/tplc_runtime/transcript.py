@@ -8,7 +8,7 @@ Consecutive pieces of one kind are one delta.
 
 from __future__ import annotations
 
-from .escapes import Escapes
+from .escapes import GUARD, Escapes, unguarded
 from .fence import Fence
 from .message import Copyable
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from .message import Delta, Message, ToolCall
 
+NOT_PROSE = ("arguments", "value", "trailing")
+
 
 class Transcript(Copyable):
     """Keeps text by kind: content, reasoning_content and arguments (of the last call) belong to the message; pending is
@@ -27,7 +29,10 @@ class Transcript(Copyable):
     KINDS = ("content", "reasoning_content", "pending", "arguments", "value", "trailing")
     CALLS: ClassVar[bool] = True
     REASONING: ClassVar[bool] = True
+    GUARDED: ClassVar[bool] = True  # special tokens may be known,
+    VALUES_WAIT: ClassVar[bool] = True  # a value isn't emitted while it may become an item of a list
     guarded = False  # special tokens are known: no other text is a marker
+    spells_tokens = False  # text of the answer spells one
     ESCAPES: Mapping[str, Escapes] | None = None  # the texts that stand for characters, by kind of text
     _cut_escape = ""  # what may be the beginning of such a text,
     _cut_kind = ""  # at the end of a text of this kind
@@ -39,15 +44,25 @@ class Transcript(Copyable):
             self.index = -1  # of the last call
         self.fence = Fence() if json_content else None
         self.waiting: list[Delta] = []  # not returned yet
+        if self.VALUES_WAIT:
+            self.pending: list[list[str]] = []  # the texts of such values
         self._pieces: list[str] = []  # the text of the next delta, and its kind
         self._kind = ""
 
     def copy(self) -> Any:
         twin = super().copy()
         twin.texts = {kind: texts[:] for kind, texts in self.texts.items()}
+        if self.VALUES_WAIT:
+            twin.pending = [pieces[:] for pieces in self.pending]
         return twin
 
     def emit(self, kind: str, text: str) -> None:
+        if self.GUARDED and self.guarded and GUARD in text:
+            self.spells_tokens = self.spells_tokens or kind not in NOT_PROSE
+            text = unguarded(text)
+        if self.VALUES_WAIT and kind == "arguments" and self.pending:
+            self.pending[-1].append(text)
+            return
         if self.ESCAPES:
             text = self._unescaped(kind, text, self.ESCAPES)
         if kind == "content" and self.fence is not None:
@@ -107,6 +122,12 @@ class Transcript(Copyable):
             self.emit("content", fence.end())
         self.flush()
 
+    def begin_pending(self) -> None:
+        self.pending.append([])
+
+    def take_pending(self) -> str:
+        return "".join(self.pending.pop())
+
     def release(self, kind: str) -> None:
         """Give the pending text this kind."""
         self.flush()
@@ -140,6 +161,8 @@ class Transcript(Copyable):
         """Set the id of the last call if it comes after the name; a call that the prompt contains gets none."""
         if not self.calls:
             return
+        if self.GUARDED and self.guarded:
+            call_id = unguarded(call_id)
         self.flush()
         name, _, arguments = self.calls[-1]
         self.calls[-1] = (name, call_id, arguments)

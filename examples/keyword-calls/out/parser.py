@@ -3148,7 +3148,6 @@ STYLE = WordStyle(
 class StreamParser(Pairs):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
-    HEADS = ("",)
     ANCHORS = ("<.assistant.>",)
     AROUND_REASONING = (("<.mind.>",), ("<./mind.>",))
     MARKER_LIKE = (

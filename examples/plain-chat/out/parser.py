@@ -375,7 +375,6 @@ def run_command(parser: Any) -> None:
 class StreamParser(Copyable):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
-    HEADS = ("",)
     ANCHORS = ("--- answer ---\n",)
     IN_CONTENT = Scanner(
         ("header", "--- answer ---", "", "\n", 0), ("end", "--- over ---", "\n", "\n", 0),

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from tplc.backends.peg.styles import scanner
 from tplc.lower.special import TokensOfFormat
-from tplc_runtime.special import GUARD, Guard, KnownTokens, unguarded
+from tplc_runtime.escapes import GUARD, unguarded
+from tplc_runtime.special import Guard, KnownTokens
 
 if TYPE_CHECKING:
     from tplc_runtime.message import Message

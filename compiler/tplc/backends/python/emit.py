@@ -52,9 +52,7 @@ def emit(
     if runtime == "standalone":
         embedded = embed(own, bases, used)
         imports = _imports(embedded)
-        own = [
-            line for line in embedded.code if re.sub(r"^    (\w+) = (True|False)$", r"\1", line) not in embedded.unasked
-        ]
+        own = [line for line in embedded.code if re.sub(r"^    (\w+) = .*[^({]$", r"\1", line) not in embedded.unasked]
         heading = "# The part of the runtime that this format uses; the constants and states of the format follow it."
         embedding, checked = ["", heading, "", embedded.text], []
     else:
@@ -312,8 +310,6 @@ def _of_tokens(facts: Acceptor, special: TokensOfFormat, scanners: Scanners) -> 
     lines = assignment("KNOWN_TOKENS", called("KnownTokens", given), 4)
     if special.opens:
         lines += assignment("TOKEN_OPENS", texts(special.opens), 4)
-    if facts.calls is not None and facts.calls.pairs is not None and facts.calls.pairs.items:
-        lines.append("    TRANSCRIPT = GuardedPendingTranscript")
     return lines
 
 
