@@ -153,6 +153,8 @@ class Objects(Repairs):
 class NamedLast(Objects):
     """Reads calls whose name comes after their arguments: {"city": "Paris"} -> get_weather"""
 
+    NAME_FOLLOWS_SPACE: ClassVar[bool] = False  # no marker is before the name
+
     def _call(self) -> bool:
         # call = object TAIL_START (slot SLOT_END)*
         buf, start = self._buf, next_char(self._buf, self._pos + self._skip)
@@ -164,13 +166,19 @@ class NamedLast(Objects):
             self._wanted = (len(buf) - start) >> 1  # a long object is read again once it has grown by half
             return self._final and self._no_call("end")
         at = next_char(buf, end)
-        tail = self.AFTER_CALL.match_at(buf, at)
-        may_begin = (tail is None or tail.ambiguous) and (at == len(buf) or self.AFTER_CALL.prefix_of(buf, at) != "")
+        if self.NAME_FOLLOWS_SPACE:
+            may_begin, is_named = at == len(buf), True
+        else:
+            tail = self.AFTER_CALL.match_at(buf, at)
+            is_cut = at == len(buf) or self.AFTER_CALL.prefix_of(buf, at) != ""
+            may_begin = is_cut and (tail is None or tail.ambiguous > 0)
+            is_named = tail is not None and tail.kind == "tail"
+            at = at if tail is None else tail.end
         if may_begin and not self._final:
             return False
-        if tail is None or tail.kind != "tail":
+        if may_begin or not is_named:
             return self._no_call("end" if may_begin else "the name")
-        values, end, expected = self._slots(tail.end, self.TAIL)
+        values, end, expected = self._slots(at, self.TAIL)
         if not expected and self.ONLY_TOOLS and not self._is_tool(values["name"]):
             expected = "the name of a tool"
         if expected:

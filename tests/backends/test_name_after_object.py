@@ -17,7 +17,7 @@ from tplc.driver import generate
 from tplc.ir.nodes import TemplateIR
 from tplc.verify.artifact import load_module
 
-TEMPLATE = Path(__file__).parent.parent / "cases" / "invertible" / "name-after-arrow.jinja"
+FOLDER = Path(__file__).parent.parent / "cases" / "invertible"
 KEYS: dict[str, Any] = {"city": {"type": "string"}}
 TOOLS = [
     {"type": "function", "function": {"name": name, "parameters": {"type": "object", "properties": KEYS}}}
@@ -38,16 +38,29 @@ READ: list[tuple[str, str, list[tuple[str, Any]]]] = [
 ]
 
 
+ON_LINES = '<do>\n{"city": "Oslo"}\nweather\n</do>'
+READ_ON_LINES: list[tuple[str, str, list[tuple[str, Any]]]] = [
+    (f"{ON_LINES}<eot>", "", [OSLO]),
+    (f"So.{ON_LINES}{ON_LINES}<eot>", "So.", [OSLO, OSLO]),
+    ("<do>{}files:now</do><eot>", "", [("files:now", {})]),
+    ("<do>\n{}\n</do><eot>", "<do>\n{}\n</do>", []),
+    ("<do>\n{}\nweather\nlater</do><eot>", "<do>\n{}\nweather\nlater</do>", []),
+    ('<do>\n{"city": "Oslo"}', "", []),
+    ('<do>\n{"city": "Oslo"}\nwea', "", []),
+]
+ALL = [*(("name-after-arrow", *row) for row in READ), *(("name-after-line", *row) for row in READ_ON_LINES)]
+
+
 @cache
-def format_of() -> tuple[TemplateIR, ModuleType]:
-    ir = compile_template(TEMPLATE.read_text(encoding="utf-8"))
+def format_of(name: str) -> tuple[TemplateIR, ModuleType]:
+    ir = compile_template((FOLDER / f"{name}.jinja").read_text(encoding="utf-8"))
     assert ir.verification.verified
     return ir, load_module(generate(ir, "python"))
 
 
-@pytest.mark.parametrize(("text", "content", "calls"), READ)
-def test_the_name_is_awaited(text: str, content: str, calls: list[tuple[str, Any]]) -> None:
-    ir, parser = format_of()
+@pytest.mark.parametrize(("name", "text", "content", "calls"), ALL)
+def test_the_name_is_awaited(name: str, text: str, content: str, calls: list[tuple[str, Any]]) -> None:
+    ir, parser = format_of(name)
     stream, _ = read(parser, text, TOOLS)
     found = reading(stream)
     assert (found[0], [(name, json.loads(given)) for name, given in found[2]]) == (content, calls)

@@ -273,6 +273,7 @@ def _of_calls(calls: CallForm, facts: Acceptor, scanners: Scanners) -> list[str]
 def _call_flags(calls: CallForm, facts: Acceptor) -> dict[str, bool]:
     slots = (*calls.header, *(calls.tail[1] if calls.tail else ()))
     return {
+        "NAME_FOLLOWS_SPACE": bool(calls.tail and calls.tail[0].isspace() and not calls.name_is_before_arguments),
         "CALLS_HAVE_CLOSER": calls.is_closed,
         "MAY_BE_EMPTY": bool(calls.bare_call),
         "ENDS_TURN": calls.is_closed and calls.ends_turn,
