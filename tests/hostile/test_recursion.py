@@ -44,8 +44,8 @@ OTHERS = {
 # What is called that has no definition here: tuples with names, of the library, the class of a method, and (of a
 # command) what it is given.
 LIBRARY = {
-    "", "ArgumentParser", "Diagnostic", "cls", "Frame", "Mark", "_asdict", "_replace", "add_argument",
-    "bisect_right", "encode_basestring", "lru_cache", "parse_args", "parser", "signal",
+    "", "ArgumentParser", "Counter", "Diagnostic", "cls", "Frame", "Mark", "_asdict", "_replace", "add_argument",
+    "bisect_right", "encode_basestring", "lru_cache", "most_common", "parse_args", "parser", "signal",
 }  # fmt: skip
 
 
