@@ -4646,11 +4646,11 @@ def nested_or_repaired(text: str) -> str | None:
 
 
 class ValueOrCallEnd:
-    """Finds the end of a raw value; if it is missing, text like it (`garbled`, with a key of `schema` or none), or the
+    """Finds the end of a raw value; if it is missing, text like it (`garbled`, with the value's `key` or none), or the
     end of the call (`close`).  `begun` and `prefix` match beginnings of these; all begin with one of `first_chars`."""
 
-    def __init__(self, end: End, schema: object, first_chars: frozenset[str], *patterns: Pattern) -> None:
-        self.end, self.schema, self.first_chars = end, schema, first_chars
+    def __init__(self, end: End, key: str, first_chars: frozenset[str], *patterns: Pattern) -> None:
+        self.end, self.key, self.first_chars = end, key, first_chars
         self.close, self.prefix, self.garbled, self.begun = patterns
 
     def find(self, buf: str, pos: int) -> Match | None:
@@ -4661,7 +4661,7 @@ class ValueOrCallEnd:
         if mark is None or mark.kind not in ("next", "lost"):
             return mark
         match = self.garbled.search(buf, max(pos, mark.start - LOOK_BACK), mark.start)
-        if match is None or match[1] not in (None, *properties_of(self.schema)):
+        if match is None or match[1] not in (None, self.key):
             return mark
         lead = "\n" * (buf[match.start() - 1 : match.start()] == "\n")
         return Match("respelled", match.start(), mark.start, lead, ambiguous=SPELLED_OTHERWISE)
@@ -4780,11 +4780,11 @@ class RawPairs(Pairs):
         end: End = Closer(key.join(self.VALUE_CLOSE)) if self.VALUE_CLOSE else self._end_of_value()
         if self.LAST_CLOSER:
             self._closer = end if self.VALUE_CLOSE else self.AFTER_VALUE
-        return self._begin_raw(types, self._or_call_end(end, schema))
+        return self._begin_raw(types, self._or_call_end(end, key))
 
-    def _or_call_end(self, end: End, schema: object) -> End:
-        """Return the end of a value, with what counts if it is missing."""
-        return ValueOrCallEnd(end, schema, *self.CALL_CLOSES) if self.CALL_CLOSES else end
+    def _or_call_end(self, end: End, key: str) -> End:
+        """Return the end of the value of a key, with what counts if it is missing."""
+        return ValueOrCallEnd(end, key, *self.CALL_CLOSES) if self.CALL_CLOSES else end
 
     def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:
         self._types, self._end = types, end
@@ -4842,7 +4842,7 @@ class RawPairs(Pairs):
                 if mark.ambiguous and not self._final and self._end.partial_match(buf, pos) <= mark.start:
                     break
                 own, self._next_lines = self.AFTER_VALUE, ""
-                self._end = self._or_call_end(own, self._schema())
+                self._end = self._or_call_end(own, getattr(self._end, "key", ""))
                 mark = self._end.find(buf, pos)
                 continue
             if mark.kind == "respelled":
@@ -5344,7 +5344,7 @@ class TypedWraps(RawPairs):
         self._pos, self._space, self._wrap_state = start + len(opened), "", opened
         end: End = Closer(self._key.join(ends)) if isinstance(ends, tuple) else ends
         self._closer = end if self.LAST_CLOSER else None
-        self._end = self._or_call_end(end, self._schema())
+        self._end = self._or_call_end(end, self._key)
 
 
 LONGEST_SHOWN = 64  # characters of a special token that a diagnostic shows

@@ -12,7 +12,7 @@ import re
 from .pairs import MOST_KEYS, WHOLE_ARGUMENTS, Pairs
 from .pattern import LOOK_BACK, Pattern
 from .scanner import NO_MARKERS, SPELLED_OTHERWISE, Match, Scanner, trailing_overlap
-from .schema import keys_of, properties_of, typed_as, types_of_member
+from .schema import keys_of, typed_as, types_of_member
 from .second import any_styles, without_fence
 from .turn import SPELLING, next_char
 from .values import Reader, escaped, json_end, literal_of
@@ -164,11 +164,11 @@ def nested_or_repaired(text: str) -> str | None:
 
 
 class ValueOrCallEnd:
-    """Finds the end of a raw value; if it is missing, text like it (`garbled`, with a key of `schema` or none), or the
+    """Finds the end of a raw value; if it is missing, text like it (`garbled`, with the value's `key` or none), or the
     end of the call (`close`).  `begun` and `prefix` match beginnings of these; all begin with one of `first_chars`."""
 
-    def __init__(self, end: End, schema: object, first_chars: frozenset[str], *patterns: Pattern) -> None:
-        self.end, self.schema, self.first_chars = end, schema, first_chars
+    def __init__(self, end: End, key: str, first_chars: frozenset[str], *patterns: Pattern) -> None:
+        self.end, self.key, self.first_chars = end, key, first_chars
         self.close, self.prefix, self.garbled, self.begun = patterns
 
     def find(self, buf: str, pos: int) -> Match | None:
@@ -179,7 +179,7 @@ class ValueOrCallEnd:
         if mark is None or mark.kind not in ("next", "lost"):
             return mark
         match = self.garbled.search(buf, max(pos, mark.start - LOOK_BACK), mark.start)
-        if match is None or match[1] not in (None, *properties_of(self.schema)):
+        if match is None or match[1] not in (None, self.key):
             return mark
         lead = "\n" * (buf[match.start() - 1 : match.start()] == "\n")
         return Match("respelled", match.start(), mark.start, lead, ambiguous=SPELLED_OTHERWISE)
@@ -298,11 +298,11 @@ class RawPairs(Pairs):
         end: End = Closer(key.join(self.VALUE_CLOSE)) if self.VALUE_CLOSE else self._end_of_value()
         if self.LAST_CLOSER:
             self._closer = end if self.VALUE_CLOSE else self.AFTER_VALUE
-        return self._begin_raw(types, self._or_call_end(end, schema))
+        return self._begin_raw(types, self._or_call_end(end, key))
 
-    def _or_call_end(self, end: End, schema: object) -> End:
-        """Return the end of a value, with what counts if it is missing."""
-        return ValueOrCallEnd(end, schema, *self.CALL_CLOSES) if self.CALL_CLOSES else end
+    def _or_call_end(self, end: End, key: str) -> End:
+        """Return the end of the value of a key, with what counts if it is missing."""
+        return ValueOrCallEnd(end, key, *self.CALL_CLOSES) if self.CALL_CLOSES else end
 
     def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:
         self._types, self._end = types, end
@@ -360,7 +360,7 @@ class RawPairs(Pairs):
                 if mark.ambiguous and not self._final and self._end.partial_match(buf, pos) <= mark.start:
                     break
                 own, self._next_lines = self.AFTER_VALUE, ""
-                self._end = self._or_call_end(own, self._schema())
+                self._end = self._or_call_end(own, getattr(self._end, "key", ""))
                 mark = self._end.find(buf, pos)
                 continue
             if mark.kind == "respelled":

@@ -63,4 +63,4 @@ class TypedWraps(RawPairs):
         self._pos, self._space, self._wrap_state = start + len(opened), "", opened
         end: End = Closer(self._key.join(ends)) if isinstance(ends, tuple) else ends
         self._closer = end if self.LAST_CLOSER else None
-        self._end = self._or_call_end(end, self._schema())
+        self._end = self._or_call_end(end, self._key)

@@ -101,6 +101,18 @@ CASES = {
         [("get_weather", '{"city": "Oslo^</", "days": 3}')],
         True,
     ),
+    "an argument in a tag of its own, inside of another that isn't closed": Case(
+        "parameter-tags",
+        "<deed>\n<do=get_weather>\n<with=city>\nOslo\n<days>3</days>\n</do>\n</deed><:>\n",
+        None,
+        [("get_weather", '{"city": "Oslo\\n<days>3</days>"}')],
+    ),
+    "two such arguments": Case(
+        "parameter-tags",
+        "<deed>\n<do=get_weather>\n<city>Oslo\n<days>3</days>\n</do>\n</deed><:>\n",
+        None,
+        [("get_weather", '{"city": "Oslo\\n<days>3</days>"}')],
+    ),
     "a decimal for an integer": Case(
         "nested-elements",
         '^<jobs>\n^<job of="get_weather">^<city>Oslo^</city>^<days>3.0^</days>^</job>\n^</jobs>^[.]^\n',

@@ -102,7 +102,7 @@ class RawValues:
 
     def _value_rules(self, place: str, keys: Sequence[str]) -> list[Rule]:
         next_pair = "" if self.guessed else self._next_pair(keys)
-        garbled = self._garbled(keys, either([next_pair, self.call_closes]))
+        garbled = self._garbled(one_of(keys) or NOTHING, either([next_pair, self.call_closes]))
         close = either([self._typed_stop(keys), garbled, next_pair])
         wrapped = ["wrapped_text"] if self.dialect.wrap else names_of_wraps(self.pairs.wraps)
         # A value that is bare may be of some types only.
@@ -166,7 +166,8 @@ class RawValues:
     # What ends a value
 
     def close_rules(self) -> list[Rule]:
-        close = either([self._close(self.all_keys), self._garbled(self.all_keys, self._after_value(self.all_keys))])
+        garbled = self._garbled(one_of(self.all_keys) or NOTHING, self._after_value(self.all_keys))
+        close = either([self._close(self.all_keys), garbled])
         rules = [rule("value_close", leaf(close))] if self.closer.strip() else []
         return rules + [rule("missing_closer_for_call", "&" + leaf(self.call_closes))] * bool(self.call_closes)
 
@@ -215,9 +216,9 @@ class RawValues:
             after += [exact(key) + marker_core(self.pairs.next_pair[1]) for key in keys]
         return either(after)
 
-    def _garbled(self, keys: Sequence[str], after: str) -> str:
-        """Return a garbled closer of a value before these texts."""
-        garbled = garbled_end_of_value(self.form.acceptor, one_of(keys) or NOTHING)
+    def _garbled(self, key: str, after: str) -> str:
+        """Return a garbled closer of a value, also with this key, before these texts."""
+        garbled = garbled_end_of_value(self.form.acceptor, key)
         if garbled is None or not after:
             return ""
         return rf"{LINE_END}(?!\W{{0,8}}{self.own_ends}){garbled.pattern}(?=\s*?(?:{after}))"
@@ -240,14 +241,15 @@ class RawValues:
             # The closing marker is the one with the same key.
             own = rf"{marker(self.closer)}\1{marker_core(self.rest)}"
             return rf"{self._key_before()}.*?(?={either([own, self.call_closes])}|\Z)" + self._later_closer(own)
-        own = self._close(keys)
-        ends = group(either([own, self._garbled(keys, self.call_closes), self.call_closes]))
+        own, garbled = self._close(keys), partial(self._garbled, r"\1")
+        ends = group(either([own, garbled(self.call_closes), self.call_closes]))
         text = rf".*?(?={ends}|\Z)"
+        own_key = rf"(?:(?<={self._text_before_value()}\s*))?" if garbled(".") else ""
         later = self._later_closer(self.own_ends, keys) if self.pairs.value_ends else ""
         if not next_pair:
-            return text + later
+            return own_key + text + later
         free = f"(?:(?!{self.form.breaks}).)*?" if self.form.breaks else ".*?"
-        return f"(?:{free}(?={either([ends, self._garbled(keys, next_pair), next_pair])})|{text}){later}"
+        return f"{own_key}(?:{free}(?={either([ends, garbled(next_pair), next_pair])})|{text}){later}"
 
     def _next_pair(self, keys: Sequence[str]) -> str:
         """Return the opener of a pair that has not come in this call: it ends an unclosed value."""
