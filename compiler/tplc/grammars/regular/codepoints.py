@@ -8,12 +8,19 @@ Surrogates are in no set: text that is UTF-8 can't contain them.
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterable
 
 Ranges = tuple[tuple[int, int], ...]
 
 ALL: Ranges = ((0, 0xD7FF), (0xE000, 0x10FFFF))
 NOTHING: Ranges = ()
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def contains_surrogate(text: str) -> bool:
+    """Return whether half of a pair is in the text: no text that is UTF-8 contains it, so no engine reads it."""
+    return not text.isascii() and _SURROGATE.search(text) is not None
 
 
 def union(*sets: Iterable[tuple[int, int]]) -> Ranges:

@@ -17,8 +17,7 @@ _LEAVES = frozenset((Lit, Chars, Ref, Written, Spelled))
 
 
 def lit(text: str) -> Expr:
-    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
-        # Half of a pair: no text that is UTF-8 contains it.
+    if codepoints.contains_surrogate(text):
         return NEVER
     return Lit(text) if text else EMPTY
 

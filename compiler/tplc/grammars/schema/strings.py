@@ -95,7 +95,7 @@ def fits(shape: StringShape, text: str) -> bool:
         and shape.low <= len(text)
         and (shape.high is None or len(text) <= shape.high)
         and all(matches(_automaton(pattern), text) for pattern in shape.patterns)
-        and not any("\ud800" <= character <= "\udfff" for character in text)
+        and not codepoints.contains_surrogate(text)
     )
 
 
@@ -247,8 +247,8 @@ _AS_THEY_ARE = _AsTheyAre()
 
 def raw_ending_in(rules: Rules, hint: str, texts: Language, stop: Stop, forbidden: tuple[str, ...] = ()) -> Expr:
     """Return the texts unquoted, and the marker that ends them."""
-    if any("\ud800" <= character <= "\udfff" for character in stop.text):
-        return NEVER  # no engine reads text with a lone surrogate
+    if codepoints.contains_surrogate(stop.text):
+        return NEVER
     # One rule for all such texts up to this marker.
     name = hint if texts != Free(0, None) or hint in ("content", "reasoning") else "text"
     return rules.kept(("raw", texts, stop, forbidden), lambda: _raw_through(rules, name, texts, stop, forbidden))
