@@ -20,7 +20,7 @@ from tplc.driver import compile_template, generate
 from tplc.ir.nodes import TemplateIR
 from tplc.ir.write import write_message
 from tplc.verify.artifact import load_module
-from tplc.verify.battery import closer_of_values
+from tplc.verify.battery import KEY, closer_of_values
 
 # Pairs with an opener, with a key that opens them, with a key that closes them, with white space between and without.
 SOURCES = {
@@ -30,6 +30,9 @@ SOURCES = {
     "attributes": name("<call ", ">") + pairs("'<p=' ~ k ~ '>'", "'</p>'", RAW) + close("</call>"),
     "lines": name("<call ", ">") + pairs("'\\n<p=' ~ k ~ '>'", "'</p>'", RAW) + close("\\n</call>"),
     "keys in closers": name("<call ", ">") + pairs("'<' ~ k ~ '>'", "'</' ~ k ~ '>'", RAW) + close("</call>"),
+    "keys in closers with a word": name("<call ", ">")
+    + pairs("'[x:' ~ k ~ ']'", "'[/x:' ~ k ~ ']'", RAW)
+    + close("</call>"),
     "short closers": name("<call ", ">") + pairs("'(' ~ k ~ ': '", "'|;|)'", RAW) + close("</call>"),
 }
 EXAMPLES = ("addressed-parts", "key-value-tags", "parameter-tags", "typed-attributes")
@@ -60,7 +63,7 @@ def format_of(kind: str) -> tuple[TemplateIR, ModuleType, PegEngine]:
 @pytest.mark.parametrize("kind", [*SOURCES, *EXAMPLES])
 def test_the_closer_that_the_call_goes_on_after_counts(kind: str, tools: Any) -> None:
     ir, parser, peg = format_of(kind)
-    closer = closer_of_values(ir)
+    closer = closer_of_values(ir).replace(KEY, "value")
     assert closer
     for value in (text.replace("@", closer) for text in VALUES):
         for arguments in ({"value": value, "n": 2}, {"n": 2, "value": value}, {"value": value}):
