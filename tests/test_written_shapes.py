@@ -50,6 +50,10 @@ def _written(ir: TemplateIR, case: Case) -> str:
 def _is_alike(ir: TemplateIR, turn: str, written: str) -> bool:
     turn, written = _visible(turn), _visible(written)
     ends = [_visible(end) for end in ir.turn.ends] or [""]
+    if _visible(ir.tools.separator) in ends[: len(ir.turn.ends)]:
+        # Each part is a message of its own.  Content that ends before calls as the turn does has no closer: text
+        # after it is no longer content.
+        turn, written = (text.replace(_visible(ir.tools.separator), "") + ends[0] for text in (turn, written))
     texts = [lead + written.removesuffix(ends[0]) for lead in map(_visible, _leads(ir))]
     return any(turn == text + end for text in texts for end in [*ends, ""])
 
