@@ -76,3 +76,29 @@ def test_the_closer_that_the_call_goes_on_after_counts(kind: str, tools: Any) ->
                 chunks = [text[at : at + size] for at in range(0, len(text), size)]
                 assert streamed(parser, chunks, tools=tools) == whole
             assert peg.read(text, tools=tools or []).message == whole, text
+
+
+WORDS = {
+    "lines": ("begin ", "k ~ ' is '", "end\\n"),
+    "no line end": ("begin ", "k ~ ': '", "end"),
+    "an opener": ("begin ", "'set ' ~ k ~ ' to '", "END_CALL\\n"),
+    "two words": ("begin ", "k ~ ': '", "end call\\n"),
+}
+
+
+@pytest.mark.parametrize("kind", WORDS)
+def test_a_word_in_a_line_of_a_value_closes_no_call(kind: str) -> None:
+    opened, before, closer = WORDS[kind]
+    call = name(opened, "\\n") + pairs(before, "'\\n'", RAW) + close(closer)
+    parts = {"@OPEN@": "", "@CALL@": call, "@CLOSE@": "", "@LAST@": ""}
+    ir = compile_template(reduce(lambda text, part: text.replace(*part), parts.items(), TURN), name="t")
+    parser, peg, word = load_module(generate(ir, "python")), PegEngine(ir), closer.removesuffix("\\n")
+    for value in (f"a\n{word}. b", f"a\n{word} of b\nc", f"a\n{word}ing", f"{word}.", f"a\n{word}, b"):
+        arguments = {"value": value, "n": 2}
+        one = {"function": {"name": "store", "arguments": json.dumps(arguments)}}
+        text = write_message(ir, {"content": None, "tool_calls": [one]})
+        whole = parser.parse(text)
+        assert [json.loads(one["function"]["arguments"]) for one in whole["tool_calls"]] == [arguments], text
+        for size in (1, 2, 5):
+            assert streamed(parser, [text[at : at + size] for at in range(0, len(text), size)]) == whole
+        assert peg.read(text, tools=[]).message == whole

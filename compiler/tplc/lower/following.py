@@ -176,6 +176,9 @@ def pattern_of(
 
     first, *rest = _closing(following, quote) or [""]
     end = first + "".join(f"(?:{SPACE}{text})?" for text in rest)
+    # Text has words like those of a closer: more text in their line shows that they are part of a value.
+    is_text = is_word("".join(filter(None, following.closer)))
+    line_end = (r"(?=[^\S\n]*(?:\n" + r"|\Z" * over + "))") * is_text
     after = [quote(text) for text in following.after]
     after += [spelled(following.next_call, names[0])] if following.next_call else []
     if following.next_empty:
@@ -183,12 +186,12 @@ def pattern_of(
         after.append(f"{spelled(following.next_call[:-1], names[1])}{SPACE}(?:{after_name})")
     pair = spelled(following.pair, rf"(?<=[^\S\n]){key}" if following.indented else key)
     # A key may hold any character, but what closes the call begins no pair.
-    pair = f"(?!{first}){pair}" if following.closes else pair
+    pair = f"(?!{first}{line_end}){pair}" if following.closes else pair
     choices = []
     if after:
         choices.append((end + SPACE if end else "") + f"(?:{'|'.join(after)})")
     if following.closes:
-        choices.append(SPACE.join([first, *rest]))
+        choices.append(SPACE.join([first, *rest]) + line_end)
     choices += _end_of_section(following, over=over, quote=quote)
     if over:
         choices += [*([rf"{end}{SPACE}\Z"] if end else []), r"\Z"]
