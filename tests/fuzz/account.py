@@ -39,6 +39,7 @@ from tplc.ir.nodes import TemplateIR
 from tplc.lower import lower
 from tplc.lower.states import states
 from tplc.verify.artifact import load_module
+from tplc_runtime.escapes import unguarded
 from tplc_runtime.scanner import ANY_WORD, squeezed
 
 TEXT_STATES = ("_start", "_content", "_reasoning")
@@ -326,8 +327,10 @@ def _watch_text(method: Method) -> Method:
 
 def _watch_emit(method: Method) -> Method:
     def emit(self: Any, kind: str, text: str) -> None:
-        self._trace.emitted.append(text)
-        self._trace.emitted_as[kind].append(text)
+        if kind != "arguments" or not getattr(self, "pending", ()):  # of a value that waits, it is emitted later
+            passed_on = unguarded(text) if getattr(self, "guarded", False) else text
+            self._trace.emitted.append(passed_on)
+            self._trace.emitted_as[kind].append(passed_on)
         method(self, kind, text)
 
     return emit
