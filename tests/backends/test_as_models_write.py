@@ -306,7 +306,7 @@ ONE_CALL = """
 
 
 def test_what_closes_the_only_call_of_a_turn_stops_a_server() -> None:
-    assert set(case(ONE_CALL).engines.parser.STOP) == {"<end>", "<go>", "[user]"}
+    assert set(case(ONE_CALL).engines.parser.STOP) == {"<end>", "<go>", "[user]", "[tool]"}
     case(ONE_CALL).output('<to look>{"days": 2}').expect(calls=[("look", {"days": 2})])
 
 
