@@ -101,6 +101,7 @@ class Pattern:
         return found
 
 
+ONE_WORD = Pattern(f"[{NAME_CHARACTERS}]+")
 WORD_SEPARATORS = Pattern(r"[\s_▁|｜-]+")
 IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("\\"): ord("/")}
 ANY_WORD = "\ufdd1"  # in a core: the language that a fence names, or none.  It is no character of any text.
@@ -1325,6 +1326,18 @@ def arguments_after(name: str, text: str, pos: int, tools: Parameters, final: bo
         return "", pos
     is_call = any(isinstance(found.get(key), str) and found[key] in tools for key in NAME_KEYS)
     return ("", pos) if is_call else (as_json(found), end)
+
+
+def holds_other_call(name: str, arguments: str, tools: Parameters) -> bool:
+    """Return whether a call of an unknown tool contains a call of a known one, as `print(f(a=1))` does: its name, or a
+    key, has that tool's name among other text, or the arguments are a call as JSON."""
+    if not tools or name in tools:
+        return False
+    value = loaded(arguments)
+    keys = value if isinstance(value, dict) else {}
+    words = {word for text in (name, *keys) for word in ONE_WORD.findall(text) if word != text}
+    is_call = not keys.keys().isdisjoint((*NAME_KEYS, *tools)) and call_of(value, Doubts(tools)) is not None
+    return is_call or not words.isdisjoint(tools)
 
 
 def is_wrapper(first_key: Any, name: str, tools: Parameters) -> bool:
@@ -2793,7 +2806,6 @@ class TurnStates(Stream):
             self._note_truncation(*ENDS_IN_CALL)
 
 
-ONE_WORD = Pattern(f"[{NAME_CHARACTERS}]+")
 NEVER_IN_NAMES = frozenset("<>{}\n")  # characters of markup, which stand in no name but in a tool's
 NUMBERS = ("index", "count")  # slots that contain a number
 REPEATED_SLOT = "repeated_slot"  # a code of diagnostics
@@ -3050,10 +3062,12 @@ class Machine(Slots):
                 before -= 1
             # The call, where it is, how many diagnostics there come before its own, and whether types are examined.
             self._unchecked.append((self._out.index, offset, len(self._diagnostics) - before, types))
-        if self._repaired:
+        name = self._out.calls[-1][0]
+        if self._repaired or (self._tools and name not in self._tools):
             self._out.flush()
             arguments = "".join(self._out.texts["arguments"])
-            self.incomplete |= misfit_in(arguments, self._tools.get(self._out.calls[-1][0])) is not None
+            misfits = self._repaired and misfit_in(arguments, self._tools.get(name)) is not None
+            self.incomplete |= misfits or holds_other_call(name, arguments, self._tools)
 
     def _note_misfits(self) -> None:
         """Report, for each call, the first argument that the tool's schema doesn't allow."""
@@ -3448,6 +3462,12 @@ def irregular_header(parser: Any, buf: str, start: int, tools: Parameters, final
     return (name, len(buf)) if name and final and pos == len(buf) else ("", 0)
 
 
+def has_argument(header: str, name: str, tools: Parameters) -> bool:
+    """Return whether a header contains an argument of its tool after the tool's name: `f city="Oslo">`."""
+    words = KEY_IN_TEXT.findall(header.partition(name)[2] or header)
+    return not set(words).isdisjoint(properties_of(tools.get(name)))
+
+
 class Repairs(Machine):
     HEADER_PARTS: ClassVar[Sequence[str]] = ()  # the texts of which headers consist
     HEADER_TEXTS: ClassVar[Pattern] = Pattern("(?!)")
@@ -3463,6 +3483,7 @@ class Repairs(Machine):
             return False
         if other[0]:
             self._note("other_header", f"the header of a call of {other[0]} is not as the template writes it")
+            self.incomplete |= has_argument(self._buf[self._pos + self._skip : other[1]], other[0], self._tools)
             self._pos, self._space = other[1], ""
             self._open_call(other[0])
             self._begin_arguments()
@@ -3979,8 +4000,13 @@ class CallObjects(Repairs):
     def _object(self) -> bool:
         # call = "{" (key ":" value ",")* "}"
         reader, more = self._reader, True
-        both = self.HEAD and self._has_name and not self._wrapped and self._buf.startswith("}}", self._pos)
-        if both and isinstance(reader, CallReader) and reader.may_close(self._arguments_before_name):
+        both = self.HEAD and self._has_name and not (self._wrapped or self._arguments_next_to_name)
+        if (
+            both
+            and self._buf.startswith("}}", self._pos)
+            and isinstance(reader, CallReader)
+            and reader.may_close(self._arguments_before_name)
+        ):
             self._pos += 2
             self._reader = None
             return self._close_call(reader.take() + "}")
@@ -3994,7 +4020,8 @@ class CallObjects(Repairs):
                 self._raw.append(self._buf[start : self._pos])
                 if reader.repair and not self.OPENER_IS_UNAMBIGUOUS:
                     return self._no_object("the object of a call")
-            if "arguments" in (event, reader.role) and self._written != "done":
+            is_first = self._written != "done" and not self._arguments_next_to_name
+            if "arguments" in (event, reader.role) and is_first:
                 self._written = self._written or "".join(reader.out)[:1]
                 passed = self._wrapped is False or not self._waits_for_key(reader, event)
                 if self._has_name and self._written == "{" and passed:
@@ -4066,6 +4093,7 @@ class CallObjects(Repairs):
             what = ("unknown" if other else "repeated") + " field " + reader.path[-1]
             self._note("unknown_field" if other else "repeated_field", what)
             self._unknown = self._unknown or text not in ("null", '""')
+            self.incomplete |= event == "arguments" and ("*",) in self.FIELDS  # a further call in the object
             self._others_found += [text] * (other and text[:1] in ("{", "[", '"'))
         return True
 

@@ -206,8 +206,13 @@ class CallObjects(Repairs):
     def _object(self) -> bool:
         # call = "{" (key ":" value ",")* "}"
         reader, more = self._reader, True
-        both = self.HEAD and self._has_name and not self._wrapped and self._buf.startswith("}}", self._pos)
-        if both and isinstance(reader, CallReader) and reader.may_close(self._arguments_before_name):
+        both = self.HEAD and self._has_name and not (self._wrapped or self._arguments_next_to_name)
+        if (
+            both
+            and self._buf.startswith("}}", self._pos)
+            and isinstance(reader, CallReader)
+            and reader.may_close(self._arguments_before_name)
+        ):
             self._pos += 2
             self._reader = None
             return self._close_call(reader.take() + "}")
@@ -221,7 +226,8 @@ class CallObjects(Repairs):
                 self._raw.append(self._buf[start : self._pos])
                 if reader.repair and not self.OPENER_IS_UNAMBIGUOUS:
                     return self._no_object("the object of a call")
-            if "arguments" in (event, reader.role) and self._written != "done":
+            is_first = self._written != "done" and not self._arguments_next_to_name
+            if "arguments" in (event, reader.role) and is_first:
                 self._written = self._written or "".join(reader.out)[:1]
                 passed = self._wrapped is False or not self._waits_for_key(reader, event)
                 if self._has_name and self._written == "{" and passed:
@@ -293,6 +299,7 @@ class CallObjects(Repairs):
             what = ("unknown" if other else "repeated") + " field " + reader.path[-1]
             self._note("unknown_field" if other else "repeated_field", what)
             self._unknown = self._unknown or text not in ("null", '""')
+            self.incomplete |= event == "arguments" and ("*",) in self.FIELDS  # a further call in the object
             self._others_found += [text] * (other and text[:1] in ("{", "[", '"'))
         return True
 

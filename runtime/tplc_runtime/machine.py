@@ -8,7 +8,7 @@ from .message import Diagnostic
 from .pattern import IDENTIFIER, LEAST_CUT
 from .scanner import NO_MARKERS, SPELLED_OTHERWISE
 from .schema import tool_named
-from .second import FENCE_END, Doubts, arguments_of, loaded, misfit_in
+from .second import FENCE_END, Doubts, arguments_of, holds_other_call, loaded, misfit_in
 from .slots import NEVER_IN_NAMES, Slots
 from .stream import MOST_DIAGNOSTICS
 from .turn import CALL_KINDS, ENDS_IN_CALL, next_char
@@ -138,10 +138,12 @@ class Machine(Slots):
                 before -= 1
             # The call, where it is, how many diagnostics there come before its own, and whether types are examined.
             self._unchecked.append((self._out.index, offset, len(self._diagnostics) - before, types))
-        if self._repaired:
+        name = self._out.calls[-1][0]
+        if self._repaired or (self._tools and name not in self._tools):
             self._out.flush()
             arguments = "".join(self._out.texts["arguments"])
-            self.incomplete |= misfit_in(arguments, self._tools.get(self._out.calls[-1][0])) is not None
+            misfits = self._repaired and misfit_in(arguments, self._tools.get(name)) is not None
+            self.incomplete |= misfits or holds_other_call(name, arguments, self._tools)
 
     def _note_misfits(self) -> None:
         """Report, for each call, the first argument that the tool's schema doesn't allow."""

@@ -37,3 +37,6 @@ class Pattern:
         if hasattr(self, "__dict__"):  # a class that mypyc compiled has none
             setattr(self, name, found)
         return found
+
+
+ONE_WORD = Pattern(f"[{NAME_CHARACTERS}]+")

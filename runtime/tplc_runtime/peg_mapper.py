@@ -22,6 +22,7 @@ from .escapes import Escapes
 from .pairs import MOST_KEYS, WHOLE_ARGUMENTS
 from .peg_readers import OtherSpelling, Readers
 from .raw import MORE_THAN_VALUE, PYTHON, coerced, in_type, nested_json, string_in
+from .repairs import has_argument
 from .schema import (
     is_odd_key,
     item_of,
@@ -34,6 +35,7 @@ from .schema import (
     types_of,
     without_quotes,
 )
+from .second import holds_other_call
 from .transcript import Transcript
 from .turn import next_char
 from .values import ESCAPE, Style, escaped, literal_of, text_of
@@ -323,7 +325,8 @@ class _Mapper:
         if pairs_end_in_text(self.readers, self.text, first(inner, "arguments")):
             self.incomplete = True
         if header is not None:
-            called, _ = self.readers.other_header(self.text, header.start)
+            called, end = self.readers.other_header(self.text, header.start)
+            self.incomplete = self.incomplete or has_argument(self.text[header.start : end], called, self.schemas)
         if self.readers.spelled.names_alike:
             called = tool_named(called, self.schemas)
         identity = None if given is None else self.plain(given)
@@ -369,6 +372,7 @@ class _Mapper:
         if self.prefilled_calls > 0:
             self.prefilled_calls -= 1
             return
+        self.incomplete = self.incomplete or holds_other_call(called, arguments, self.readers.tools)
         if arguments.startswith(self.prefilled_arguments):
             arguments = arguments[len(self.prefilled_arguments) :]
         self.prefilled_arguments = ""

@@ -330,7 +330,7 @@ class _ObjectCall:
 
     def __init__(self, readers: Readers, text: str, start: int) -> None:
         self.readers, self.spelled, self.tools = readers, readers.spelled, readers.tools
-        self.early = self.has_unknown = self.repaired = False
+        self.early = self.has_unknown = self.repaired = self.loses_call = False
         self.text, self.pos, self.start = text, start, start
         self.reader = CallReader(self.spelled.styles, self.spelled.breaks)
         self.reader.fields = self.spelled.fields
@@ -404,6 +404,7 @@ class _ObjectCall:
             self.early = self.name is None
         elif event != "key":
             self.has_unknown = self.has_unknown or text not in ("null", '""')
+            self.loses_call |= event == "arguments" and ("*",) in fields
             self.others += [text] * (event == "other" and text[:1] in ("{", "[", '"'))
         return None
 
@@ -473,6 +474,6 @@ class _ObjectCall:
                 content, incomplete = self.arguments, True
             arguments = "{}" if inside is None else inside
         repaired = self.repaired or bool(self.reader.repair)
-        incomplete = incomplete or doubts.is_guessed or self.reader.is_guessed
+        incomplete = incomplete or doubts.is_guessed or self.reader.is_guessed or self.loses_call
         incomplete = incomplete or (repaired and not self.readers.fits(name, arguments))
         return CallOfObject(self.pos, self.name or "", self.identity, arguments, content, self.begins, incomplete)

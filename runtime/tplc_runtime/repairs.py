@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from .machine import CLOSER_KINDS, Machine
-from .pattern import NAME_LIMIT, Pattern
+from .pattern import NAME_LIMIT, ONE_WORD, Pattern
 from .scanner import NO_MARKERS, squeezed
-from .schema import begins_with_tag, tool_named
+from .schema import KEY_IN_TEXT, begins_with_tag, properties_of, tool_named
 from .second import Doubts, arguments_of, calls_up_to, closed, may_be_calls
-from .slots import ONE_WORD
 from .turn import next_char
 from .unopened import unopened_calls
 
@@ -65,6 +64,12 @@ def irregular_header(parser: Any, buf: str, start: int, tools: Parameters, final
     return (name, len(buf)) if name and final and pos == len(buf) else ("", 0)
 
 
+def has_argument(header: str, name: str, tools: Parameters) -> bool:
+    """Return whether a header contains an argument of its tool after the tool's name: `f city="Oslo">`."""
+    words = KEY_IN_TEXT.findall(header.partition(name)[2] or header)
+    return not set(words).isdisjoint(properties_of(tools.get(name)))
+
+
 class Repairs(Machine):
     HEADER_PARTS: ClassVar[Sequence[str]] = ()  # the texts of which headers consist
     HEADER_TEXTS: ClassVar[Pattern] = Pattern("(?!)")
@@ -80,6 +85,7 @@ class Repairs(Machine):
             return False
         if other[0]:
             self._note("other_header", f"the header of a call of {other[0]} is not as the template writes it")
+            self.incomplete |= has_argument(self._buf[self._pos + self._skip : other[1]], other[0], self._tools)
             self._pos, self._space = other[1], ""
             self._open_call(other[0])
             self._begin_arguments()

@@ -12,7 +12,7 @@ import json
 from collections import Counter
 from functools import lru_cache
 
-from .pattern import NAME_CHARACTERS, Pattern
+from .pattern import NAME_CHARACTERS, ONE_WORD, Pattern
 from .schema import Parameters, keys_allowed, keys_of, misfit, tool_named, types_of_member
 from .values import Reader, Style
 
@@ -178,6 +178,18 @@ def arguments_after(name: str, text: str, pos: int, tools: Parameters, final: bo
         return "", pos
     is_call = any(isinstance(found.get(key), str) and found[key] in tools for key in NAME_KEYS)
     return ("", pos) if is_call else (as_json(found), end)
+
+
+def holds_other_call(name: str, arguments: str, tools: Parameters) -> bool:
+    """Return whether a call of an unknown tool contains a call of a known one, as `print(f(a=1))` does: its name, or a
+    key, has that tool's name among other text, or the arguments are a call as JSON."""
+    if not tools or name in tools:
+        return False
+    value = loaded(arguments)
+    keys = value if isinstance(value, dict) else {}
+    words = {word for text in (name, *keys) for word in ONE_WORD.findall(text) if word != text}
+    is_call = not keys.keys().isdisjoint((*NAME_KEYS, *tools)) and call_of(value, Doubts(tools)) is not None
+    return is_call or not words.isdisjoint(tools)
 
 
 def is_wrapper(first_key: Any, name: str, tools: Parameters) -> bool:

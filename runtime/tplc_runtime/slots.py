@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from .pattern import NAME_CHARACTERS, NAME_LIMIT, Pattern
+from .pattern import NAME_LIMIT, ONE_WORD
 from .scanner import NO_MARKERS, PLAIN_WORD, SPELLED_OTHERWISE, Match, Scanner
 from .schema import properties_of, tool_named
 from .turn import SPELLING, TurnStates, next_char
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any, ClassVar
 
-ONE_WORD = Pattern(f"[{NAME_CHARACTERS}]+")
 NEVER_IN_NAMES = frozenset("<>{}\n")  # characters of markup, which stand in no name but in a tool's
 NUMBERS = ("index", "count")  # slots that contain a number
 REPEATED_SLOT = "repeated_slot"  # a code of diagnostics

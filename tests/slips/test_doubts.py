@@ -126,6 +126,78 @@ CASES = {
         None,
         [("get_weather", '{"city": "Oslo", "days": "three"}')],
     ),
+    "a call inside of a call of an unknown tool": Case(
+        "keyword-calls",
+        '<.code.>[print(get_weather(city="Oslo"))]<./code.><./.>\n',
+        None,
+        [("print", '{"get_weather(city": "Oslo"}')],
+    ),
+    "arguments in the tag with the name": Case(
+        "parameter-tags",
+        '<deed>\n<do=get_weather city="Oslo" />\n</deed><:>\n',
+        None,
+        [NONE],
+    ),
+    "other attributes in the tag with the name": Case(
+        "parameter-tags",
+        '<deed>\n<do=get_weather type="function">\n<with=city>\nOslo\n</with>\n</do>\n</deed><:>\n',
+        None,
+        [OSLO],
+        False,
+    ),
+    "arguments in the text of the name": Case(
+        "tagged-name-json",
+        "§call§get_weather city=Oslo, now§with§{}§end§",
+        None,
+        [("get_weather city=Oslo, now", "{}")],
+    ),
+    "a whole call as the arguments of an unknown tool": Case(
+        "tagged-name-json",
+        '§call§function§with§{"name": "get_weather", "arguments": {"city": "Oslo"}}§end§',
+        None,
+        [("function", '{"name": "get_weather", "arguments": {"city": "Oslo"}}')],
+    ),
+    "an unknown tool, and a tool's name in an argument": Case(
+        "tagged-name-json",
+        '§call§help§with§{"about": "get_weather"}§end§',
+        None,
+        [("help", '{"about": "get_weather"}')],
+        False,
+    ),
+    "two calls in one object": Case(
+        "name-as-key", '(use [{"get_weather": {"city": "Oslo"}, "list_all": {}}] use)', None, [OSLO]
+    ),
+    "arguments twice": Case(
+        "tagged-json",
+        '<fn>\n{"name": "get_weather", "arguments": {"city": "Oslo"}, "arguments": {"city": "Bergen"}}\n</fn>',
+        None,
+        [OSLO],
+        False,
+    ),
+    "arguments, and again without any": Case(
+        "tagged-json",
+        '<fn>\n{"name": "get_weather", "arguments": {"city": "Oslo"}, "parameters": {}}\n</fn>',
+        None,
+        [OSLO],
+        False,
+    ),
+    "arguments next to the name, and others": Case(
+        "tagged-json",
+        '<fn>\n{"name": "get_weather", "city": "Oslo", "arguments": {"days": 3}}\n</fn>',
+        None,
+        [OSLO],
+        False,
+    ),
+    "the same without any others": Case(
+        "tagged-json",
+        '<fn>\n{"name": "get_weather", "city": "Oslo", "arguments": {}}\n</fn>',
+        None,
+        [OSLO],
+        False,
+    ),
+    "a longer name than a tool's": Case(
+        "tagged-name-json", "§call§get_weather_now§with§{}§end§", None, [("get_weather_now", "{}")], False
+    ),
 }
 
 

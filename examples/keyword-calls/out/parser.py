@@ -113,6 +113,7 @@ class Pattern:
         return found
 
 
+ONE_WORD = Pattern(f"[{NAME_CHARACTERS}]+")
 WORD_SEPARATORS = Pattern(r"[\s_▁|｜-]+")
 IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("\\"): ord("/")}
 ANY_WORD = "\ufdd1"  # in a core: the language that a fence names, or none.  It is no character of any text.
@@ -1204,6 +1205,18 @@ def arguments_of(name: str, value: Any, tools: Doubts) -> str | None:
     return None if found is None else found[1]
 
 
+def holds_other_call(name: str, arguments: str, tools: Parameters) -> bool:
+    """Return whether a call of an unknown tool contains a call of a known one, as `print(f(a=1))` does: its name, or a
+    key, has that tool's name among other text, or the arguments are a call as JSON."""
+    if not tools or name in tools:
+        return False
+    value = loaded(arguments)
+    keys = value if isinstance(value, dict) else {}
+    words = {word for text in (name, *keys) for word in ONE_WORD.findall(text) if word != text}
+    is_call = not keys.keys().isdisjoint((*NAME_KEYS, *tools)) and call_of(value, Doubts(tools)) is not None
+    return is_call or not words.isdisjoint(tools)
+
+
 def misfit_in(text: str, schema: object, *, types: bool = True) -> tuple[str, str] | None:
     """Return what `misfit` finds in arguments in JSON; ("repeated", key) if an object has a key twice."""
     try:
@@ -2223,49 +2236,16 @@ class TurnStates(Stream):
             self._note_truncation(*ENDS_IN_CALL)
 
 
-ONE_WORD = Pattern(f"[{NAME_CHARACTERS}]+")
 NEVER_IN_NAMES = frozenset("<>{}\n")  # characters of markup, which stand in no name but in a tool's
 NUMBERS = ("index", "count")  # slots that contain a number
 REPEATED_SLOT = "repeated_slot"  # a code of diagnostics
 MOST_ODD = 64  # the most names with unusual characters that are searched for
-# Those of Stream that are not in a dictionary: objects of a class share the keys of at most 30 attributes there.
-ATTRIBUTES = (
-    "incomplete _after_failed_call _ambiguous_from _base _buf _calls_on _diagnostics _echo _final "
-    "_find_safe_end _is_still_ambiguous _kind_before_call _line_start _mark _only_space_so_far _open "
-    "_open_kind _opener _out _parts _pos _reasoning_on _regular_fast_path _skip _space _state _state_before_call "
-    "_text_fast_path _tools _unaccounted _unchecked _unclosed _value_fast_path _wanted"
-)
-MISFITS = {
-    "inside": ("argument_not_closed", "the argument {key} is in the value of another"),
-    "type": ("argument_of_other_type", "the argument {key} is not of the type in the schema"),
-    "key": ("unknown_argument", "the tool {tool} has no argument {key}"),
-    "repeated": ("repeated_argument", "the argument {key} comes again"),
-}
-CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 
 
-class Machine(TurnStates):
+class Slots(TurnStates):
     BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that never occur in names, or in values outside of a string
     _slot_diagnostics: Sequence[tuple[str, str]] = ()  # diagnostics of the slots: codes and texts
     _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that contain ends of names
-    __slots__ = ATTRIBUTES.split()
-    AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
-    SHORT_OPENERS: ClassVar[Sequence[str]] = ()  # what opens only calls of tools that are known
-    # Slots of a call: the kind, what ends it, and characters that do; a plain word up to the text's end or to an
-    # unambiguous marker, and the white space after each of these (None for markers that don't belong to the slot).
-    HEADER: ClassVar[Sequence[Any]] = ()
-    CALLS_HAVE_CLOSER: ClassVar[bool] = False  # calls have a closer
-    STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
-    _reader: Reader | None = None  # and the reader of one
-    _is_opened_twice = False  # another opener follows the opener of this call
-    _repaired = False  # the arguments of the last call were repaired
-    _ends_in_bracket = False  # the last closer was one: another opening bracket may begin the arguments
-    _second_reading_failed = False  # the second reading of this call found none
-    _after_call: ClassVar[Callable[[Any], bool]]
-    _begin_arguments: ClassVar[Callable[[Any], None]]
-    _irregular_call: ClassVar[Callable[[Any], bool | None]]
-    _drop_left_over: ClassVar[Callable[[Any, str], str]]
-    _note_following_text: ClassVar[Callable[[Any], None]]
 
     def _slots(self, pos: int, slots: Sequence[Any], name: str | None = None) -> tuple[dict[str, str], int, str]:
         """Read slots with the markers that end them; return values, the end, and what was expected instead.
@@ -2388,6 +2368,43 @@ class Machine(TurnStates):
             self._odd[slot, of] = sorted(fit, key=len, reverse=True)[:MOST_ODD]
         return self._odd[slot, of]
 
+
+# Those of Stream that are not in a dictionary: objects of a class share the keys of at most 30 attributes there.
+ATTRIBUTES = (
+    "incomplete _after_failed_call _ambiguous_from _base _buf _calls_on _diagnostics _echo _final "
+    "_find_safe_end _is_still_ambiguous _kind_before_call _line_start _mark _only_space_so_far _open "
+    "_open_kind _opener _out _parts _pos _reasoning_on _regular_fast_path _skip _space _state _state_before_call "
+    "_text_fast_path _tools _unaccounted _unchecked _unclosed _value_fast_path _wanted"
+)
+MISFITS = {
+    "inside": ("argument_not_closed", "the argument {key} is in the value of another"),
+    "type": ("argument_of_other_type", "the argument {key} is not of the type in the schema"),
+    "key": ("unknown_argument", "the tool {tool} has no argument {key}"),
+    "repeated": ("repeated_argument", "the argument {key} comes again"),
+}
+CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
+
+
+class Machine(Slots):
+    __slots__ = ATTRIBUTES.split()
+    AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
+    SHORT_OPENERS: ClassVar[Sequence[str]] = ()  # what opens only calls of tools that are known
+    # Slots of a call: the kind, what ends it, and characters that do; a plain word up to the text's end or to an
+    # unambiguous marker, and the white space after each of these (None for markers that don't belong to the slot).
+    HEADER: ClassVar[Sequence[Any]] = ()
+    CALLS_HAVE_CLOSER: ClassVar[bool] = False  # calls have a closer
+    STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
+    _reader: Reader | None = None  # and the reader of one
+    _is_opened_twice = False  # another opener follows the opener of this call
+    _repaired = False  # the arguments of the last call were repaired
+    _ends_in_bracket = False  # the last closer was one: another opening bracket may begin the arguments
+    _second_reading_failed = False  # the second reading of this call found none
+    _after_call: ClassVar[Callable[[Any], bool]]
+    _begin_arguments: ClassVar[Callable[[Any], None]]
+    _irregular_call: ClassVar[Callable[[Any], bool | None]]
+    _drop_left_over: ClassVar[Callable[[Any, str], str]]
+    _note_following_text: ClassVar[Callable[[Any], None]]
+
     def _feed_regular_text(self, chunk: str) -> list[Delta]:
         """Read more of arguments that are regular text, without a state."""
         reader = self._reader
@@ -2446,10 +2463,12 @@ class Machine(TurnStates):
                 before -= 1
             # The call, where it is, how many diagnostics there come before its own, and whether types are examined.
             self._unchecked.append((self._out.index, offset, len(self._diagnostics) - before, types))
-        if self._repaired:
+        name = self._out.calls[-1][0]
+        if self._repaired or (self._tools and name not in self._tools):
             self._out.flush()
             arguments = "".join(self._out.texts["arguments"])
-            self.incomplete |= misfit_in(arguments, self._tools.get(self._out.calls[-1][0])) is not None
+            misfits = self._repaired and misfit_in(arguments, self._tools.get(name)) is not None
+            self.incomplete |= misfits or holds_other_call(name, arguments, self._tools)
 
     def _note_misfits(self) -> None:
         """Report, for each call, the first argument that the tool's schema doesn't allow."""
@@ -2733,6 +2752,12 @@ def irregular_header(parser: Any, buf: str, start: int, tools: Parameters, final
     return (name, len(buf)) if name and final and pos == len(buf) else ("", 0)
 
 
+def has_argument(header: str, name: str, tools: Parameters) -> bool:
+    """Return whether a header contains an argument of its tool after the tool's name: `f city="Oslo">`."""
+    words = KEY_IN_TEXT.findall(header.partition(name)[2] or header)
+    return not set(words).isdisjoint(properties_of(tools.get(name)))
+
+
 class Repairs(Machine):
     HEADER_PARTS: ClassVar[Sequence[str]] = ()  # the texts of which headers consist
     HEADER_TEXTS: ClassVar[Pattern] = Pattern("(?!)")
@@ -2749,6 +2774,7 @@ class Repairs(Machine):
             return False
         if other[0]:
             self._note("other_header", f"the header of a call of {other[0]} is not as the template writes it")
+            self.incomplete |= has_argument(self._buf[self._pos + self._skip : other[1]], other[0], self._tools)
             self._pos, self._space = other[1], ""
             self._open_call(other[0])
             self._begin_arguments()

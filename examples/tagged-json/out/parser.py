@@ -111,6 +111,7 @@ class Pattern:
         return found
 
 
+ONE_WORD = Pattern(f"[{NAME_CHARACTERS}]+")
 WORD_SEPARATORS = Pattern(r"[\s_▁|｜-]+")
 IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("\\"): ord("/")}
 ANY_WORD = "\ufdd1"  # in a core: the language that a fence names, or none.  It is no character of any text.
@@ -1187,6 +1188,18 @@ def arguments_after(name: str, text: str, pos: int, tools: Parameters, final: bo
         return "", pos
     is_call = any(isinstance(found.get(key), str) and found[key] in tools for key in NAME_KEYS)
     return ("", pos) if is_call else (as_json(found), end)
+
+
+def holds_other_call(name: str, arguments: str, tools: Parameters) -> bool:
+    """Return whether a call of an unknown tool contains a call of a known one, as `print(f(a=1))` does: its name, or a
+    key, has that tool's name among other text, or the arguments are a call as JSON."""
+    if not tools or name in tools:
+        return False
+    value = loaded(arguments)
+    keys = value if isinstance(value, dict) else {}
+    words = {word for text in (name, *keys) for word in ONE_WORD.findall(text) if word != text}
+    is_call = not keys.keys().isdisjoint((*NAME_KEYS, *tools)) and call_of(value, Doubts(tools)) is not None
+    return is_call or not words.isdisjoint(tools)
 
 
 def is_wrapper(first_key: Any, name: str, tools: Parameters) -> bool:
@@ -2434,10 +2447,12 @@ class Machine(TurnStates):
                 before -= 1
             # The call, where it is, how many diagnostics there come before its own, and whether types are examined.
             self._unchecked.append((self._out.index, offset, len(self._diagnostics) - before, types))
-        if self._repaired:
+        name = self._out.calls[-1][0]
+        if self._repaired or (self._tools and name not in self._tools):
             self._out.flush()
             arguments = "".join(self._out.texts["arguments"])
-            self.incomplete |= misfit_in(arguments, self._tools.get(self._out.calls[-1][0])) is not None
+            misfits = self._repaired and misfit_in(arguments, self._tools.get(name)) is not None
+            self.incomplete |= misfits or holds_other_call(name, arguments, self._tools)
 
     def _note_misfits(self) -> None:
         """Report, for each call, the first argument that the tool's schema doesn't allow."""
@@ -2816,8 +2831,13 @@ class CallObjects(Machine):
     def _object(self) -> bool:
         # call = "{" (key ":" value ",")* "}"
         reader, more = self._reader, True
-        both = self._has_name and not self._wrapped and self._buf.startswith("}}", self._pos)
-        if both and isinstance(reader, CallReader) and reader.may_close(self._arguments_before_name):
+        both = self._has_name and not (self._wrapped or self._arguments_next_to_name)
+        if (
+            both
+            and self._buf.startswith("}}", self._pos)
+            and isinstance(reader, CallReader)
+            and reader.may_close(self._arguments_before_name)
+        ):
             self._pos += 2
             self._reader = None
             return self._close_call(reader.take() + "}")
@@ -2829,7 +2849,8 @@ class CallObjects(Machine):
             more, reader.pause, event, reader.event = reader.pause, False, reader.event, ""
             if not self._has_name:
                 self._raw.append(self._buf[start : self._pos])
-            if "arguments" in (event, reader.role) and self._written != "done":
+            is_first = self._written != "done" and not self._arguments_next_to_name
+            if "arguments" in (event, reader.role) and is_first:
                 self._written = self._written or "".join(reader.out)[:1]
                 passed = self._wrapped is False or not self._waits_for_key(reader, event)
                 if self._has_name and self._written == "{" and passed:
@@ -2894,6 +2915,7 @@ class CallObjects(Machine):
             what = ("unknown" if other else "repeated") + " field " + reader.path[-1]
             self._note("unknown_field" if other else "repeated_field", what)
             self._unknown = self._unknown or text not in ("null", '""')
+            self.incomplete |= event == "arguments" and ("*",) in self.FIELDS  # a further call in the object
             self._others_found += [text] * (other and text[:1] in ("{", "[", '"'))
         return True
 
