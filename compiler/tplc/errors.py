@@ -25,7 +25,7 @@ class TplcError(Exception):
     exit_code = 1
 
 
-class Place:
+class FilePlace:
     """A line of a file, perhaps with a column: both count from 1.
 
     Its text is `tplc.toml:4:1`, or `pairs.jsonl: line 3` without a column.
@@ -50,12 +50,12 @@ class SourceError(TplcError):
 
     exit_code = 2
 
-    def __init__(self, source: str | Place, problem: str, hint: str = "") -> None:
+    def __init__(self, source: str | FilePlace, problem: str, hint: str = "") -> None:
         super().__init__(source, problem, hint)
         self.source = str(source)
-        self.name = source.file if isinstance(source, Place) else source
-        self.line = source.line if isinstance(source, Place) else None
-        self.column = source.column if isinstance(source, Place) else None
+        self.name = source.file if isinstance(source, FilePlace) else source
+        self.line = source.line if isinstance(source, FilePlace) else None
+        self.column = source.column if isinstance(source, FilePlace) else None
         self.problem = problem
         self.hint = hint
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
-from tplc.errors import Place, SourceError
+from tplc.errors import FilePlace, SourceError
 from tplc.ir.json_text import NotJson, parse_json
 from tplc.ir.nodes import Json
 from tplc.messages import Call
@@ -23,14 +23,14 @@ class Example:
     content: str
     reasoning: str
     calls: tuple[Call, ...]
-    place: str | Place = field(default="an example", compare=False)
+    place: str | FilePlace = field(default="an example", compare=False)
 
     def to_json(self) -> dict[str, Json]:
         """Return it as data, without its place."""
         return {name: value for name, value in asdict(self).items() if name != "place"}
 
 
-def read_example(data: Mapping[str, Json], place: str | Place) -> Example:
+def read_example(data: Mapping[str, Json], place: str | FilePlace) -> Example:
     """Return one pair from {"message": …, "text": …}. Raises SourceError, naming `place` in the file."""
     message, text = data.get("message"), data.get("text")
     if not isinstance(message, dict) or not isinstance(text, str):
@@ -45,7 +45,7 @@ def read_example(data: Mapping[str, Json], place: str | Place) -> Example:
     return Example(text, content, reasoning, calls, place)
 
 
-def _read_call(data: Json, place: str | Place, member: str) -> Call:
+def _read_call(data: Json, place: str | FilePlace, member: str) -> Call:
     function = data.get("function", data) if isinstance(data, dict) else None
     name = function.get("name") if isinstance(function, dict) else None
     if not isinstance(data, dict) or not isinstance(function, dict) or not isinstance(name, str):

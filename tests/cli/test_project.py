@@ -338,11 +338,11 @@ def test_check_reports(run: Run, project: Path) -> None:
         "</testsuite>\n"
     )
     assert run("check", "--format", "xml").err == "tplc: no format is called 'xml': there are text, github, json\n"
-    nowhere = run("check", "--junit", "no/report.xml")
+    assert run("check", "--junit", "new/report.xml").code == 1
+    assert (project / "new/report.xml").read_text() == (project / "report.xml").read_text()
+    nowhere = run("check", "--junit", "report.xml/again.xml")
     assert (nowhere.code, nowhere.out) == (2, "")
-    assert (
-        nowhere.err == "tplc: no/report.xml: cannot be written: its folder does not exist\n    create it: mkdir -p no\n"
-    )
+    assert nowhere.err == "tplc: report.xml/again.xml: cannot be written: report.xml is not a folder\n"
     assert run("check", "--json").out == run("check", "--format", "json").out
     assert run("check", "--jobs", "0").err == "tplc: --jobs 0: expected 1 or more\n"
 
@@ -663,8 +663,7 @@ SOURCES = {"hut": "hut.jinja", "input": "-", "builtin": "builtin:chatml"}
         (["hut.py"], "hut.py: this is an artifact, not a template\n    name the template that it is made from"),
         (["-"], "-: standard input cannot be listed: a manifest names files that every build reads again"),
         ([""], "template: the name of its source is empty\n    give a file, a folder, a hub id, or - for stdin"),
-        (["hut.jinja", "-o", "no/new.toml"], "no/new.toml: cannot be written: its folder does not exist\n"
-         "    create it: mkdir -p no"),
+        (["hut.jinja", "-o", "hut.jinja/new.toml"], "hut.jinja/new.toml: cannot be written: hut.jinja is not a folder"),
         (["hut.jinja", "--force", "-o", "sub"], "sub: is a directory\n    name a file to write"),
     ],
 )  # fmt: skip

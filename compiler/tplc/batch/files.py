@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from tplc.batch.columns import Columns, is_json_text
 from tplc.batch.lines import Members, head, json_text, tables_of_lines
-from tplc.errors import Place, SourceError, UsageError
+from tplc.errors import FilePlace, SourceError, UsageError
 from tplc.paths import missing, unreadable, unwritable
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class RowFile:
             else:
                 first = head(self.stream, columns)
                 if first.rows == 0 and first.unread is not None:
-                    raise SourceError(Place(self.place, first.unread.number), first.unread.why)
+                    raise SourceError(FilePlace(self.place, first.unread.number), first.unread.why)
                 schema = first.found()
                 if first.rows == 0:
                     return

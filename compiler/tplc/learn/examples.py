@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from tplc.errors import Place, SourceError, UnsupportedTemplate
+from tplc.errors import FilePlace, SourceError, UnsupportedTemplate
 from tplc.examples import Example
 from tplc.ir.markers import common_prefix, common_suffix
 from tplc.ir.nodes import (
@@ -126,14 +126,14 @@ def _locate(text: str, example: Example) -> list[_Located]:
     return calls
 
 
-def _find(text: str, part: str, at: int, place: str | Place) -> tuple[int, int]:
+def _find(text: str, part: str, at: int, place: str | FilePlace) -> tuple[int, int]:
     found = text.find(part, at)
     if found < 0:
         raise SourceError(place, f"the text does not hold {json.dumps(part, ensure_ascii=False)}")
     return found, found + len(part)
 
 
-def _find_value(text: str, value: Json, at: int, place: str | Place) -> tuple[int, int]:
+def _find_value(text: str, value: Json, at: int, place: str | FilePlace) -> tuple[int, int]:
     """Return the span of a value: for text without its quotes, for a list or an object with its brackets."""
     if isinstance(value, (list, dict)):
         leaves = _leaves(value)

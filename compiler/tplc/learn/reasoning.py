@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from tplc.ir.markers import common_prefix, could_be_prose
+from tplc.ir.markers import common_prefix, could_be_prose, is_unmistakable
 from tplc.ir.nodes import Reasoning, ReasoningMode
 from tplc.ir.printed import quoted
 from tplc.learn.align import cut_left, pieces
@@ -263,7 +263,7 @@ def _markers(shown: Sequence[ReasoningShown], turn: TurnFacts, lead: str, call_l
         if not end.strip():
             # White space before it may depend on the next part.
             core = _shared_end([text.lstrip() for text in after])
-            end = after[0][: after[0].index(core)] + core if core else end
+            end = after[0][: after[0].index(core)] + core if is_unmistakable(core) else end
         # white space between reasoning and a call may be the call's own
         if end.strip() and after[0].strip() == end.strip():
             end = after[0]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tplc.errors import MissingPackage, Place, SourceError, UsageError
+from tplc.errors import FilePlace, MissingPackage, SourceError, UsageError
 from tplc.ir.json_text import NotJson, not_json, parse_json
 from tplc.paths import missing, unreadable
 
@@ -60,10 +60,10 @@ def _bytes(path: str) -> bytes:
         raise unreadable(path, error) from error
 
 
-def _lines(path: str) -> Iterator[tuple[str | Place, Any]]:
+def _lines(path: str) -> Iterator[tuple[str | FilePlace, Any]]:
     for number, line in enumerate(_bytes(path).split(b"\n"), 1):
         if line.strip():
-            place = Place(path, number)
+            place = FilePlace(path, number)
             try:
                 yield place, parse_json(line.decode("utf-8"))
             except UnicodeDecodeError as error:
@@ -72,7 +72,7 @@ def _lines(path: str) -> Iterator[tuple[str | Place, Any]]:
                 raise SourceError(place, not_json(error)) from error
 
 
-def _table(path: str) -> Iterator[tuple[str | Place, Any]]:
+def _table(path: str) -> Iterator[tuple[str | FilePlace, Any]]:
     try:
         import pyarrow as pa
         import pyarrow.parquet as parquet
@@ -85,7 +85,7 @@ def _table(path: str) -> Iterator[tuple[str | Place, Any]]:
     return ((f"{path}: row {number}", row) for number, row in enumerate(rows, 1))
 
 
-def _recorded(row: Any, place: str | Place, tools: tuple[Mapping[str, Any], ...] | None) -> Recorded:
+def _recorded(row: Any, place: str | FilePlace, tools: tuple[Mapping[str, Any], ...] | None) -> Recorded:
     if not isinstance(row, Mapping):
         raise SourceError(place, 'expected an object such as {"text": "…"}')
     text = next((row[name] for name in _TEXTS if row.get(name) is not None), None)

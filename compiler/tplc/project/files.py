@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from tplc.errors import Place, SourceError
+from tplc.errors import FilePlace, SourceError
 from tplc.ir.json_text import NotJson, parse_json
 from tplc.ir.nodes import Json, Tolerance
 from tplc.ir.tolerances import tolerances_from
@@ -62,7 +62,7 @@ def json_of(text: str, path: str) -> Json:
             raise SourceError(_name(path), "is empty: expected JSON") from error
         if error.line is None:
             raise SourceError(_name(path), f"is not JSON that can be read: it {error}") from error
-        place = Place(_name(path), error.line, error.column)
+        place = FilePlace(_name(path), error.line, error.column)
         raise SourceError(place, f"is not JSON: {error.problem}") from error
 
 
@@ -73,12 +73,12 @@ def read_examples(path: str) -> list[Example]:
     examples = []
     for number, line in enumerate(read_text(path).splitlines(), 1):
         if line.strip():
-            place = Place(_name(path), number)
+            place = FilePlace(_name(path), number)
             try:
                 data = parse_json(line)
             except NotJson as error:
                 hint = "expected one JSON object per line: write each pair on one line" if error.column else ""
-                place = Place(place.file, number, error.column)
+                place = FilePlace(place.file, number, error.column)
                 raise SourceError(place, f"is not JSON: {error.problem}", hint) from error
             examples.append(read_example(data if isinstance(data, dict) else {}, place))
     if not examples:

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from tplc.errors import Place
+from tplc.errors import FilePlace
 from tplc.project.files import read_text
 
 if sys.version_info >= (3, 11):
@@ -20,13 +20,13 @@ else:
     import tomli as tomllib
 
 
-def place_of(path: str, keys: Sequence[str]) -> str | Place:
+def place_of(path: str, keys: Sequence[str]) -> str | FilePlace:
     """Return the file with line and column of the key, or of the nearest key around it that has a line of its own."""
     text = read_text(path)
     for end in range(len(keys), 0, -1):
         found = _find(text, keys[:end])
         if found is not None:
-            return Place(path, *found)
+            return FilePlace(path, *found)
     return path
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from tplc.errors import Place, SourceError
+from tplc.errors import FilePlace, SourceError
 from tplc.ir.json_text import NotJson, parse_json
 from tplc.ir.nodes import Json, Token
 from tplc.sources.choose import DEFAULT
@@ -39,7 +39,7 @@ def read_object(path: Path, origin: str) -> dict[str, Json]:
     except NotJson as error:
         if error.line is None:
             raise SourceError(origin, f"this JSON {error}") from error
-        raise SourceError(Place(origin, error.line, error.column), f"this is not JSON: {error.problem}") from error
+        raise SourceError(FilePlace(origin, error.line, error.column), f"this is not JSON: {error.problem}") from error
     if not isinstance(value, dict):
         raise SourceError(origin, f"expected a JSON object at the top, found {_kind(value)}")
     return value
