@@ -108,9 +108,9 @@ def learn(
 
 def _with_contexts(turn: TurnFacts, markers: ReasoningMarkers, called: CallSetup | None) -> TurnFacts:
     """Return the turn with prompts in the contexts in which reasoning and calls are shown."""
-    for setup in (*(shown.setup for shown in markers.shown[:1]), *([called.setup] if called else ())):
-        turn = turn.with_context(setup.context)
-    return turn
+    if markers.shown:
+        turn = turn.with_context(markers.shown[0].setup.context)
+    return turn.with_context(called.setup.context) if called else turn
 
 
 def _arguments(prober: Prober, turn: TurnFacts, called: CallSetup | None) -> tuple[Prober, ArgumentFacts | None]:

@@ -33,7 +33,8 @@ from tplc.learn.turn import TURN, TurnFacts, cut_common, user_header
 from tplc.messages import Call, Follow, Message
 
 _LONG_END = 64
-_FOLLOWS: tuple[Follow, ...] = ("none", "user", "tool")
+_FOLLOWS: tuple[Follow, ...] = ("none", "user")
+_FOLLOWS_CALLS: tuple[Follow, ...] = (*_FOLLOWS, "tool")
 
 
 @asks("turn", TURN)
@@ -89,13 +90,13 @@ def learn_other_ends(prober: Prober, base: Setup, called: Setup | None, ir: Temp
     before_user = user_header(prober, base)
     found: list[str] = []
     for setup, message, case in _shapes(prober, base, called, ir):
-        for follow in _FOLLOWS if case else _FOLLOWS[:2]:
+        for follow in _FOLLOWS_CALLS if case else _FOLLOWS:
             rest = _after(prober, replace(setup, follow=follow), message, case, ir)
             if not rest.strip() or any(end.strip() in rest for end in (*ir.turn.ends, *found)):
                 continue
             if follow == "tool":
-                # A word that opens results may be in content; of a header, the model writes the first mark.
-                ends = [_opening_mark(rest)] if token_spans(_opening_mark(rest)) else []
+                # Of the header of results, the model writes the first mark.  A word may be in content as well.
+                ends = [mark for mark in [_opening_mark(rest)] if token_spans(mark)]
             else:
                 own = rest[: _header_at(rest, before_user)] if follow == "user" else rest
                 # A mark that other markers hold says nothing alone: the text around it does.

@@ -261,7 +261,7 @@ def _markers(shown: Sequence[ReasoningShown], turn: TurnFacts, lead: str, call_l
     if len(after) > 1:
         end = _shared_end(after)
         if not end.strip():
-            # White space before it may depend on the next part.
+            # White space before it may depend on the next part.  What only begins two markers alike is no end.
             core = _shared_end([text.lstrip() for text in after])
             end = after[0][: after[0].index(core)] + core if is_unmistakable(core) else end
         # white space between reasoning and a call may be the call's own
