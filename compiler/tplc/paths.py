@@ -12,9 +12,15 @@ from pathlib import Path
 
 from tplc.errors import SourceError
 
+STANDARD_INPUT = "standard input"
 NO_NAME = "this cannot be the name of a file"
 _MOST_NEAR, _ALIKE, _SUFFIX_ALIKE = 20, 0.5, 0.7
 _MOST_LISTED = 5
+
+
+def input_name(path: str) -> str:
+    """Return how messages name an input: `-` is standard input."""
+    return STANDARD_INPUT if path == "-" else path
 
 
 def missing(path: str, what: str = "file") -> SourceError:

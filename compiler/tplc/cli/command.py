@@ -35,7 +35,7 @@ _RENAMED = {
 
 
 class Commands(TyperGroup):
-    """All commands.  A file in place of a command is named with the command to compile it."""
+    """All commands.  If a file is given in place of a command, the error names the command that compiles it."""
 
     def resolve_command(self, ctx: typer.Context, args: list[str]) -> Any:  # type: ignore[override]
         try:

@@ -18,7 +18,7 @@ from tplc.cli.options import MaskOptions
 from tplc.cli.progress import advancing, working
 from tplc.cli.rows import check_place_of_rows
 from tplc.cli.shown import print_json
-from tplc.cli.standard import STANDARD_INPUT, standard_rows
+from tplc.cli.standard import check_report, standard_rows
 from tplc.cli.tokenizer import checked_tokenizer, tokenizer_text
 from tplc.cli.training import parts_in
 from tplc.conversations.masks import straddling_in
@@ -26,6 +26,7 @@ from tplc.conversations.rows import ERROR, MASKS, ConversationMasker
 from tplc.errors import ReportedFailure, SourceError, UsageError
 from tplc.ir.visible import one_line
 from tplc.overwriting import check_not_input, protect
+from tplc.paths import STANDARD_INPUT
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -61,8 +62,7 @@ class _Counts:
 
 
 def mask_command(options: MaskOptions) -> None:
-    if options.output == "-" and options.as_json:
-        raise UsageError("--json: the rows go to standard output (-o -), so the report cannot go there as well")
+    check_report(options.output, "report", as_json=options.as_json)
     inputs.check_standard_input(
         {"the template": options.source, "the rows": options.rows}, {"the tokenizer": [options.tokenizer]}
     )

@@ -16,7 +16,7 @@ from tplc.cli.shown import diagnostics_of, one_line_json, print_json
 from tplc.errors import SourceError, UsageError
 from tplc.ir.nodes import TemplateIR
 from tplc.ir.visible import shown
-from tplc.paths import unreadable
+from tplc.paths import input_name, unreadable
 from tplc.project.files import read_text, read_tools
 from tplc.project.sibling_ir import is_ir
 from tplc.verify.artifact import Artifact, load_artifact, runtime_next_to
@@ -74,9 +74,7 @@ def parse_command(options: ParseOptions) -> None:
     else:
         text = inputs.text_of(options.file, "the output")
         if not text:
-            print(
-                f"tplc: {'standard input' if options.file == '-' else shown(options.file)}: is empty", file=sys.stderr
-            )
+            print(f"tplc: {shown(input_name(options.file))}: is empty", file=sys.stderr)
         stream.feed(text)
         stream.finish()
         if options.as_json:
@@ -174,7 +172,7 @@ def _refuse_variants(options: ParseOptions, what: str) -> None:
 def _chunks(path: str) -> Iterator[str]:
     """Yield the text as it arrives: standard input may be a pipe from a model."""
     inputs.ask_for_input(path, "the output")
-    name = "standard input" if path == "-" else path
+    name = input_name(path)
     decoder = codecs.getincrementaldecoder("utf-8-sig")(errors="strict")
     try:
         # Unbuffered: each piece of input is passed on at once, however short it is.

@@ -11,6 +11,7 @@ from tplc.cli.progress import working
 from tplc.cli.shown import print_json
 from tplc.errors import RequestError, SourceError, UsageError
 from tplc.ir.visible import shown
+from tplc.paths import input_name
 from tplc.project.declared import Declared, telling_places
 from tplc.project.files import json_of
 from tplc.serving import ChatTemplate, read_request
@@ -32,7 +33,7 @@ def prepare_command(
         {"the IR": [ir_file], "the tolerances": variants.tolerances},
     )
     declared = variants.read()
-    name = "standard input" if request_file == "-" else request_file
+    name = input_name(request_file)
     request = json_of(inputs.text_of(request_file, "the request"), request_file)
     if not isinstance(request, Mapping):
         raise SourceError(name, "contains no request", 'expected {"messages": […], …}')

@@ -11,6 +11,7 @@ from tplc.cli import inputs
 from tplc.errors import RenderFailed, RequestError, SourceError
 from tplc.ir.nodes import Json
 from tplc.ir.visible import shown
+from tplc.paths import input_name
 from tplc.project.files import json_of, read_tools, tools_in
 from tplc.sources import check_name
 
@@ -32,7 +33,7 @@ def render_command(
     check_name(source)
     values = inputs.variables(variables)
     data = json_of(inputs.text_of(messages_file, "the messages"), messages_file)
-    name = "standard input" if messages_file == "-" else messages_file
+    name = input_name(messages_file)
     messages = _messages(data, name)
     tools: list[dict[str, Json]] | None = None
     if tools_file is not None:

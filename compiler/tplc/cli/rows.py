@@ -17,12 +17,13 @@ from tplc.cli.ending import unwinding
 from tplc.cli.options import NO_VARIANTS, Variants
 from tplc.cli.progress import advancing
 from tplc.cli.shown import print_json
-from tplc.cli.standard import STANDARD_INPUT, standard_rows
+from tplc.cli.standard import check_report, standard_rows
 from tplc.cli.tokenizer import checked_tokenizer, tokenizer_text
 from tplc.errors import ReportedFailure, SourceError, UsageError
 from tplc.ir.runtimes import RUNTIME_FILE
 from tplc.ir.visible import one_line
 from tplc.overwriting import check_not_input, protect
+from tplc.paths import STANDARD_INPUT
 from tplc.project.artifacts import check_output, write_output
 from tplc.project.files import read_text, read_tools
 from tplc.project.sibling_ir import is_ir
@@ -128,8 +129,7 @@ def _check(options: RowOptions) -> None:
     output = options.output
     if output is None:
         raise UsageError("rows are written to a file or a folder: give -o FILE.parquet, FILE.jsonl, or a folder")
-    if output == "-" and options.as_json:
-        raise UsageError("--json: the rows go to standard output (-o -), so the summary cannot go there as well")
+    check_report(output, "summary", as_json=options.as_json)
     if output == "-" and options.resume:
         raise UsageError("--resume: output that went to standard output (-o -) cannot be resumed")
     check_place_of_rows(output, ROW_SUFFIXES)

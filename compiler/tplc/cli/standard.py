@@ -14,8 +14,13 @@ from contextlib import contextmanager
 from typing import BinaryIO
 
 from tplc.cli import inputs
+from tplc.errors import UsageError
 
-STANDARD_INPUT = "standard input"
+
+def check_report(output: str | None, report: str, *, as_json: bool) -> None:
+    """Raise UsageError if rows and a report would both go to standard output."""
+    if output == "-" and as_json:
+        raise UsageError(f"--json: the rows go to standard output (-o -), so the {report} cannot go there as well")
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import os
 
 from tplc.errors import SourceError
 from tplc.overwriting import protect
-from tplc.paths import check_folder, missing
+from tplc.paths import check_folder, input_name, missing
 from tplc.project.files import read_text
 
 _HINT = "name a model's folder, or its tokenizer.json"
@@ -36,6 +36,6 @@ def checked_tokenizer(text: str, path: str) -> str:
     try:
         Tokenizer.from_str(text)
     except Exception as error:  # the package raises nothing more specific
-        name = "standard input" if path == "-" else path
+        name = input_name(path)
         raise SourceError(name, f"is not a tokenizer: {error}", _HINT) from error
     return text

@@ -14,6 +14,7 @@ from tplc.catalogue import Entry, load_folder
 from tplc.catalogue import shipped as shipped_entries
 from tplc.errors import SourceError, ToleranceError
 from tplc.ir.nodes import Tolerance
+from tplc.paths import input_name
 from tplc.project.files import read_tolerances
 
 
@@ -31,7 +32,7 @@ def read_declared(files: Sequence[str], folders: Sequence[str], *, shipped: bool
     for path in files:
         found = read_tolerances(path)
         tolerances += found
-        name = "standard input" if path == "-" else path
+        name = input_name(path)
         places += [f"{name}: tolerances[{index}]" for index in range(len(found))]
     own = [entry for folder in folders for entry in load_folder(folder)]
     return Declared(tuple(tolerances), tuple(places), (*(shipped_entries() if shipped else ()), *own))

@@ -12,7 +12,7 @@ from tplc.errors import FilePlace, SourceError
 from tplc.ir.json_text import NotJson, parse_json
 from tplc.ir.nodes import Json, Tolerance
 from tplc.ir.tolerances import tolerances_from
-from tplc.paths import unreadable
+from tplc.paths import input_name, unreadable
 
 if TYPE_CHECKING:
     from tplc.examples import Example
@@ -28,14 +28,14 @@ def read_text(path: str) -> str:
     try:
         data = sys.stdin.buffer.read(MOST_BYTES + 1) if path == "-" else _bytes_of(path)
     except OSError as error:
-        raise unreadable(_name(path), error) from error
+        raise unreadable(input_name(path), error) from error
     if len(data) > MOST_BYTES:
-        raise SourceError(_name(path), f"is larger than {MOST_BYTES >> 20} MB")
+        raise SourceError(input_name(path), f"is larger than {MOST_BYTES >> 20} MB")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         byte = f"byte 0x{data[error.start]:02x} at {error.start}"
-        raise SourceError(_name(path), f"this is not UTF-8 text: {byte}") from error
+        raise SourceError(input_name(path), f"this is not UTF-8 text: {byte}") from error
 
 
 def _bytes_of(path: str) -> bytes:
@@ -50,7 +50,7 @@ def read_json(path: str) -> Json:
 def read_schema(path: str) -> Json:
     schema = read_json(path)
     if not isinstance(schema, (dict, bool)):
-        raise SourceError(_name(path), "is not a JSON schema: expected an object, or true or false")
+        raise SourceError(input_name(path), "is not a JSON schema: expected an object, or true or false")
     return schema
 
 
@@ -59,10 +59,10 @@ def json_of(text: str, path: str) -> Json:
         return parse_json(text)
     except NotJson as error:
         if not text.strip():
-            raise SourceError(_name(path), "is empty: expected JSON") from error
+            raise SourceError(input_name(path), "is empty: expected JSON") from error
         if error.line is None:
-            raise SourceError(_name(path), f"is not JSON that can be read: it {error}") from error
-        place = FilePlace(_name(path), error.line, error.column)
+            raise SourceError(input_name(path), f"is not JSON that can be read: it {error}") from error
+        place = FilePlace(input_name(path), error.line, error.column)
         raise SourceError(place, f"is not JSON: {error.problem}") from error
 
 
@@ -73,7 +73,7 @@ def read_examples(path: str) -> list[Example]:
     examples = []
     for number, line in enumerate(read_text(path).splitlines(), 1):
         if line.strip():
-            place = FilePlace(_name(path), number)
+            place = FilePlace(input_name(path), number)
             try:
                 data = parse_json(line)
             except NotJson as error:
@@ -82,13 +82,13 @@ def read_examples(path: str) -> list[Example]:
                 raise SourceError(place, f"is not JSON: {error.problem}", hint) from error
             examples.append(read_example(data if isinstance(data, dict) else {}, place))
     if not examples:
-        raise SourceError(_name(path), "holds no examples", 'expected lines such as {"message": {…}, "text": "…"}')
+        raise SourceError(input_name(path), "holds no examples", 'expected lines such as {"message": {…}, "text": "…"}')
     return examples
 
 
 def read_tools(path: str) -> list[dict[str, Any]]:
     """Return a list of tools from a file with that list, or with an object that has one under "tools"."""
-    return tools_in(read_json(path), _name(path))
+    return tools_in(read_json(path), input_name(path))
 
 
 def tools_in(data: Json, name: str) -> list[dict[str, Any]]:
@@ -108,8 +108,4 @@ def tools_in(data: Json, name: str) -> list[dict[str, Any]]:
 
 
 def read_tolerances(path: str) -> list[Tolerance]:
-    return tolerances_from(read_json(path), _name(path))
-
-
-def _name(path: str) -> str:
-    return "standard input" if path == "-" else path
+    return tolerances_from(read_json(path), input_name(path))
