@@ -4001,12 +4001,8 @@ class CallObjects(Repairs):
         # call = "{" (key ":" value ",")* "}"
         reader, more = self._reader, True
         both = self.HEAD and self._has_name and not (self._wrapped or self._arguments_next_to_name)
-        if (
-            both
-            and self._buf.startswith("}}", self._pos)
-            and isinstance(reader, CallReader)
-            and reader.may_close(self._arguments_before_name)
-        ):
+        both = both and self._buf.startswith("}}", self._pos)
+        if both and isinstance(reader, CallReader) and reader.may_close(self._arguments_before_name):
             self._pos += 2
             self._reader = None
             return self._close_call(reader.take() + "}")
@@ -4524,7 +4520,7 @@ class QuotedPairs(Pairs):
         if text[:1] == "{" and member:
             inside, member = text[1:-1].strip(), ""
             text = "{" * (inside != "") + inside
-            self._read = {inside} if inside else set()
+            self._read = {inside} if inside else set()  # what counts is whether there are any
             self._note("arguments_in_one", "one argument holds all of them")
         self._out.emit("arguments", member + text)
 
@@ -4986,7 +4982,7 @@ class RawPairs(Pairs):
             inside = whole[1:-1].strip()
             member, self._all = self._all, ""
             if whole[:1] == "{":
-                self._read = {inside} if inside else set()
+                self._read = {inside} if inside else set()  # what counts is whether there are any
                 self._note("arguments_in_one", "one argument holds all of them")
                 return self._out.emit("arguments", "{" * bool(inside) + inside)
             self._out.emit("arguments", member)

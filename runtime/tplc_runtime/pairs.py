@@ -306,7 +306,7 @@ class QuotedPairs(Pairs):
         if text[:1] == "{" and member:
             inside, member = text[1:-1].strip(), ""
             text = "{" * (inside != "") + inside
-            self._read = {inside} if inside else set()
+            self._read = {inside} if inside else set()  # what counts is whether there are any
             self._note("arguments_in_one", "one argument holds all of them")
         self._out.emit("arguments", member + text)
 

@@ -476,7 +476,7 @@ class RawPairs(Pairs):
             inside = whole[1:-1].strip()
             member, self._all = self._all, ""
             if whole[:1] == "{":
-                self._read = {inside} if inside else set()
+                self._read = {inside} if inside else set()  # what counts is whether there are any
                 self._note("arguments_in_one", "one argument holds all of them")
                 return self._out.emit("arguments", "{" * bool(inside) + inside)
             self._out.emit("arguments", member)

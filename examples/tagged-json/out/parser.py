@@ -2832,12 +2832,8 @@ class CallObjects(Machine):
         # call = "{" (key ":" value ",")* "}"
         reader, more = self._reader, True
         both = self._has_name and not (self._wrapped or self._arguments_next_to_name)
-        if (
-            both
-            and self._buf.startswith("}}", self._pos)
-            and isinstance(reader, CallReader)
-            and reader.may_close(self._arguments_before_name)
-        ):
+        both = both and self._buf.startswith("}}", self._pos)
+        if both and isinstance(reader, CallReader) and reader.may_close(self._arguments_before_name):
             self._pos += 2
             self._reader = None
             return self._close_call(reader.take() + "}")
