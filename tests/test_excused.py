@@ -134,15 +134,16 @@ ENDS = (
 )
 
 
-@pytest.mark.parametrize(("calls_end", "end"), [("{{- '<|stop|>' }}", "<|stop|>"), ("", "<|user|>")])
-def test_the_ends_of_all_shapes_are_learned(calls_end: str, end: str) -> None:
+@pytest.mark.parametrize(
+    ("calls_end", "ends"), [("{{- '<|stop|>' }}", ["<|stop|>"]), ("", ["<|user|>", "<|tool|>"])], ids=str
+)
+def test_the_ends_of_all_shapes_are_learned(calls_end: str, ends: list[str]) -> None:
     """Turns of calls end differently from turns of content; if nothing ends them, the next header does."""
     ir = driver.compile_template(ENDS.replace("CALLS_END", calls_end), name="ends.jinja")
     assert ir.verification.failures == ()
-    assert ir.turn.ends[:2] == ("</say>", end)
-    assert ir.turn.ends[2:] == (() if calls_end else ("<|tool|>",))
+    assert ir.turn.ends == ("</say>", *ends)
     parser = load_artifact(driver.generate(ir, "python"))
-    message = parser.parse(f'<act>f {{"a": 1}}</act>{end}<|user|>more')
+    message = parser.parse(f'<act>f {{"a": 1}}</act>{ends[0]}<|user|>more')
     assert (message["content"], len(message["tool_calls"])) == (None, 1)
 
 
