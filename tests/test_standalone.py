@@ -84,8 +84,25 @@ def as_command(tmp_path: Path, *options: str, stdin: bytes = b"", encoding: str 
 def test_its_help_says_what_it_reads(tmp_path: Path) -> None:
     code, shown, _ = as_command(tmp_path, "--help")
     assert code == 0
-    assert b"Parse a model's output, read from standard input, into a message, printed as JSON." in shown
-    assert shown.endswith(b"\nexample: python parser.py --tools tools.json < output.txt\n")
+    assert b"Parse a model's output into a message, printed as JSON." in shown
+    assert re.search(rb"FILE +text file; - is standard input\n", shown)
+
+
+def test_it_reads_a_file_or_standard_input(tmp_path: Path) -> None:
+    call = (ROOT / "examples" / "tagged-json" / "outputs" / "call.txt").read_bytes()
+    (tmp_path / "output.txt").write_bytes(call)
+    (tmp_path / "latin.txt").write_bytes(b"caf\xe9")
+    read = as_command(tmp_path, stdin=call)
+    assert read[0] == 0 and json.loads(read[1])["tool_calls"]
+    assert as_command(tmp_path, "-", stdin=call) == as_command(tmp_path, "output.txt") == read
+    for given, reported in (
+        ("missing.txt", "missing.txt: No such file or directory"),
+        (".", ".: Is a directory"),
+        ("latin.txt", "latin.txt: this is not UTF-8 text"),
+        ("-", "standard input: this is not UTF-8 text"),
+    ):
+        code, printed, error = as_command(tmp_path, given, stdin=b"caf\xe9")
+        assert (code, printed, error.splitlines()[-1]) == (2, b"", f"parser.py: error: {reported}")
 
 
 def test_a_byte_order_mark_is_no_part_of_what_it_reads(tmp_path: Path) -> None:

@@ -134,7 +134,7 @@ def test_no_line_stops_a_run_and_unread_lines_are_reported_and_kept(struct: bool
     assert reported == [
         (
             text,
-            [{"offset": 0, "text": f"not read: {path}, line {number}: {why}", "code": "row_not_read"}] if why else [],
+            [{"offset": 0, "text": f"not read: {path}: line {number}: {why}", "code": "row_not_read"}] if why else [],
         )
         for number, text, why in kept
     ]
@@ -186,7 +186,7 @@ def test_a_line_that_is_too_long_is_truncated_and_reported(tmp_path: Path, monke
     table = table_of(write(tmp_path / "rows.jsonl", *rows))
     texts = table["text"].to_pylist()
     assert texts == ["Hi.", None, "Ho.", rows[3]["text"]]
-    why = f"{tmp_path}/rows.jsonl, line 2: is longer than 1 MB, this is its beginning"
+    why = f"{tmp_path}/rows.jsonl: line 2: is longer than 1 MB, this is its beginning"
     assert table[UNREAD].to_pylist()[1] == {"text": '{"text": ', "why": why}
 
 

@@ -134,7 +134,7 @@ def test_standard_input_and_output(run: Run, rows: str, tmp_path: Path) -> None:
     result = run("parse", PARSER, "-", "--column", "text", "-o", "-", "--engine", "pyarrow", "-q", stdin=lines)
     assert (result.code, result.err) == (0, "")
     found = [json.loads(line) for line in result.out.splitlines()]
-    why = "not read: standard input, line 2: is not JSON: Expecting ':' delimiter at character 9"
+    why = "not read: standard input: line 2: is not JSON: Expecting ':' delimiter at character 9"
     note = {"offset": 0, "text": why, "code": "row_not_read"}
     assert [(row["content"], row["diagnostics"]) for row in found] == [("Hi.", []), ('{"text"', [note])]
     result = run("parse", PARSER, "--column", "text", "-o", "out.jsonl", "--engine", "pyarrow", stdin=lines)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from tplc.batch.columns import JSON_TEXT, Columns, is_json_text
 from tplc.batch.surrogates import encodable
+from tplc.errors import FilePlace
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -305,7 +306,7 @@ class _Reader:
         return self._not_read(found, line, output if isinstance(output, str) else json_text(output), why)
 
     def _not_read(self, found: dict[str, Any], line: Line, text: str, why: str) -> Row:
-        found[UNREAD] = {"text": text, "why": f"{self._place}, line {line.number}: {why}"}
+        found[UNREAD] = {"text": text, "why": f"{FilePlace(self._place, line.number)}: {why}"}
         return found
 
 

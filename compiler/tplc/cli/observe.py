@@ -17,7 +17,7 @@ from tplc.cli.progress import advancing
 from tplc.cli.shown import print_json, shown_text
 from tplc.errors import UsageError
 from tplc.ir.nodes import TemplateIR
-from tplc.ir.visible import one_line
+from tplc.ir.visible import one_line, shown
 from tplc.observe import Group, Judged, Observation, observe, read_outputs
 from tplc.observe.page import page
 from tplc.observe.serialize import to_dict, tolerance_file
@@ -54,6 +54,8 @@ def observe_command(options: ObserveOptions) -> None:
             check_output(path, force=options.force)
     tools = tuple(read_tools(options.tools)) if options.tools else None
     outputs = read_outputs(options.outputs, tools)
+    if not any(output.text for output in outputs):
+        print(f"tplc: {shown(options.outputs)}: is empty", file=sys.stderr)
     ir = _format_of(options)
     with advancing(f"observing {options.outputs}", None) as step:
         found = observe(ir, outputs, source=options.outputs, step=step)

@@ -263,7 +263,7 @@ class CompileOptions:
     ] = None
     main: Annotated[
         bool,
-        typer.Option("--main/--no-main", help="add a command line to the parser (python PARSER < OUTPUT), or none."),
+        typer.Option("--main/--no-main", help="add a command line to the parser (python PARSER OUTPUT), or none."),
         PARSERS,
         AS_TYPED,
     ] = True

@@ -66,7 +66,7 @@ def base_setup(prober: Prober, found: Candidates, name: str) -> Setup:
     if not found.messages and set(reasons) <= {NOT_SHOWN}:
         others = [variable for variable, _ in found.variables]
         reason = ": it never reads the variable messages" + (
-            f", but {', '.join(others)}, which tplc does not set" if others else ""
+            f", but {', '.join(others)}, which tplc does not set" if others else "; is it a chat template?"
         )
     raise NotLearned(
         name,

@@ -3116,9 +3116,8 @@ def run_command(parser: Any) -> None:
     import argparse
     import json
 
-    described = "Parse a model's output, read from standard input, into a message, printed as JSON."
-    example = "example: python %(prog)s --tools tools.json < output.txt"
-    arguments = argparse.ArgumentParser(description=described, epilog=example)
+    arguments = argparse.ArgumentParser(description="Parse a model's output into a message, printed as JSON.")
+    arguments.add_argument("output", metavar="FILE", nargs="?", default="-", help="text file; - is standard input")
     arguments.add_argument("--tools", metavar="F", help="JSON file with the list of tools")
     arguments.add_argument("--prompt", metavar="F", help="text file with the prompt the model continued")
     arguments.add_argument("--continue-final-message", action="store_true", help="the answer begins in the prompt")
@@ -3135,9 +3134,10 @@ def run_command(parser: Any) -> None:
     stream = parser(**given, continue_final_message=options.continue_final_message)
     if sys.stdout is None:
         arguments.error("standard output is closed")
+    source: Any = 0 if options.output == "-" else options.output
     escaped = not sys.stdout.encoding.lower().startswith("utf")
     try:
-        with open(0, encoding="utf-8-sig", newline="", closefd=False) as output:
+        with open(source, encoding="utf-8-sig", newline="", closefd=bool(source)) as output:
             line = "\n"
             while line:
                 line = output.readline()
@@ -3148,12 +3148,12 @@ def run_command(parser: Any) -> None:
                     seen = (char if char.isprintable() or char == "\n" else json.dumps(char)[1:-1] for char in text)
                     print("".join(seen), flush=True)
     except UnicodeError:
-        arguments.error("standard input: this is not UTF-8 text")
+        arguments.error(f"{source or 'standard input'}: this is not UTF-8 text")
     except OSError as error:
         sys.stdout = None  # Python would try to write the rest again at exit
         if isinstance(error, BrokenPipeError):
             arguments.exit(141)  # output was lost: as a shell sees a program that SIGPIPE ends
-        arguments.error(f"standard input or standard output: {error.strerror}")
+        arguments.error(f"{error.filename or 'standard input or standard output'}: {error.strerror}")
     for diagnostic in stream.diagnostics:
         print(f"{diagnostic.offset}: {diagnostic.text}", file=sys.stderr)
 
