@@ -44,6 +44,10 @@ TURNS = {
     "an opener after content that is a word": CONTENT
     + "{%- if m.tool_calls %}{{- '\\n\\n' if m.content else '<#a:a:calls\\n' }}{%- endif %}"
     + calls("{{- 'call:' ~ c.function.name ~ ' ' ~ (c.function.arguments | tojson) ~ ';' }}"),
+    "parentheses in content after calls without an opener": "{%- if m.tool_calls %}{{- '<<run>>\\n' }}"
+    + calls("{{- c.function.name ~ '(' }}" + KEYWORDS + "{{- ')\\n' }}")
+    + "{{- '<<ran>>\\n' }}{%- endif %}"
+    + CONTENT,
     "a number before calls of known tools only": CONTENT
     + calls("{{- '@ do @ ' ~ loop.index ~ ' ' ~ " + OBJECT + " ~ '@ no do @' }}"),
 }

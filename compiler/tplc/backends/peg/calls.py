@@ -40,7 +40,8 @@ def section_section(form: FormPatterns, *, parallel: bool) -> Section:
     between = "between_calls" if form.named(*skipped, "left_bracket") else ""
     openers = form.named(*["call_separator"] * apart, "call_next", "call_next_for_object")
     opened = f"({' / '.join(openers)}) gap" if openers else ""
-    opened = f"({opened})?" if openers and calls.calls_are_juxtaposed else opened
+    if openers and calls.calls_are_juxtaposed:
+        opened = f"({opened} / {leaf(form.not_after_section)})" if form.not_after_section else f"({opened})?"
     another = sequence(between, "gap", f"({sequence(opened, 'call')} / call_next_for_short gap call_for_known__)")
     further = [
         f"({another})*" if parallel else "",

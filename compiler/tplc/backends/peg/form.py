@@ -277,6 +277,13 @@ class FormPatterns:
         return rf"(?<!{self.last}(?:[\s{left}]{tag})*)" if self.last else ""
 
     @property
+    def not_after_section(self) -> str:
+        """Return the place where another call may begin without an opener: not after the closer of all calls."""
+        section = self.of("after_call", "section")
+        closers = either([marker_core(text) for text in self.calls.closers])
+        return rf"(?<!{group(section)}(?:\s|{closers})*)" if section else ""
+
+    @property
     def garbled_closer(self) -> str:
         """Return a garbled closer of the calls, before what ends them."""
         garbled = garbled_closers(self.acceptor)
