@@ -19,7 +19,7 @@ _COMMAND = re.compile(r"^([^\S\n]*):(?=:)|#(?=#\w*\[)", re.MULTILINE)
 
 def visible(text: str) -> str:
     """Return the text with invisible characters escaped, except line feeds and tabs."""
-    if text.isprintable():
+    if text.replace("\n", "").replace("\t", "").isprintable():
         return text
     return "".join(char if char.isprintable() or char in "\n\t" else _escaped(char) for char in text)
 

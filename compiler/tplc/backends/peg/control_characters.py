@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import lru_cache
 
 from tplc.ir.nodes import TemplateIR, Verification
 from tplc.ir.serialize import dumps
@@ -20,6 +21,7 @@ _TOKEN = re.compile(r"\\.|\[\^?(?:\\.|[^\]\\])*\]", re.DOTALL)
 _OUTSIDE = {r"\s": rf"[{_RANGE}\s]", r"\S": rf"[^{_RANGE}\s]"}
 
 
+@lru_cache(maxsize=16)
 def contains_separators(ir: TemplateIR) -> bool:
     """Return whether the format contains a separator, inside of a marker or around one."""
     return _IN_JSON.search(dumps(replace(ir, verification=Verification()))) is not None

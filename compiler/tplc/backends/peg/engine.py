@@ -32,7 +32,7 @@ from tplc.lower.special import special_tokens
 from tplc_runtime.escapes import Escapes
 from tplc_runtime.heads import continued_head, filled_heads, known_head
 from tplc_runtime.peg_mapper import NOT_PREFILLED, Mapped, Node, Prefilled, map_tree
-from tplc_runtime.peg_readers import Readers
+from tplc_runtime.peg_readers import OtherSpelling, Readers
 from tplc_runtime.schema import parameters_of, tool_named
 
 if TYPE_CHECKING:
@@ -265,7 +265,12 @@ def readers_for(ir: TemplateIR, tools: ToolList | None) -> Readers:
 
 @lru_cache(maxsize=64)
 def _readers(ir: TemplateIR, tools: str) -> Readers:
-    return Readers(spelled_of(lower(ir)), parameters_of(tools))
+    return Readers(_spelled(ir), parameters_of(tools))
+
+
+@lru_cache(maxsize=16)
+def _spelled(ir: TemplateIR) -> OtherSpelling:
+    return spelled_of(lower(ir))
 
 
 def externals(ir: TemplateIR, tools: ToolList | None) -> dict[str, External]:
