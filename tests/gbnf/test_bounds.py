@@ -11,6 +11,9 @@ from tests.gbnf.formats import formats
 from tests.gbnf.tools import tool
 from tests.ir_small import ALL as SMALL
 from tplc.backends.gbnf import GrammarNotExact, GrammarTooLarge, grammar
+from tplc.grammars.schema.report import Report
+from tplc.grammars.schema.shapes import StringShape
+from tplc.grammars.schema.strings import Texts, language
 
 JSON = formats()["tagged-json"].ir
 MOST = 20_000
@@ -70,3 +73,23 @@ def test_as_few_as_it_takes_and_the_largest_first() -> None:
 def test_a_bound_that_nothing_keeps() -> None:
     with pytest.raises(GrammarTooLarge, match=r"and may have 100: offer fewer tools, or allow more \(--max-size"):
         grammar(JSON, tools=[SMALL_TOOL], most_characters=100)
+
+
+class Compared(str):
+    """A text that counts how often it is compared."""
+
+    __slots__ = ()
+    times = 0
+
+    def __eq__(self, other: object) -> bool:
+        Compared.times += 1
+        return str(self) == str(other)
+
+    __hash__ = str.__hash__
+
+
+def test_values_are_not_searched_for_one_another() -> None:
+    """With as many comparisons as pairs, 20,000 values would take seconds."""
+    values = tuple(Compared(f"v{number}") for number in range(100))
+    assert language(StringShape(values=values), Report(), "#") == Texts(values)
+    assert Compared.times <= 2 * len(values)

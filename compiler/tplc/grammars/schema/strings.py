@@ -89,9 +89,13 @@ def problem(pattern: NamePattern) -> str | None:
 
 def fits(shape: StringShape, text: str) -> bool:
     """Return whether the shape allows the text."""
+    return (shape.values is None or text in shape.values) and _is_allowed(shape, text)
+
+
+def _is_allowed(shape: StringShape, text: str) -> bool:
+    """Return whether nothing but the list of values, if there is one, can forbid the text."""
     return (
-        (shape.values is None or text in shape.values)
-        and text not in shape.excluded
+        text not in shape.excluded
         and shape.low <= len(text)
         and (shape.high is None or len(text) <= shape.high)
         and all(matches(_automaton(pattern), text) for pattern in shape.patterns)
@@ -104,7 +108,7 @@ def is_void(shape: StringShape) -> bool:
     if shape.high is not None and shape.high < shape.low:
         return True
     if shape.values is not None:
-        return not any(fits(shape, text) for text in shape.values)
+        return not any(_is_allowed(shape, text) for text in shape.values)
     if len(shape.patterns) < 2:
         return False
     try:
@@ -115,7 +119,7 @@ def is_void(shape: StringShape) -> bool:
 
 def language(shape: StringShape, report: Report, path: str) -> Language:
     if shape.values is not None:
-        return Texts(tuple(text for text in shape.values if fits(shape, text)))
+        return Texts(tuple(text for text in shape.values if _is_allowed(shape, text)))
     low, high = shape.low, shape.high
     if high is not None and high < low:
         return Texts(())
