@@ -1936,15 +1936,15 @@ class WholeCall:
         return pos
 
     def _step(self, step: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
-        kind = step[0]
-        if kind == "pairs":
+        what = step[0]
+        if what == "pairs":
             return self._pairs(step, buf, pos, final, names)
-        if kind == "raw":
+        if what == "raw":
             return _raw(step[1], buf, pos, final)
-        if kind not in ("object", "value"):
+        if what not in ("object", "value"):
             return _text(step, buf, pos, final, names)
-        end = _nested(buf, pos, final, self.styles, "{" if kind == "object" else '{["')
-        if kind == "object":
+        end = _nested(buf, pos, final, self.styles, "{" if what == "object" else '{["')
+        if what == "object":
             return end
         return _end_of_literal(buf, pos, final, self.styles[0]) if end == NO else end
 
@@ -1997,18 +1997,18 @@ def _raw(pattern: Pattern, buf: str, pos: int, final: bool) -> int:
 
 
 def _text(step: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
-    kind, pattern, text = step
+    what, pattern, text = step
     match = pattern.match(buf, pos)
     rest = buf[pos : pos + LONGEST_TEXT]
-    if kind == "line":
+    if what == "line":
         if not final and len(rest) < text and (match is None or "\n" not in rest):
             return MORE
         return NO if match is None else int(match.end())
-    of_tool = kind == "name" and names
+    of_tool = what == "name" and names
     if match is not None:
         return NO if of_tool and match.group() not in names else int(match.end())
-    if kind != "text":
-        part = (KEY_PART if kind == "key" else NAME_PART).match(rest).group()
+    if what != "text":
+        part = (KEY_PART if what == "key" else NAME_PART).match(rest).group()
         if of_tool and not any(name.startswith(part) or part.startswith(name) for name in names):
             return NO
         # The text after the slot may begin with characters that the slot may have.
@@ -2042,25 +2042,26 @@ class Stream(Copyable):
     ANCHORS: ClassVar[Sequence[str]] = ()
     CALLS: ClassVar[bool] = False  # the format has calls,
     RAW_VALUES: ClassVar[bool] = False  # whose values are texts, which become strings of JSON
-    PLACE_DECIDES: ClassVar[bool] = False  # whether some markers count depends on their place:
-    HAS_LINE_MARKERS: ClassVar[bool] = False  # some count only at a line's start,
-    HAS_LINE_CLOSERS: ClassVar[bool] = False  # such as closers of reasoning,
-    HAS_FINAL_MARKERS: ClassVar[bool] = False  # and some at the output's end, or before another marker,
-    HAS_RESPELLED_ENDS: ClassVar[bool] = False  # and respelled closers of reasoning, if nothing else closes it
+    PLACE_DECIDES: ClassVar[bool] = True  # whether some markers count depends on their place:
+    HAS_LINE_MARKERS: ClassVar[bool] = True  # some count only at a line's start,
+    HAS_LINE_CLOSERS: ClassVar[bool] = True  # such as closers of reasoning,
+    HAS_FINAL_MARKERS: ClassVar[bool] = True  # and some at the output's end, or before another marker,
+    HAS_RESPELLED_ENDS: ClassVar[bool] = True  # and respelled closers of reasoning, if nothing else closes it
     WHOLE_CALL: ClassVar[Any] = None  # an ordinary text opens a call only where a whole call follows
     UNOPENED_CALLS: ClassVar[bool] = False  # calls without an opener count before content, as a whole
     HAS_OPENERS: ClassVar[bool] = False  # calls have an opener
     REASONING: ClassVar[bool] = True  # the format has reasoning,
-    HAS_REASONING: ClassVar[bool] = False  # and an opener of it
+    HAS_REASONING: ClassVar[bool] = True  # and an opener of it,
+    PENDING_TEXT: ClassVar[bool] = False  # or none: it is the text before its closer
+    CLOSERS_COME_FIRST: ClassVar[bool] = False  # closers of reasoning that nothing opened may begin the turn
     HEADED: ClassVar[bool] = True  # generation prompts contain a part of the answer
-    WAITS: ClassVar[bool] = False  # states wait for the rest of a marker
-    WORD_SLOTS: ClassVar[bool] = False  # some markers have a word that differs from turn to turn
+    WAITS: ClassVar[bool] = True  # states wait for the rest of a marker
+    WORD_SLOTS: ClassVar[bool] = True  # some markers have a word that differs from turn to turn
     FEED_HOLDS_PENDING: ClassVar[bool] = False  # `feed` handles pending text
     ESCAPES: ClassVar[Any] = None  # texts that stand for characters, by kind of text
     MARKER_LIKE: ClassVar[Any] = None  # what is like a marker
-    FIRST_STATE: ClassVar[str] = ""  # if reasoning is parsed and the turn doesn't begin with content
     SPACE: ClassVar[str] = ""  # alternatives of the white space before the content, with SPACE_SEPARATOR between
-    AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
+    AROUND_REASONING: ClassVar[Any] = None  # the texts that open reasoning, and those that close it
     _last_char = ""  # of the text before
     # The usual texts in some places, which are awaited as a whole: after a call, after an argument, where a value ends.
     USUAL_NEXT: ClassVar[Any] = None
@@ -2204,11 +2205,13 @@ class Stream(Copyable):
         raise TypeError("a parser cannot be pickled: keep the text that it was fed, and feed that to a new one")
 
     def _consume_head(self, prompt: str | None, continued: bool) -> None:
-        if self.FIRST_STATE and self._reasoning_on:
-            self._state = getattr(type(self), self.FIRST_STATE)
+        if self.PENDING_TEXT and self._reasoning_on:
+            self._state = type(self)._pending_text
+        if self.CLOSERS_COME_FIRST and self._reasoning_on:
+            self._state = type(self)._start
         head = self.HEADS[0] if self.HEADED else ""
         if prompt is not None and continued:
-            if self.HAS_REASONING:
+            if self.AROUND_REASONING:
                 head = continued_head(prompt, self.ANCHORS, self.AROUND_REASONING)
             else:
                 head = after_last_anchor(prompt, self.ANCHORS)
@@ -2393,6 +2396,12 @@ class Stream(Copyable):
         """Return the offset of what is read, for diagnostics."""
         return self._base + self._pos
 
+    def _start(self) -> bool:
+        raise NotImplementedError
+
+    def _pending_text(self) -> bool:
+        raise NotImplementedError
+
     def _content(self) -> bool:
         raise NotImplementedError
 
@@ -2412,6 +2421,10 @@ CUT_KINDS = ("end", "reasoning_end", "content_end")
 # Diagnostics that the interpreter of states gives as well: the code, and the text.
 SPELLING = ("marker_spelled_otherwise", "a marker is not spelled as the template does")
 REASONING_TWICE = ("reasoning_opened_twice", "reasoning is opened twice")
+REASONING_NOT_OPEN = ("reasoning_not_open", "reasoning ends that was not open")
+REASONING_NOT_CLOSED = ("reasoning_not_closed", "content begins before the reasoning is closed")
+EMPTY_CALL = ("empty_call", "an empty call")
+ANOTHER_TURN = ("another_turn", "another turn begins")
 ENDS_IN_REASONING = ("ends_in_reasoning", "the output ends inside the reasoning")
 ENDS_IN_CALL = ("ends_in_call", "the output ends inside a call")
 TEXT_AFTER_TURN = ("text_after_turn", "text after the end of the turn")
@@ -2430,18 +2443,20 @@ def begins_line(buf: str, pos: int) -> bool:
 
 
 class TurnStates(Stream):
-    TEXT_MARKERS: ClassVar[bool] = False  # some are text where they are, or where the caller wants them so
-    PENDING_TEXT: ClassVar[bool] = False  # the kind of a text is decided by its end
+    TEXT_MARKERS: ClassVar[bool] = True  # some are text where they are, or where the caller wants them so
+    CONTENT_OPENS: ClassVar[bool] = True  # with a marker
     NAME_OPENS_MESSAGE: ClassVar[bool] = False  # the end of a call's name may also open a message
-    OTHER_SPELLINGS: ClassVar[bool] = False  # markers may be in other case, or have other separators
-    DROPS_TRUNCATED_MARKERS: ClassVar[bool] = False  # a truncated marker at the output's end is not text
+    OTHER_SPELLINGS: ClassVar[bool] = True  # markers may be in other case, or have other separators
+    DROPS_TRUNCATED_MARKERS: ClassVar[bool] = True  # a truncated marker at the output's end is not text
     OPENER_IS_UNAMBIGUOUS: ClassVar[bool] = True  # the opener of calls is distinctive, so a call follows
     ENDS_TURN: ClassVar[bool] = False  # a call's closer may also end the turn, so it may be missing
     OPENERS: ClassVar[tuple[str, ...]] = ()  # of calls: the beginning of one at the output's end is not text
     # What the states look for, each in its text.
-    BEFORE_CONTENT: ClassVar[Scanner] = NO_MARKERS
+    AT_START: ClassVar[Scanner] = NO_MARKERS
+    OPENS_FIRST: ClassVar[tuple[str, ...]] = ()  # kinds of openers that are text once content has begun, and
+    BEFORE_CONTENT: ClassVar[Scanner] = NO_MARKERS  # what counts before that
     AFTER_TURN: ClassVar[Scanner] = NO_MARKERS  # a call directly after the end of the turn is one of its calls
-    REASONING_AGAIN: ClassVar[Scanner] = NO_MARKERS  # what opens it, where it has just been opened
+    REASONING_AGAIN: ClassVar[Any] = None  # what opens it, where it has just been opened
     IN_REASONING: ClassVar[Scanner] = NO_MARKERS
     IN_CONTENT: ClassVar[Scanner] = NO_MARKERS
     _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
@@ -2467,15 +2482,84 @@ class TurnStates(Stream):
         self._enter_fast_path("")
         return deltas + self._out.deltas()
 
-    # Text and markers
+    # States
 
-    def _until_or_first(self, marks: Scanner, kind: str, first: Sequence[str]) -> str:
-        """Do the same as `_until`, but accept openers of these kinds before any text of reasoning or content."""
-        if self._only_space_so_far:
-            comes = self._next(self.BEFORE_CONTENT)
-            if comes is None or comes in first:
-                return comes or ""
-        return self._until(marks, kind)
+    def _start(self) -> bool:
+        # turn = REASONING_END* content
+        kind = self._next(self.AT_START)
+        if kind == "reasoning_end":
+            self._note(*REASONING_NOT_OPEN)
+            return self._drop()
+        if kind is not None:
+            self._state = type(self)._content
+        return kind is not None
+
+    def _pending_text(self) -> bool:
+        # turn = text REASONING_END content | content
+        kind = self._until(self.IN_REASONING, "pending")
+        if kind == "reasoning_end":
+            self._out.release("reasoning_content")
+            self._state = type(self)._content
+            return self._drop()
+        if kind in ("end", "content"):
+            self._out.release("content")
+            self._state = type(self)._content
+        return self._at_marker(kind, "pending")
+
+    def _reasoning(self) -> bool:
+        # reasoning = text (REASONING_END content | CALL_START call)
+        if self.REASONING_AGAIN:
+            again = self._reasoning_again()
+            if again is not False:
+                return again is True
+        text = "reasoning_content" if self._reasoning_on else "content"
+        kind = self._until(self.IN_REASONING, text)
+        if kind == "reasoning_end":
+            return self._close_reasoning()
+        if kind == "unclosed":
+            self._opener, self._state = "", type(self)._content
+            return self._drop_noted(*REASONING_NOT_CLOSED) if self._reasoning_on else self._keep_as_text(text)
+        return self._at_marker(kind, text)
+
+    def _content(self) -> bool:
+        # content = (text | marker)*
+        if self.UNOPENED_CALLS:
+            unopened = self._unopened_calls()
+            if unopened is not None:
+                return unopened
+        if self.OPENS_FIRST and self._only_space_so_far:
+            first = self._next(self.BEFORE_CONTENT)
+            if first is None or first in self.OPENS_FIRST:
+                return first is not None and self._at_marker(first, "content")
+        return self._at_marker(self._until(self.IN_CONTENT, "content"), "content")
+
+    def _at_marker(self, kind: str, text: str) -> bool:
+        """Do what a marker of this kind does in text of this kind."""
+        if kind == "reasoning":
+            return self._open_reasoning()
+        if self.CONTENT_OPENS and kind == "content":
+            return self._drop(False)
+        if kind == "content_end":
+            return self._drop()
+        if kind in ("call", "line", "whole"):
+            return self._try_call(text)
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            return self._drop_after_text(*ANOTHER_TURN)
+        if kind == "stray":
+            return self._drop_noted(*REASONING_NOT_OPEN)
+        if kind == "empty":
+            return self._drop_noted(*EMPTY_CALL)
+        return kind != ""
+
+    def _try_call(self, kind: str) -> bool:
+        raise NotImplementedError
+
+    def _unopened_calls(self) -> bool | None:
+        raise NotImplementedError
+
+    # Text and markers
 
     def _until(self, marks: Scanner, kind: str) -> str:
         """Emit the text before the next marker as `kind`.  Return the marker's kind, "text" if the marker is text
@@ -2711,9 +2795,6 @@ class TurnStates(Stream):
         self._opener, self._state = "", type(self)._content
         return self._drop() if self._reasoning_on else self._keep_as_text("content")
 
-    def _reasoning(self) -> bool:
-        raise NotImplementedError
-
     def _end_turn(self) -> bool:
         self._state = type(self)._over
         if self.HAS_REASONING:
@@ -2814,7 +2895,7 @@ MOST_ODD = 64  # the most names with unusual characters that are searched for
 
 class Slots(TurnStates):
     ODD_NAMES: ClassVar[bool] = False  # names that contain ends of names are searched for
-    CALLS_HAVE_INDEX: ClassVar[bool] = False  # calls are written with a number
+    CALLS_HAVE_INDEX: ClassVar[bool] = True  # calls are written with a number
     BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that never occur in names, or in values outside of a string
     _slot_diagnostics: Sequence[tuple[str, str]] = ()  # diagnostics of the slots: codes and texts
     _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that contain ends of names
@@ -2966,10 +3047,11 @@ CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 class Machine(Slots):
     __slots__ = ATTRIBUTES.split()
     CALLS: ClassVar[bool] = True
-    WAITS: ClassVar[bool] = True
-    CORRECTS_TOOL_NAMES: ClassVar[bool] = False  # tools may be called with a namespace, or with other separators
+    UNOPENED_CALLS: ClassVar[bool] = True
+    HAS_OPENERS: ClassVar[bool] = True
+    CORRECTS_TOOL_NAMES: ClassVar[bool] = True  # tools may be called with a namespace, or with other separators
     OBJECTS_HAVE_ID: ClassVar[bool] = False  # a field of those that are calls is the call's id
-    REREADS_CALLS: ClassVar[bool] = False  # failed calls are read again, by the tools' names
+    REREADS_CALLS: ClassVar[bool] = True  # failed calls are read again, by the tools' names
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
     LONE_OPENERS: ClassVar[Sequence[str]] = ()  # openers whose section is missing: they count at a line's start only
     UNWRAPPED: ClassVar[Sequence[str]] = ()  # an opener without its outer piece, and the closer of such a call
@@ -2983,8 +3065,12 @@ class Machine(Slots):
     ONLY_TOOLS: ClassVar[bool] = False  # calls look like text, so that only a tool's name makes one,
     OPENER_IS_ONE_CHARACTER: ClassVar[bool] = True  # even their openers look like text
     TAIL: ClassVar[Sequence[Any]] = ()  # slots after a call
-    CALLS_HAVE_CLOSER: ClassVar[bool] = False  # calls have a closer
-    SECTION_DECIDES: ClassVar[bool] = False  # what may follow a call depends on whether all calls were closed
+    CALLS_HAVE_CLOSER: ClassVar[bool] = True  # calls have a closer
+    SECTION_DECIDES: ClassVar[bool] = True  # what may follow a call depends on whether all calls were closed
+    DROPS_LEFT_OVER: ClassVar[bool] = True  # superfluous brackets, fences and openers after a call are dropped
+    SEPARATOR_OPENS: ClassVar[bool] = False  # the next call begins directly after a separator,
+    CALLS_ARE_JUXTAPOSED: ClassVar[bool] = False  # or directly after a call, without one
+    TEXT_ENDS_TURN: ClassVar[bool] = False  # no text follows calls that are closed
     _closed = False  # they were
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
     _reader: Reader | None = None  # and the reader of one
@@ -3178,7 +3264,32 @@ class Machine(Slots):
         return what
 
     def _after_call(self) -> bool:
-        raise NotImplementedError
+        # after_call = CALL_END* (CALL_SEPARATOR? CALL_START call | content)
+        kind = self._next_of_calls()
+        if kind is None:
+            return False
+        if self.DROPS_LEFT_OVER:
+            more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
+            if more != "no":
+                return more == "dropped"
+        if kind == "tail":
+            return self._tail()
+        if kind == "section" or (kind == "both" and not self._closed):
+            return self._close_calls()
+        if kind in ("call", "both"):
+            return self._try_call("content")
+        if kind == "separator":
+            return self._drop_closer(True) and (not self.SEPARATOR_OPENS or self._call_without_opener())
+        if kind == "closed":
+            return self._drop_closer(False)
+        if kind == "close":
+            return self._drop_closer(self._unclosed)
+        if self.CALLS_ARE_JUXTAPOSED and kind == "" and not self._closed:
+            return self._call_without_opener()
+        if self.TEXT_ENDS_TURN and kind == "" and not self._unclosed:
+            self._state = type(self)._over
+            return True
+        return self._leave_calls(kind)
 
     def _drop_closer(self, unclosed: bool) -> bool:
         """Drop a closer or a separator after a call; `unclosed`: something is missing of the call, or of the next."""
@@ -3222,15 +3333,17 @@ class Machine(Slots):
             self._out.set_id(values["id"])
         return True
 
-    def _keep_call(self) -> bool:
-        """Keep a call in the content unchanged, because calls aren't wanted; it still ends reasoning."""
-        if self._reasoning_on:
-            self._opener, self._state = "", type(self)._content
-        self._keep_as_text("content")
-        return True
+    def _call_without_opener(self) -> bool:
+        self._skip = 0
+        return self._try_call("content")
 
     def _try_call(self, kind: str) -> bool:
-        """Try to read the text after _skip characters of opener as a call; if it isn't one, it is text of this kind."""
+        """Try to read the text after _skip characters of opener as a call; if it isn't one, it is text of this kind.
+        If calls aren't wanted, the opener is text, but it still ends reasoning."""
+        if not self._calls_on:
+            if self.HAS_REASONING and kind == "reasoning_content":
+                self._opener, self._state, kind = "", type(self)._content, "content"
+            return self._keep_as_text(kind)
         self._state_before_call = type(self)._content if self._state == type(self)._after_call else self._state
         self._kind_before_call = kind
         if self.WHOLE_CALL or self.UNOPENED_CALLS:
@@ -4744,7 +4857,7 @@ class RawPairs(Pairs):
     RAW_VALUES: ClassVar[bool] = True
     CALL_CLOSES: ClassVar[Any] = None  # the end of a value without a closer of its own: see `ValueOrCallEnd`
     _types_are_checked = True
-    RETYPES_VALUES: ClassVar[bool] = False  # a value in another form is converted by the schema
+    RETYPES_VALUES: ClassVar[bool] = True  # a value in another form is converted by the schema
     WORDS: ClassVar[ValueWords]
     AFTER_VALUE: ClassVar[End]
     LAST_CLOSER: ClassVar[Scanner | None] = None  # closers, and markers of which one follows the closer that counts
@@ -5625,7 +5738,7 @@ class SpecialTokens(Machine):
     def _try_call(self, kind: str) -> bool:
         """Try a call; text that spells tokens of its format opens none."""
         opened = self._buf[self._mark.start : self._mark.end]
-        lacks = self.TOKEN_OPENS and not any(token in opened for token in self.TOKEN_OPENS)
+        lacks = self._calls_on and self.TOKEN_OPENS and not any(token in opened for token in self.TOKEN_OPENS)
         if lacks and self._out.spells_tokens and self._state != type(self)._after_call:
             self._note("not_a_call", "not a call: expected the token " + self.TOKEN_OPENS[0])
             self._after_failed_call = True

@@ -60,11 +60,8 @@ class StreamParser(RawPairs):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
     FEED_HOLDS_PENDING = True
-    OTHER_SPELLINGS = True
-    HEADS = ("",)
     ANCHORS = ("<:from assistant",)
     AROUND_REASONING = (("to self:>",), ("<:more:>", "<:more:><:from assistant"))
-    HEADED = False
     MARKER_LIKE = (
         Pattern(
             "(?:[<＜][\\s<＜/\\\\|｜!:]{0,7}(?:(?ai:more)|(?ai:from)|(?ai:run)|(?ai:given))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}"
@@ -79,13 +76,6 @@ class StreamParser(RawPairs):
             '?:[=:]["\']?[\\w.:-]{1,64}["\']?)?(?:\\s?[^\\w\\s\\"\\\\]){0,4}|<:\\w(?:[\\w ▁:.-]{0,46}\\w)?:>)(?:\\\\n)?|[<]|\\\\r)"'
         ),
     )
-    PLACE_DECIDES = True
-    HAS_LINE_MARKERS = True
-    HAS_FINAL_MARKERS = True
-    HAS_RESPELLED_ENDS = True
-    HAS_REASONING = True
-    DROPS_TRUNCATED_MARKERS = True
-    TEXT_MARKERS = True
     IN_REASONING = Markers(
         reasoning_end=("<:more:>", "<:more:><:from assistant "), end=("<:over:>",), final_end=("#top#",),
         unclosed=(" to user:>", "<:from assistant to user:>"), respelled=("end",), apart=("reasoning_end",),
@@ -118,11 +108,8 @@ class StreamParser(RawPairs):
         "()/<>[\\]{|}＜＞｜", ("run",),
     )
     USUAL_NEXT = ExpectedText("</run><:more:><:from assistant to ", "<:more:><:from assistant to ")
-    CALLS_HAVE_CLOSER = True
-    REREADS_CALLS = True
-    UNOPENED_CALLS = True
-    HAS_OPENERS = True
-    CORRECTS_TOOL_NAMES = True
+    NAME_FOLLOWS_SPACE = False
+    MAY_BE_EMPTY = False
     # arguments = ('<given name="' key '">' value)*
     PAIR = (("key", Markers(suffix=('">',)), "", Pattern(r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))'), ("",)),)
     BETWEEN = Markers(
@@ -155,7 +142,7 @@ class StreamParser(RawPairs):
     )
     NEXT_PAIR_OPENER = '<given name="'
     NEXT_UNOPENED = '">'
-    RETYPES_VALUES = True
+    SPACE_AROUND_KEY_END = False
     CALL_CLOSES = (
         frozenset("<＜"),
         Pattern(
@@ -176,64 +163,6 @@ class StreamParser(RawPairs):
         reasoning=(" to self:>",), content=(" to user:>",), end=("<:over:>",), final_end=("#top#",),
         header=("<:from assistant",), stray=("<:more:>",), respelled=("separator", "end", "closed"), any_number=True,
     )
-
-    def _reasoning(self) -> bool:
-        # reasoning = text "<:more:>" content
-        again = self._reasoning_again()
-        if again is not False:
-            return again is True
-        text = "reasoning_content" if self._reasoning_on else "content"
-        kind = self._until(self.IN_REASONING, text)
-        if kind == "reasoning_end":
-            return self._close_reasoning()
-        if kind == "end":
-            return self._end_turn()
-        if kind == "unclosed":
-            self._opener, self._state = "", type(self)._content
-            if not self._reasoning_on:
-                return self._keep_as_text(text)
-            return self._drop_noted("reasoning_not_closed", "content begins before the reasoning is closed")
-        return kind != ""
-
-    def _content(self) -> bool:
-        # content = (text | "to user:>" | "<:more:><:from assistant" | "<:over:>")* ("to self:>" reasoning | "to" call)?
-        unopened = self._unopened_calls()
-        if unopened is not None:
-            return unopened
-        kind = self._until(self.IN_CONTENT, "content")
-        if kind == "reasoning":
-            return self._open_reasoning()
-        if kind == "content":
-            return self._drop(False)
-        if kind == "content_end":
-            return self._drop()
-        if kind == "line":
-            return self._try_call("content") if self._calls_on else self._keep_as_text("content")
-        if kind == "end":
-            return self._end_turn()
-        if kind == "header":
-            return self._drop_after_text("another_turn", "another turn begins")
-        if kind == "stray":
-            return self._drop_noted("reasoning_not_open", "reasoning ends that was not open")
-        return kind != ""
-
-    def _after_call(self) -> bool:
-        # after_call = ("</run>" | "<:more:><:from assistant")* (("to" | "to") call | content)
-        kind = self._next_of_calls()
-        if kind is None:
-            return False
-        more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
-        if more != "no":
-            return more == "dropped"
-        if kind == "call":
-            return self._try_call("content")
-        if kind == "separator":
-            return self._drop_closer(True)
-        if kind == "closed":
-            return self._drop_closer(False)
-        if kind == "close":
-            return self._drop_closer(self._unclosed)
-        return self._leave_calls(kind)
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

@@ -72,17 +72,9 @@ class StreamParser(CallObjects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
     FEED_HOLDS_PENDING = True
-    HEADS = ("",)
     ANCHORS = (" {{A}}",)
     SPACE = " "
-    HEADED = False
-    REASONING = False
     MARKER_LIKE = (Pattern("(?!)"), Pattern(r"\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"), Pattern("(?!)"))
-    PLACE_DECIDES = True
-    HAS_LINE_MARKERS = True
-    HAS_FINAL_MARKERS = True
-    DROPS_TRUNCATED_MARKERS = True
-    TEXT_MARKERS = True
     IN_CONTENT = Markers(
         call=(
             " {{DO}} [{", " {{DO}} [\n{{DO}} [{", "```\ufdd1\n{{DO}} [{", " {{DO}}\n{", " {{DO}}\n[{",
@@ -109,10 +101,9 @@ class StreamParser(CallObjects):
     BREAKS = Markers(mark=("```\ufdd1\n{{DO}} [{", "{{DO}}", "{{END}}"))
     LEFT_OVER = Markers(call=(" {{DO}} [",))
     USUAL_NEXT = ExpectedText(', {"id": "')
-    REREADS_CALLS = True
-    UNOPENED_CALLS = True
-    HAS_OPENERS = True
-    CORRECTS_TOOL_NAMES = True
+    NAME_FOLLOWS_SPACE = False
+    CALLS_HAVE_CLOSER = False
+    MAY_BE_EMPTY = False
     AFTER_CALL = Markers(
         call=(
             "{", " {{DO}} [{", " {{DO}} [\n{{DO}} [{", "```\ufdd1\n{{DO}} [{", " {{DO}}\n{", " {{DO}}\n[{",
@@ -126,38 +117,6 @@ class StreamParser(CallObjects):
             " {{DO}}\n```\ufdd1\n{", " {{DO}}\n",
         ),
     )
-
-    def _content(self) -> bool:
-        # content = (text | "{{END}}")* ("{{DO}} [{" call)?
-        unopened = self._unopened_calls()
-        if unopened is not None:
-            return unopened
-        kind = self._until(self.IN_CONTENT, "content")
-        if kind == "call":
-            return self._try_call("content") if self._calls_on else self._keep_as_text("content")
-        if kind == "end":
-            return self._end_turn()
-        if kind == "empty":
-            return self._drop_noted("empty_call", "an empty call")
-        return kind != ""
-
-    def _after_call(self) -> bool:
-        # after_call = ("]" | ",")* (("{" | "{{DO}} [{") call | content)
-        kind = self._next_of_calls()
-        if kind is None:
-            return False
-        more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
-        if more != "no":
-            return more == "dropped"
-        if kind == "call":
-            return self._try_call("content")
-        if kind == "separator":
-            return self._drop_closer(True)
-        if kind == "closed":
-            return self._drop_closer(False)
-        if kind == "close":
-            return self._drop_closer(self._unclosed)
-        return self._leave_calls(kind)
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

@@ -71,15 +71,8 @@ STYLE = Style(
 class StreamParser(CallObjects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
-    HEADS = ("",)
     ANCHORS = ("|assistant|\n",)
-    HEADED = False
-    REASONING = False
     MARKER_LIKE = (Pattern("(?!)"), Pattern(r"\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"), Pattern("(?!)"))
-    PLACE_DECIDES = True
-    HAS_LINE_MARKERS = True
-    HAS_FINAL_MARKERS = True
-    DROPS_TRUNCATED_MARKERS = True
     IN_CONTENT = Markers(line=("{", "[{"), end=("|end of turn|",), final_end=("|top|",), header=("|assistant|\n",))
     OPENER_IS_UNAMBIGUOUS = False
     # call = object
@@ -94,39 +87,12 @@ class StreamParser(CallObjects):
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Markers(mark=("|end of turn|", "|assistant|"))
     USUAL_NEXT = ExpectedText('{"name": "')
-    REREADS_CALLS = True
-    UNOPENED_CALLS = True
-    HAS_OPENERS = True
-    CORRECTS_TOOL_NAMES = True
+    NAME_FOLLOWS_SPACE = False
+    CALLS_HAVE_CLOSER = False
+    MAY_BE_EMPTY = False
     AFTER_CALL = Markers(
         call=("{", "[{", ",\n{", ";\n{"), end=("|end of turn|",), final_end=("|top|",), header=("|assistant|\n",)
     )
-
-    def _content(self) -> bool:
-        # content = (text | "|end of turn|")* ("{" call)?
-        unopened = self._unopened_calls()
-        if unopened is not None:
-            return unopened
-        kind = self._until(self.IN_CONTENT, "content")
-        if kind == "line":
-            return self._try_call("content") if self._calls_on else self._keep_as_text("content")
-        if kind == "end":
-            return self._end_turn()
-        if kind == "header":
-            return self._drop_after_text("another_turn", "another turn begins")
-        return kind != ""
-
-    def _after_call(self) -> bool:
-        # after_call = (("{" | "{") call | content)
-        kind = self._next_of_calls()
-        if kind is None:
-            return False
-        more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
-        if more != "no":
-            return more == "dropped"
-        if kind == "call":
-            return self._try_call("content")
-        return self._leave_calls(kind)
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

@@ -69,15 +69,8 @@ STYLE = WordStyle(
 class StreamParser(QuotedPairs):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
-    HEADS = ("",)
     ANCHORS = ("~bot~\n",)
-    HEADED = False
-    REASONING = False
     MARKER_LIKE = (Pattern("(?!)"), Pattern(r"\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"), Pattern("(?!)"))
-    PLACE_DECIDES = True
-    HAS_LINE_MARKERS = True
-    HAS_FINAL_MARKERS = True
-    DROPS_TRUNCATED_MARKERS = True
     IN_CONTENT = Markers(line=("[",), final_end=("~~\n", "~top~"), header=("~bot~\n",))
     OPENER_IS_UNAMBIGUOUS = False
     # call = name "(" arguments
@@ -87,11 +80,8 @@ class StreamParser(QuotedPairs):
     HEADER_TEXTS = Pattern("(?:\\[\\w{1,32}\\]|\\(|[^\\S\\n]{0,64}[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Markers(mark=("~bot~",))
-    CALLS_HAVE_CLOSER = True
-    REREADS_CALLS = True
-    UNOPENED_CALLS = True
-    HAS_OPENERS = True
-    CORRECTS_TOOL_NAMES = True
+    NAME_FOLLOWS_SPACE = False
+    MAY_BE_EMPTY = False
     # arguments = (key "=" value)*
     PAIR = (("key", Markers(suffix=("=",)), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:=())"), ("",)),)
     BETWEEN = Markers(skip=(", ",), next=(")", "]", "[", "~~\n"))
@@ -108,40 +98,7 @@ class StreamParser(QuotedPairs):
     AFTER_CALL = Markers(
         call=("[",), separator=(", ",), closed=(")", "]"), final_end=("~~\n", "~top~"), header=("~bot~\n",)
     )
-
-    def _content(self) -> bool:
-        # content = text ("[" call)?
-        unopened = self._unopened_calls()
-        if unopened is not None:
-            return unopened
-        kind = self._until(self.IN_CONTENT, "content")
-        if kind == "line":
-            return self._try_call("content") if self._calls_on else self._keep_as_text("content")
-        if kind == "end":
-            return self._end_turn()
-        if kind == "header":
-            return self._drop_after_text("another_turn", "another turn begins")
-        return kind != ""
-
-    def _after_call(self) -> bool:
-        # after_call = (")" | ",")* ("[" call | content)
-        kind = self._next_of_calls()
-        if kind is None:
-            return False
-        more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
-        if more != "no":
-            return more == "dropped"
-        if kind == "call":
-            return self._try_call("content")
-        if kind == "separator":
-            self._drop_closer(True)
-            self._skip = 0
-            return self._try_call("content")
-        if kind == "closed":
-            return self._drop_closer(False)
-        if kind == "close":
-            return self._drop_closer(self._unclosed)
-        return self._leave_calls(kind)
+    SEPARATOR_OPENS = True
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

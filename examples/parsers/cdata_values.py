@@ -59,7 +59,6 @@ require_runtime(TPLC_VERSION, __name__)
 class StreamParser(WrappedValues):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
-    OTHER_SPELLINGS = True
     HEADS = ("", "<quiet>\n", "<quiet>\n\n</quiet>\n\n")
     ANCHORS = ("<-assistant->\n",)
     AROUND_REASONING = (("<quiet>",), ("</quiet>",))
@@ -76,12 +75,6 @@ class StreamParser(WrappedValues):
             '\\w.:-]{1,64}["\']?)?(?:\\s?[^\\w\\s\\"\\\\]){0,4})(?:\\\\n)?|[<]|\\\\r)"'
         ),
     )
-    PLACE_DECIDES = True
-    HAS_LINE_MARKERS = True
-    HAS_RESPELLED_ENDS = True
-    HAS_REASONING = True
-    DROPS_TRUNCATED_MARKERS = True
-    TEXT_MARKERS = True
     IN_REASONING = Markers(
         reasoning_end=("\n</quiet>\n\n",), end=("<-/->\n",),
         line=('\n<act name="', '\n<act name="\n<act name="', '```\ufdd1\n<act name="', "\n<act name"),
@@ -94,6 +87,7 @@ class StreamParser(WrappedValues):
         any_number=('<act name="',),
     )
     BEFORE_CONTENT = Markers(reasoning=("<quiet>\n",), respelled=("reasoning",), any_number=True)
+    OPENS_FIRST = ("reasoning",)
     REASONING_AGAIN = Markers(reasoning=("<quiet>\n",))
     OPENERS = ('<act name=" <act name="', '<act name="')
     # call = name '">' arguments
@@ -110,11 +104,8 @@ class StreamParser(WrappedValues):
         "()/<>[\\]{|}＜＞｜", ("act",),
     )
     USUAL_NEXT = ExpectedText('</act>\n<act name="', '<act name="', '\n<act name="')
-    CALLS_HAVE_CLOSER = True
-    REREADS_CALLS = True
-    UNOPENED_CALLS = True
-    HAS_OPENERS = True
-    CORRECTS_TOOL_NAMES = True
+    NAME_FOLLOWS_SPACE = False
+    MAY_BE_EMPTY = False
     # arguments = ('<arg key="' key '">' value)*
     PAIR = (("key", Markers(suffix=('">',)), "", Pattern(r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))'), ("",)),)
     BETWEEN = Markers(
@@ -147,8 +138,8 @@ class StreamParser(WrappedValues):
     )
     NEXT_PAIR_OPENER = '<arg key="'
     LINES = False
+    SPACE_AROUND_KEY_END = False
     WRAP = ("<[RAW[", "]RAW]>")
-    RETYPES_VALUES = True
     CALL_CLOSES = (
         frozenset("<＜"),
         Pattern(r'</act>\s{0,16}(?:(?:<\-/\->|\Z)|<act\ name="\s{0,16}[^\s=:,(){}\[\]]{1,64}?\s{0,16}">)'),
@@ -177,58 +168,6 @@ class StreamParser(WrappedValues):
             '<-assistant-> ```\ufdd1\n<act name="',
         ),
     )
-
-    def _reasoning(self) -> bool:
-        # reasoning = text ("</quiet>" content | '<act name="' call)
-        again = self._reasoning_again()
-        if again is not False:
-            return again is True
-        text = "reasoning_content" if self._reasoning_on else "content"
-        kind = self._until(self.IN_REASONING, text)
-        if kind == "reasoning_end":
-            return self._close_reasoning()
-        if kind == "end":
-            return self._end_turn()
-        if kind == "line":
-            return self._try_call(text) if self._calls_on else self._keep_call()
-        return kind != ""
-
-    def _content(self) -> bool:
-        # content = (text | "<-/->")* ("<quiet>" reasoning | '<act name="' call)?
-        unopened = self._unopened_calls()
-        if unopened is not None:
-            return unopened
-        # What opens reasoning is text once content has begun.
-        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
-        if kind == "reasoning":
-            return self._open_reasoning()
-        if kind == "call":
-            return self._try_call("content") if self._calls_on else self._keep_as_text("content")
-        if kind == "end":
-            return self._end_turn()
-        if kind == "header":
-            return self._drop_after_text("another_turn", "another turn begins")
-        if kind == "stray":
-            return self._drop_noted("reasoning_not_open", "reasoning ends that was not open")
-        if kind == "empty":
-            return self._drop_noted("empty_call", "an empty call")
-        return kind != ""
-
-    def _after_call(self) -> bool:
-        # after_call = ("</act>")* (('<act name="' | '<act name="') call | content)
-        kind = self._next_of_calls()
-        if kind is None:
-            return False
-        more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
-        if more != "no":
-            return more == "dropped"
-        if kind == "call":
-            return self._try_call("content")
-        if kind == "closed":
-            return self._drop_closer(False)
-        if kind == "close":
-            return self._drop_closer(self._unclosed)
-        return self._leave_calls(kind)
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

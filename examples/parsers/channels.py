@@ -70,10 +70,8 @@ STYLE = Style(
 class StreamParser(Objects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
-    HEADS = ("",)
     ANCHORS = ("{start}assistant",)
     AROUND_REASONING = (("{channel}notes{body}",), ("{stop}", "{stop}{start}assistant"))
-    HEADED = False
     MARKER_LIKE = (
         Pattern("(?!)"),
         Pattern(
@@ -81,13 +79,7 @@ class StreamParser(Objects):
             r"``(?!.*```)|(?i:json)\s*\Z)"
         ), Pattern("(?!)"),
     )
-    PLACE_DECIDES = True
-    HAS_LINE_MARKERS = True
-    HAS_RESPELLED_ENDS = True
-    HAS_REASONING = True
     NAME_OPENS_MESSAGE = True
-    DROPS_TRUNCATED_MARKERS = True
-    TEXT_MARKERS = True
     IN_REASONING = Markers(
         reasoning_end=("{stop}", "{stop}{start}assistant"), end=("{done}", "{start}user{body}"),
         line=(
@@ -143,11 +135,7 @@ class StreamParser(Objects):
     )
     LEFT_OVER = Markers(call=("{to}fn.",))
     USUAL_NEXT = ExpectedText("{invoke}{start}assistant{to}fn.", "{start}assistant{to}fn.")
-    CALLS_HAVE_CLOSER = True
-    REREADS_CALLS = True
-    UNOPENED_CALLS = True
-    HAS_OPENERS = True
-    CORRECTS_TOOL_NAMES = True
+    NAME_FOLLOWS_SPACE = False
     AFTER_CALL = Markers(
         call=(
             "{to}fn.", "{channel}work{to}fn.", "{channel}reply{to}fn.", "{channel}notes{to}fn.", "{to}fn.\n{to}fn.",
@@ -170,68 +158,6 @@ class StreamParser(Objects):
             "{start}assistant {to}fn.\n{to}fn.", "{start}assistant ```\ufdd1\n{to}fn.",
         ),
     )
-
-    def _reasoning(self) -> bool:
-        # reasoning = text ("{stop}" content | "{to}fn." call)
-        again = self._reasoning_again()
-        if again is not False:
-            return again is True
-        text = "reasoning_content" if self._reasoning_on else "content"
-        kind = self._until(self.IN_REASONING, text)
-        if kind == "reasoning_end":
-            return self._close_reasoning()
-        if kind == "end":
-            return self._end_turn()
-        if kind == "line":
-            return self._try_call(text) if self._calls_on else self._keep_call()
-        if kind == "unclosed":
-            self._opener, self._state = "", type(self)._content
-            if not self._reasoning_on:
-                return self._keep_as_text(text)
-            return self._drop_noted("reasoning_not_closed", "content begins before the reasoning is closed")
-        return kind != ""
-
-    def _content(self) -> bool:
-        # content = (text | "{channel}reply{body}" | "{stop}{start}assistant" | "{done}")* ("{channel}notes{body}" reasoning | "{to}fn." call)?
-        unopened = self._unopened_calls()
-        if unopened is not None:
-            return unopened
-        kind = self._until(self.IN_CONTENT, "content")
-        if kind == "reasoning":
-            return self._open_reasoning()
-        if kind == "content":
-            return self._drop(False)
-        if kind == "content_end":
-            return self._drop()
-        if kind == "call":
-            return self._try_call("content") if self._calls_on else self._keep_as_text("content")
-        if kind == "end":
-            return self._end_turn()
-        if kind == "header":
-            return self._drop_after_text("another_turn", "another turn begins")
-        if kind == "stray":
-            return self._drop_noted("reasoning_not_open", "reasoning ends that was not open")
-        if kind == "empty":
-            return self._drop_noted("empty_call", "an empty call")
-        return kind != ""
-
-    def _after_call(self) -> bool:
-        # after_call = ("{invoke}" | "{start}assistant")* (("{to}fn." | "{to}fn.") call | content)
-        kind = self._next_of_calls()
-        if kind is None:
-            return False
-        more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
-        if more != "no":
-            return more == "dropped"
-        if kind == "call":
-            return self._try_call("content")
-        if kind == "separator":
-            return self._drop_closer(True)
-        if kind == "closed":
-            return self._drop_closer(False)
-        if kind == "close":
-            return self._drop_closer(self._unclosed)
-        return self._leave_calls(kind)
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

@@ -76,11 +76,6 @@ class StreamParser(Objects):
         Pattern("(?!)"), Pattern(r"\A\s*\}reflect\\|\}reflect\\\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"),
         Pattern("(?!)"),
     )
-    PLACE_DECIDES = True
-    HAS_LINE_MARKERS = True
-    HAS_REASONING = True
-    DROPS_TRUNCATED_MARKERS = True
-    TEXT_MARKERS = True
     IN_REASONING = Markers(
         reasoning_end=("}reflect\\\n",), end=(" \\stop\\\n",),
         line=("\n\\begin{", "\n\\begin{\n\\begin{", "```\ufdd1\n\\begin{"),
@@ -103,11 +98,7 @@ class StreamParser(Objects):
     BREAKS = Markers(mark=("\\end{", "\\begin{", "```\ufdd1\n\\begin{", "\\stop\\", "\\assistant\\"))
     LEFT_OVER = Markers(call=("\\begin{",))
     TAIL = (("name", Markers(suffix=("}",)), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\}())"), ("",)),)
-    CALLS_HAVE_CLOSER = True
-    REREADS_CALLS = True
-    UNOPENED_CALLS = True
-    HAS_OPENERS = True
-    CORRECTS_TOOL_NAMES = True
+    NAME_FOLLOWS_SPACE = False
     AFTER_CALL = Markers(
         tail=("\\end{",), call=("\\begin{", "\\begin{\n\\begin{", "```\ufdd1\n\\begin{"), close=("}",),
         reasoning=("\\reflect{",), end=(" \\stop\\\n",), header=("\\assistant\\ ",), stray=("}reflect\\\n",),
@@ -116,55 +107,6 @@ class StreamParser(Objects):
         call=("\n\\begin{", "\n\\begin{\n\\begin{", "```\ufdd1\n\\begin{"),
         header=("\\assistant\\ \\begin{", "\\assistant\\ \\begin{\n\\begin{", "\\assistant\\ ```\ufdd1\n\\begin{"),
     )
-
-    def _reasoning(self) -> bool:
-        # reasoning = text ("}reflect\\" content | "\\begin{" call)
-        again = self._reasoning_again()
-        if again is not False:
-            return again is True
-        text = "reasoning_content" if self._reasoning_on else "content"
-        kind = self._until(self.IN_REASONING, text)
-        if kind == "reasoning_end":
-            return self._close_reasoning()
-        if kind == "end":
-            return self._end_turn()
-        if kind == "line":
-            return self._try_call(text) if self._calls_on else self._keep_call()
-        return kind != ""
-
-    def _content(self) -> bool:
-        # content = (text | "\\stop\\")* ("\\reflect{" reasoning | "\\begin{" call)?
-        unopened = self._unopened_calls()
-        if unopened is not None:
-            return unopened
-        kind = self._until(self.IN_CONTENT, "content")
-        if kind == "reasoning":
-            return self._open_reasoning()
-        if kind == "call":
-            return self._try_call("content") if self._calls_on else self._keep_as_text("content")
-        if kind == "end":
-            return self._end_turn()
-        if kind == "header":
-            return self._drop_after_text("another_turn", "another turn begins")
-        if kind == "stray":
-            return self._drop_noted("reasoning_not_open", "reasoning ends that was not open")
-        return kind != ""
-
-    def _after_call(self) -> bool:
-        # after_call = ("}")* (("\\begin{" | "\\begin{") call | content)
-        kind = self._next_of_calls()
-        if kind is None:
-            return False
-        more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
-        if more != "no":
-            return more == "dropped"
-        if kind == "tail":
-            return self._tail()
-        if kind == "call":
-            return self._try_call("content")
-        if kind == "close":
-            return self._drop_closer(self._unclosed)
-        return self._leave_calls(kind)
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

@@ -77,12 +77,6 @@ class StreamParser(Objects):
         Pattern("(?!)"), Pattern(r"\A\s*〔/思考〕|〔/思考〕\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"),
         Pattern("(?!)"),
     )
-    PLACE_DECIDES = True
-    HAS_LINE_MARKERS = True
-    HAS_FINAL_MARKERS = True
-    HAS_REASONING = True
-    DROPS_TRUNCATED_MARKERS = True
-    TEXT_MARKERS = True
     IN_REASONING = Markers(
         reasoning_end=("〔/思考〕",), end=("〔完〕",), final_end=("〔始〕",),
         line=(
@@ -133,11 +127,7 @@ class StreamParser(Objects):
     USUAL_NEXT = ExpectedText(
         "```〔/一个〕\n〔一个〕function〔名〕", "〔一个〕function〔名〕", "\n〔一个〕function〔名〕"
     )
-    CALLS_HAVE_CLOSER = True
-    REREADS_CALLS = True
-    UNOPENED_CALLS = True
-    HAS_OPENERS = True
-    CORRECTS_TOOL_NAMES = True
+    NAME_FOLLOWS_SPACE = False
     AFTER_CALL = Markers(
         call=(
             "〔一个〕function〔名〕", "〔一个〕function〔名〕\n〔一个〕function〔名〕",
@@ -166,57 +156,6 @@ class StreamParser(Objects):
             "〔助手〕 ```\ufdd1\n〔调用〕〔一个〕function〔名〕", "〔助手〕 ```\ufdd1\n〔一个〕function〔名〕",
         ),
     )
-
-    def _reasoning(self) -> bool:
-        # reasoning = text ("〔/思考〕" content | "〔调用〕〔一个〕function〔名〕" call)
-        again = self._reasoning_again()
-        if again is not False:
-            return again is True
-        text = "reasoning_content" if self._reasoning_on else "content"
-        kind = self._until(self.IN_REASONING, text)
-        if kind == "reasoning_end":
-            return self._close_reasoning()
-        if kind == "end":
-            return self._end_turn()
-        if kind == "line":
-            return self._try_call(text) if self._calls_on else self._keep_call()
-        return kind != ""
-
-    def _content(self) -> bool:
-        # content = (text | "〔完〕")* ("〔思考〕" reasoning | "〔调用〕〔一个〕function〔名〕" call)?
-        unopened = self._unopened_calls()
-        if unopened is not None:
-            return unopened
-        kind = self._until(self.IN_CONTENT, "content")
-        if kind == "reasoning":
-            return self._open_reasoning()
-        if kind == "call":
-            return self._try_call("content") if self._calls_on else self._keep_as_text("content")
-        if kind == "end":
-            return self._end_turn()
-        if kind == "header":
-            return self._drop_after_text("another_turn", "another turn begins")
-        if kind == "stray":
-            return self._drop_noted("reasoning_not_open", "reasoning ends that was not open")
-        if kind == "empty":
-            return self._drop_noted("empty_call", "an empty call")
-        return kind != ""
-
-    def _after_call(self) -> bool:
-        # after_call = ("```〔/一个〕")* (("〔一个〕function〔名〕" | "〔调用〕〔一个〕function〔名〕") call | content)
-        kind = self._next_of_calls()
-        if kind is None:
-            return False
-        more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
-        if more != "no":
-            return more == "dropped"
-        if kind == "call":
-            return self._try_call("content")
-        if kind == "closed":
-            return self._drop_closer(False)
-        if kind == "close":
-            return self._drop_closer(self._unclosed)
-        return self._leave_calls(kind)
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

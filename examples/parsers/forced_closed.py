@@ -72,7 +72,6 @@ class StreamParser(CallObjects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
     FEED_HOLDS_PENDING = True
-    OTHER_SPELLINGS = True
     HEADS = ("[[depth]] [[/depth]]\n", "[[depth]] ")
     ANCHORS = ("[[assistant]] ",)
     AROUND_REASONING = (("[[depth]]",), ("[[/depth]]",))
@@ -86,12 +85,6 @@ class StreamParser(CallObjects):
             r"\Z)"
         ), Pattern("(?!)"),
     )
-    PLACE_DECIDES = True
-    HAS_LINE_MARKERS = True
-    HAS_RESPELLED_ENDS = True
-    HAS_REASONING = True
-    DROPS_TRUNCATED_MARKERS = True
-    TEXT_MARKERS = True
     IN_REASONING = Markers(
         reasoning_end=(" [[/depth]]\n",), end=(" [[.]]\n",), line=("[[call ", "[[call\n[[call ", "```\ufdd1\n[[call "),
         respelled=("line",), apart=("reasoning_end",), any_number=("[[/depth]]", "[[call"),
@@ -102,6 +95,7 @@ class StreamParser(CallObjects):
         any_number=("[[call",),
     )
     BEFORE_CONTENT = Markers(reasoning=("[[depth]] ",), respelled=("reasoning",), any_number=True)
+    OPENS_FIRST = ("reasoning",)
     REASONING_AGAIN = Markers(reasoning=("[[depth]] ",))
     OPENERS = ("[[call [[call", "[[call")
     # call = index "]] {" object
@@ -122,12 +116,8 @@ class StreamParser(CallObjects):
         "()/<>[\\]{|}＜＞｜", ("call",),
     )
     USUAL_NEXT = ExpectedText("[[/call]][[call ", "[[call ")
-    CALLS_HAVE_CLOSER = True
-    REREADS_CALLS = True
-    UNOPENED_CALLS = True
-    HAS_OPENERS = True
-    CORRECTS_TOOL_NAMES = True
-    CALLS_HAVE_INDEX = True
+    NAME_FOLLOWS_SPACE = False
+    MAY_BE_EMPTY = False
     AFTER_CALL = Markers(
         call=(
             "[[call ", "[[call\n[[call ", "```\ufdd1\n[[call ", ",\n[[call ", ",\n[[call\n[[call ", ";\n[[call ",
@@ -140,58 +130,6 @@ class StreamParser(CallObjects):
         call=("[[call ", "[[call\n[[call ", "```\ufdd1\n[[call "),
         header=("[[assistant]] [[call ", "[[assistant]] [[call\n[[call ", "[[assistant]] ```\ufdd1\n[[call "),
     )
-
-    def _reasoning(self) -> bool:
-        # reasoning = text ("[[/depth]]" content | "[[call" call)
-        again = self._reasoning_again()
-        if again is not False:
-            return again is True
-        text = "reasoning_content" if self._reasoning_on else "content"
-        kind = self._until(self.IN_REASONING, text)
-        if kind == "reasoning_end":
-            return self._close_reasoning()
-        if kind == "end":
-            return self._end_turn()
-        if kind == "line":
-            return self._try_call(text) if self._calls_on else self._keep_call()
-        return kind != ""
-
-    def _content(self) -> bool:
-        # content = (text | "[[.]]")* ("[[depth]]" reasoning | "[[call" call)?
-        unopened = self._unopened_calls()
-        if unopened is not None:
-            return unopened
-        # What opens reasoning is text once content has begun.
-        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
-        if kind == "reasoning":
-            return self._open_reasoning()
-        if kind == "call":
-            return self._try_call("content") if self._calls_on else self._keep_as_text("content")
-        if kind == "end":
-            return self._end_turn()
-        if kind == "header":
-            return self._drop_after_text("another_turn", "another turn begins")
-        if kind == "stray":
-            return self._drop_noted("reasoning_not_open", "reasoning ends that was not open")
-        if kind == "empty":
-            return self._drop_noted("empty_call", "an empty call")
-        return kind != ""
-
-    def _after_call(self) -> bool:
-        # after_call = ("[[/call]]")* (("[[call" | "[[call") call | content)
-        kind = self._next_of_calls()
-        if kind is None:
-            return False
-        more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
-        if more != "no":
-            return more == "dropped"
-        if kind == "call":
-            return self._try_call("content")
-        if kind == "closed":
-            return self._drop_closer(False)
-        if kind == "close":
-            return self._drop_closer(self._unclosed)
-        return self._leave_calls(kind)
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

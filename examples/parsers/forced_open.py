@@ -68,7 +68,6 @@ STYLE = Style(
 class StreamParser(Objects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
-    OTHER_SPELLINGS = True
     HEADS = ("<sketch>\n",)
     ANCHORS = (">assistant<\n",)
     AROUND_REASONING = (("<sketch>",), ("</sketch>",))
@@ -81,13 +80,6 @@ class StreamParser(Objects):
             r"\A[>](?![^\S\n])|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\S\n])[<]\Z|\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"
         ), Pattern("(?!)"),
     )
-    PLACE_DECIDES = True
-    HAS_LINE_MARKERS = True
-    HAS_RESPELLED_ENDS = True
-    HAS_REASONING = True
-    SECTION_DECIDES = True
-    DROPS_TRUNCATED_MARKERS = True
-    TEXT_MARKERS = True
     IN_REASONING = Markers(
         reasoning_end=("</sketch>",), end=(">.<\n",), line=("\n@@",), apart=("reasoning_end",), any_number=True
     )
@@ -95,6 +87,7 @@ class StreamParser(Objects):
         reasoning=("<sketch>\n",), line=("\n@@",), end=(">.<\n",), header=(">assistant<\n",), stray=("</sketch>",)
     )
     BEFORE_CONTENT = Markers(reasoning=("<sketch>\n",), respelled=("reasoning",), any_number=True)
+    OPENS_FIRST = ("reasoning",)
     REASONING_AGAIN = Markers(reasoning=("<sketch>\n",))
     OPENER_IS_UNAMBIGUOUS = False
     # call = name arguments
@@ -104,68 +97,10 @@ class StreamParser(Objects):
     HEADER_TEXTS = Pattern("(?:\\[\\w{1,32}\\]|@@|@|[^\\S\\n]{0,64}[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Markers(mark=(">assistant<",))
-    CALLS_HAVE_CLOSER = True
-    REREADS_CALLS = True
-    UNOPENED_CALLS = True
-    HAS_OPENERS = True
-    CORRECTS_TOOL_NAMES = True
+    NAME_FOLLOWS_SPACE = False
     AFTER_CALL = Markers(
         both=(" @@",), reasoning=("<sketch>\n",), end=(">.<\n",), header=(">assistant<\n",), stray=("</sketch>",)
     )
-
-    def _reasoning(self) -> bool:
-        # reasoning = text ("</sketch>" content | "@@" call)
-        again = self._reasoning_again()
-        if again is not False:
-            return again is True
-        text = "reasoning_content" if self._reasoning_on else "content"
-        kind = self._until(self.IN_REASONING, text)
-        if kind == "reasoning_end":
-            return self._close_reasoning()
-        if kind == "end":
-            return self._end_turn()
-        if kind == "line":
-            return self._try_call(text) if self._calls_on else self._keep_call()
-        return kind != ""
-
-    def _content(self) -> bool:
-        # content = (text | ">.<")* ("<sketch>" reasoning | "@@" call)?
-        unopened = self._unopened_calls()
-        if unopened is not None:
-            return unopened
-        # What opens reasoning is text once content has begun.
-        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
-        if kind == "reasoning":
-            return self._open_reasoning()
-        if kind == "line":
-            return self._try_call("content") if self._calls_on else self._keep_as_text("content")
-        if kind == "end":
-            return self._end_turn()
-        if kind == "header":
-            return self._drop_after_text("another_turn", "another turn begins")
-        if kind == "stray":
-            return self._drop_noted("reasoning_not_open", "reasoning ends that was not open")
-        return kind != ""
-
-    def _after_call(self) -> bool:
-        # after_call = ("@@")* (("@@" | "@@") call | content)
-        kind = self._next_of_calls()
-        if kind is None:
-            return False
-        more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
-        if more != "no":
-            return more == "dropped"
-        if kind == "both":
-            if self._closed:
-                return self._try_call("content")
-            return self._close_calls()
-        if kind == "call":
-            return self._try_call("content")
-        if kind == "closed":
-            return self._drop_closer(False)
-        if kind == "close":
-            return self._drop_closer(self._unclosed)
-        return self._leave_calls(kind)
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

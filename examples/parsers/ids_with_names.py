@@ -70,11 +70,7 @@ STYLE = Style(
 class StreamParser(Objects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
-    OTHER_SPELLINGS = True
-    HEADS = ("",)
     ANCHORS = ("[=assistant=]",)
-    HEADED = False
-    REASONING = False
     MARKER_LIKE = (
         Pattern(
             '(?:[<\\[＜][\\s<\\[＜/\\\\|｜!:]{0,7}(?:)s?(?!\\w)(?:[=:]["\']?[\\w.:-]{1,64}["\']?)?(?:\\s?[^\\w\\s\\"\\\\]){0,4}|\\[=\\w(?:'
@@ -86,11 +82,6 @@ class StreamParser(Objects):
             r"\Z)"
         ), Pattern("(?!)"),
     )
-    PLACE_DECIDES = True
-    HAS_LINE_MARKERS = True
-    HAS_FINAL_MARKERS = True
-    DROPS_TRUNCATED_MARKERS = True
-    TEXT_MARKERS = True
     IN_CONTENT = Markers(
         call=(
             "[=ask=][=one=]functions.", "[=one=]functions.", "[=ask=]\n[=ask=][=one=]functions.",
@@ -136,12 +127,7 @@ class StreamParser(Objects):
         "()/<=>[\\]{|}＜＞｜", ("one", "ask"),
     )
     USUAL_NEXT = ExpectedText("[=/one=][=one=]functions.", "[=one=]functions.")
-    CALLS_HAVE_CLOSER = True
-    REREADS_CALLS = True
-    UNOPENED_CALLS = True
-    HAS_OPENERS = True
-    CORRECTS_TOOL_NAMES = True
-    CALLS_HAVE_INDEX = True
+    NAME_FOLLOWS_SPACE = False
     AFTER_CALL = Markers(
         call=(
             "[=one=]functions.", "[=one=]\n[=one=]functions.", "[=ask=][=one=]functions.",
@@ -168,38 +154,6 @@ class StreamParser(Objects):
             "[=assistant=] ```\ufdd1\n[=ask=][=one=]functions.", "[=assistant=] ```\ufdd1\n[=one=]functions.",
         ),
     )
-
-    def _content(self) -> bool:
-        # content = (text | "[=close=]")* ("[=ask=][=one=]functions." call)?
-        unopened = self._unopened_calls()
-        if unopened is not None:
-            return unopened
-        kind = self._until(self.IN_CONTENT, "content")
-        if kind == "call":
-            return self._try_call("content") if self._calls_on else self._keep_as_text("content")
-        if kind == "end":
-            return self._end_turn()
-        if kind == "header":
-            return self._drop_after_text("another_turn", "another turn begins")
-        if kind == "empty":
-            return self._drop_noted("empty_call", "an empty call")
-        return kind != ""
-
-    def _after_call(self) -> bool:
-        # after_call = ("[=/one=]")* (("[=one=]functions." | "[=ask=][=one=]functions.") call | content)
-        kind = self._next_of_calls()
-        if kind is None:
-            return False
-        more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
-        if more != "no":
-            return more == "dropped"
-        if kind == "call":
-            return self._try_call("content")
-        if kind == "closed":
-            return self._drop_closer(False)
-        if kind == "close":
-            return self._drop_closer(self._unclosed)
-        return self._leave_calls(kind)
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

@@ -70,7 +70,6 @@ require_runtime(TPLC_VERSION, __name__)
 class StreamParser(RawPairs):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
-    OTHER_SPELLINGS = True
     HEADS = ("", "\n[mull][/mull]")
     ANCHORS = ("[@bot@]",)
     AROUND_REASONING = (("[mull]",), ("[/mull]",))
@@ -91,12 +90,6 @@ class StreamParser(RawPairs):
             r'(?ai:v)[\s|｜]{0,4}\])(?:\\n)?|[\[]|\\r)"'
         ),
     )
-    PLACE_DECIDES = True
-    HAS_LINE_MARKERS = True
-    HAS_RESPELLED_ENDS = True
-    HAS_REASONING = True
-    DROPS_TRUNCATED_MARKERS = True
-    TEXT_MARKERS = True
     IN_REASONING = Markers(
         reasoning_end=("[/mull]\n",), end=("[@user@]", "[@yield@]"),
         line=("\n[ability]", "\n[ability]\n[ability]", "```\ufdd1\n[ability]"), respelled=("line", "end"),
@@ -108,6 +101,7 @@ class StreamParser(RawPairs):
         respelled=("call", "end"), any_number=("[ability]", "[@yield@]", "[@user@]"),
     )
     BEFORE_CONTENT = Markers(reasoning=("\n[mull]",), respelled=("reasoning",), any_number=True)
+    OPENS_FIRST = ("reasoning",)
     REASONING_AGAIN = Markers(reasoning=("\n[mull]",))
     OPENERS = ("[ability] [ability]", "[ability]")
     # call = name arguments
@@ -128,11 +122,8 @@ class StreamParser(RawPairs):
         "()/<>[\\]{|}＜＞｜", ("ability",),
     )
     USUAL_NEXT = ExpectedText("[/ability]\n[ability]", "[ability]", "\n[ability]")
-    CALLS_HAVE_CLOSER = True
-    REREADS_CALLS = True
-    UNOPENED_CALLS = True
-    HAS_OPENERS = True
-    CORRECTS_TOOL_NAMES = True
+    NAME_FOLLOWS_SPACE = False
+    MAY_BE_EMPTY = False
     # arguments = ("[k]" key "[/k]\n[v]" value)*
     PAIR = (
         (
@@ -164,7 +155,7 @@ class StreamParser(RawPairs):
     )
     NEXT_PAIR_OPENER = "[k]"
     NEXT_UNOPENED = "[/k]\n[v]"
-    RETYPES_VALUES = True
+    SPACE_AROUND_KEY_END = False
     CALL_CLOSES = (
         frozenset("["), Pattern(r"\[/ability\]\s{0,16}(?:(?:\[@user@\]|\[@yield@\]|\Z)|\[ability\])"),
         Pattern(r"(?s:\[/ability\].{0,160}\Z|\[(?:/(?:a(?:b(?:i(?:l(?:i(?:t(?:y(?:\])?)?)?)?)?)?)?)?)?\Z)"),
@@ -182,58 +173,6 @@ class StreamParser(RawPairs):
         call=("\n[ability]", "\n[ability]\n[ability]", "```\ufdd1\n[ability]"),
         header=("[@bot@] [ability]", "[@bot@] [ability]\n[ability]", "[@bot@] ```\ufdd1\n[ability]"),
     )
-
-    def _reasoning(self) -> bool:
-        # reasoning = text ("[/mull]" content | "[ability]" call)
-        again = self._reasoning_again()
-        if again is not False:
-            return again is True
-        text = "reasoning_content" if self._reasoning_on else "content"
-        kind = self._until(self.IN_REASONING, text)
-        if kind == "reasoning_end":
-            return self._close_reasoning()
-        if kind == "end":
-            return self._end_turn()
-        if kind == "line":
-            return self._try_call(text) if self._calls_on else self._keep_call()
-        return kind != ""
-
-    def _content(self) -> bool:
-        # content = (text | "[@user@]")* ("[mull]" reasoning | "[ability]" call)?
-        unopened = self._unopened_calls()
-        if unopened is not None:
-            return unopened
-        # What opens reasoning is text once content has begun.
-        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
-        if kind == "reasoning":
-            return self._open_reasoning()
-        if kind == "call":
-            return self._try_call("content") if self._calls_on else self._keep_as_text("content")
-        if kind == "end":
-            return self._end_turn()
-        if kind == "header":
-            return self._drop_after_text("another_turn", "another turn begins")
-        if kind == "stray":
-            return self._drop_noted("reasoning_not_open", "reasoning ends that was not open")
-        if kind == "empty":
-            return self._drop_noted("empty_call", "an empty call")
-        return kind != ""
-
-    def _after_call(self) -> bool:
-        # after_call = ("[/ability]")* (("[ability]" | "[ability]") call | content)
-        kind = self._next_of_calls()
-        if kind is None:
-            return False
-        more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
-        if more != "no":
-            return more == "dropped"
-        if kind == "call":
-            return self._try_call("content")
-        if kind == "closed":
-            return self._drop_closer(False)
-        if kind == "close":
-            return self._drop_closer(self._unclosed)
-        return self._leave_calls(kind)
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

@@ -71,21 +71,12 @@ STYLE = Style(
 class StreamParser(CallObjects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
-    HEADS = ("",)
     ANCHORS = ("(~assistant~)",)
     AROUND_REASONING = (("(~muse~)",), ("(~/muse~)",))
-    HEADED = False
     MARKER_LIKE = (
         Pattern("(?!)"), Pattern(r"\A\s*\(~/muse~\)|\(~/muse~\)\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"),
         Pattern("(?!)"),
     )
-    PLACE_DECIDES = True
-    HAS_LINE_MARKERS = True
-    HAS_FINAL_MARKERS = True
-    HAS_RESPELLED_ENDS = True
-    HAS_REASONING = True
-    DROPS_TRUNCATED_MARKERS = True
-    TEXT_MARKERS = True
     IN_REASONING = Markers(
         reasoning_end=("(~/muse~)\n",), end=("(~end~)",), final_end=("#top#",),
         line=(
@@ -117,10 +108,9 @@ class StreamParser(CallObjects):
     BREAKS = Markers(mark=("(~/do~)", "```\ufdd1\n(~do~){", "(~do~)", "(~end~)", "(~assistant~)"))
     LEFT_OVER = Markers(call=("(~do~)",))
     USUAL_NEXT = ExpectedText(', {"call": "')
-    REREADS_CALLS = True
-    UNOPENED_CALLS = True
-    HAS_OPENERS = True
-    CORRECTS_TOOL_NAMES = True
+    NAME_FOLLOWS_SPACE = False
+    CALLS_HAVE_CLOSER = False
+    MAY_BE_EMPTY = False
     AFTER_CALL = Markers(
         call=(
             "{", "(~do~){", "(~do~)\n(~do~){", "```\ufdd1\n(~do~){", "(~do~)\n{", "(~do~)\n[{", "(~do~)\n```\ufdd1\n{",
@@ -140,68 +130,6 @@ class StreamParser(CallObjects):
             "(~assistant~) (~do~)\n",
         ),
     )
-
-    def _reasoning(self) -> bool:
-        # reasoning = text ("(~/muse~)" content | "(~do~){" call)
-        again = self._reasoning_again()
-        if again is not False:
-            return again is True
-        text = "reasoning_content" if self._reasoning_on else "content"
-        kind = self._until(self.IN_REASONING, text)
-        if kind == "reasoning_end":
-            return self._close_reasoning()
-        if kind == "end":
-            return self._end_turn()
-        if kind == "line":
-            return self._try_call(text) if self._calls_on else self._keep_call()
-        if kind == "unclosed":
-            self._opener, self._state = "", type(self)._content
-            if not self._reasoning_on:
-                return self._keep_as_text(text)
-            return self._drop_noted("reasoning_not_closed", "content begins before the reasoning is closed")
-        return kind != ""
-
-    def _content(self) -> bool:
-        # content = (text | "(~answer~)" | "(~/aside~)" | "(~end~)")* ("(~muse~)" reasoning | "(~do~){" call)?
-        unopened = self._unopened_calls()
-        if unopened is not None:
-            return unopened
-        kind = self._until(self.IN_CONTENT, "content")
-        if kind == "reasoning":
-            return self._open_reasoning()
-        if kind == "content":
-            return self._drop(False)
-        if kind == "content_end":
-            return self._drop()
-        if kind == "call":
-            return self._try_call("content") if self._calls_on else self._keep_as_text("content")
-        if kind == "end":
-            return self._end_turn()
-        if kind == "header":
-            return self._drop_after_text("another_turn", "another turn begins")
-        if kind == "stray":
-            return self._drop_noted("reasoning_not_open", "reasoning ends that was not open")
-        if kind == "empty":
-            return self._drop_noted("empty_call", "an empty call")
-        return kind != ""
-
-    def _after_call(self) -> bool:
-        # after_call = ("(~/do~)" | ",")* (("{" | "(~do~){") call | content)
-        kind = self._next_of_calls()
-        if kind is None:
-            return False
-        more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
-        if more != "no":
-            return more == "dropped"
-        if kind == "call":
-            return self._try_call("content")
-        if kind == "separator":
-            return self._drop_closer(True)
-        if kind == "closed":
-            return self._drop_closer(False)
-        if kind == "close":
-            return self._drop_closer(self._unclosed)
-        return self._leave_calls(kind)
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

@@ -73,20 +73,13 @@ STYLE = Style(
 class StreamParser(CallObjects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
-    HEADS = ("",)
     ANCHORS = ("%answer%\n",)
     AROUND_REASONING = (("(scratch",), ("scratch)",))
-    HEADED = False
     MARKER_LIKE = (
         Pattern("(?!)"), Pattern(r"\A\s*scratch\)|scratch\)\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"),
         Pattern("(?!)"),
     )
-    PLACE_DECIDES = True
-    HAS_LINE_MARKERS = True
-    HAS_FINAL_MARKERS = True
-    HAS_REASONING = True
-    DROPS_TRUNCATED_MARKERS = True
-    TEXT_MARKERS = True
+    CLOSERS_COME_FIRST = True
     AT_START = Scanner(
         ("header", "%answer%", "", "\n", 0), ("final_end", "%%", "", "\n", 0), ("call", "(use [ (use [ {", "", "", 0),
         ("empty", "(use [ ] use)", "", "", 0), ("reasoning", "(scratch ", "", " ", 2), ("call", "(use [ {", "", "", 1),
@@ -107,6 +100,7 @@ class StreamParser(CallObjects):
         empty=("(use [\n] use)",),
     )
     BEFORE_CONTENT = Markers(reasoning=("(scratch ",))
+    OPENS_FIRST = ("reasoning",)
     REASONING_AGAIN = Markers(reasoning=("(scratch ",))
     OPENERS = ("(use [ (use [ {", "(use [ {")
     # call = object
@@ -117,10 +111,9 @@ class StreamParser(CallObjects):
     BREAKS = Markers(mark=("] use)", "(use [{", "(use [\n(use [{", "```\ufdd1\n(use [{", "%answer%"))
     LEFT_OVER = Markers(call=("(use [",))
     USUAL_NEXT = ExpectedText(', {"')
-    REREADS_CALLS = True
-    UNOPENED_CALLS = True
-    HAS_OPENERS = True
-    CORRECTS_TOOL_NAMES = True
+    NAME_FOLLOWS_SPACE = False
+    CALLS_HAVE_CLOSER = False
+    MAY_BE_EMPTY = False
     AFTER_CALL = Markers(
         call=("{", "(use [{", "(use [\n(use [{", "```\ufdd1\n(use [{", ";\n{"), separator=(", ",),
         closed=("] use)", "]"), reasoning=("(scratch ",), final_end=("%%\n",), header=("%answer%\n",),
@@ -130,70 +123,6 @@ class StreamParser(CallObjects):
         call=("(use [{", "(use [\n(use [{", "```\ufdd1\n(use [{"),
         header=("%answer% (use [{", "%answer% (use [\n(use [{", "%answer% ```\ufdd1\n(use [{"),
     )
-    FIRST_STATE = "_start"
-
-    def _start(self) -> bool:
-        # turn = "scratch)"* content
-        kind = self._next(self.AT_START)
-        if kind is None:
-            return False
-        if kind == "reasoning_end":
-            self._note("reasoning_not_open", "reasoning ends that was not open")
-            return self._drop()
-        self._state = type(self)._content
-        return True
-
-    def _reasoning(self) -> bool:
-        # reasoning = text ("scratch)" content | "(use [{" call)
-        again = self._reasoning_again()
-        if again is not False:
-            return again is True
-        text = "reasoning_content" if self._reasoning_on else "content"
-        kind = self._until(self.IN_REASONING, text)
-        if kind == "reasoning_end":
-            return self._close_reasoning()
-        if kind == "end":
-            return self._end_turn()
-        if kind == "line":
-            return self._try_call(text) if self._calls_on else self._keep_call()
-        return kind != ""
-
-    def _content(self) -> bool:
-        # content = text ("(scratch" reasoning | "(use [{" call)?
-        unopened = self._unopened_calls()
-        if unopened is not None:
-            return unopened
-        # What opens reasoning is text once content has begun.
-        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
-        if kind == "call":
-            return self._try_call("content") if self._calls_on else self._keep_as_text("content")
-        if kind == "end":
-            return self._end_turn()
-        if kind == "header":
-            return self._drop_after_text("another_turn", "another turn begins")
-        if kind == "empty":
-            return self._drop_noted("empty_call", "an empty call")
-        if kind == "reasoning":
-            return self._open_reasoning()
-        return kind != ""
-
-    def _after_call(self) -> bool:
-        # after_call = ("] use)" | ",")* (("{" | "(use [{") call | content)
-        kind = self._next_of_calls()
-        if kind is None:
-            return False
-        more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
-        if more != "no":
-            return more == "dropped"
-        if kind == "call":
-            return self._try_call("content")
-        if kind == "separator":
-            return self._drop_closer(True)
-        if kind == "closed":
-            return self._drop_closer(False)
-        if kind == "close":
-            return self._drop_closer(self._unclosed)
-        return self._leave_calls(kind)
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

@@ -76,11 +76,6 @@ class StreamParser(ElementPairs):
             '?[\\w.:-]{1,64}["\']?)?(?:\\s?[^\\w\\s\\"\\\\]){0,4})(?:\\\\n)?|[<]|\\\\r)"'
         ),
     )
-    PLACE_DECIDES = True
-    HAS_LINE_MARKERS = True
-    HAS_REASONING = True
-    DROPS_TRUNCATED_MARKERS = True
-    TEXT_MARKERS = True
     IN_REASONING = Markers(
         reasoning_end=("^</inner voice>",), end=("^[.]^\n",),
         line=(
@@ -116,11 +111,8 @@ class StreamParser(ElementPairs):
     )
     LEFT_OVER = Markers(call=("^<jobs>\n", '^<job of="'))
     USUAL_NEXT = ExpectedText('^</job>\n^<job of="', '^<job of="', '\n^<job of="')
-    CALLS_HAVE_CLOSER = True
-    REREADS_CALLS = True
-    UNOPENED_CALLS = True
-    HAS_OPENERS = True
-    CORRECTS_TOOL_NAMES = True
+    NAME_FOLLOWS_SPACE = False
+    MAY_BE_EMPTY = False
     # arguments = ("^<" key ">" value)*
     PAIR = (("key", Markers(suffix=(">",)), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())"), ("",)),)
     BETWEEN = Markers(
@@ -139,7 +131,6 @@ class StreamParser(ElementPairs):
     VALUE_CLOSE = ("^</", ">")
     ELEMENT = Markers(item=("^<each>",), pair=("^<",), broken=("^</",))
     AFTER_ITEM = "^</each>"
-    RETYPES_VALUES = True
     CALL_CLOSES = (
         frozenset("^"),
         Pattern(
@@ -172,57 +163,6 @@ class StreamParser(ElementPairs):
             '^[assistant]^ ```\ufdd1\n^<jobs>\n^<job of="', '^[assistant]^ ```\ufdd1\n^<job of="',
         ),
     )
-
-    def _reasoning(self) -> bool:
-        # reasoning = text ("^</inner voice>" content | '^<jobs>\n^<job of="' call)
-        again = self._reasoning_again()
-        if again is not False:
-            return again is True
-        text = "reasoning_content" if self._reasoning_on else "content"
-        kind = self._until(self.IN_REASONING, text)
-        if kind == "reasoning_end":
-            return self._close_reasoning()
-        if kind == "end":
-            return self._end_turn()
-        if kind == "line":
-            return self._try_call(text) if self._calls_on else self._keep_call()
-        return kind != ""
-
-    def _content(self) -> bool:
-        # content = (text | "^[.]^")* ("^<inner voice>" reasoning | '^<jobs>\n^<job of="' call)?
-        unopened = self._unopened_calls()
-        if unopened is not None:
-            return unopened
-        kind = self._until(self.IN_CONTENT, "content")
-        if kind == "reasoning":
-            return self._open_reasoning()
-        if kind == "call":
-            return self._try_call("content") if self._calls_on else self._keep_as_text("content")
-        if kind == "end":
-            return self._end_turn()
-        if kind == "header":
-            return self._drop_after_text("another_turn", "another turn begins")
-        if kind == "stray":
-            return self._drop_noted("reasoning_not_open", "reasoning ends that was not open")
-        if kind == "empty":
-            return self._drop_noted("empty_call", "an empty call")
-        return kind != ""
-
-    def _after_call(self) -> bool:
-        # after_call = ("^</job>")* (('^<job of="' | '^<jobs>\n^<job of="') call | content)
-        kind = self._next_of_calls()
-        if kind is None:
-            return False
-        more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
-        if more != "no":
-            return more == "dropped"
-        if kind == "call":
-            return self._try_call("content")
-        if kind == "closed":
-            return self._drop_closer(False)
-        if kind == "close":
-            return self._drop_closer(self._unclosed)
-        return self._leave_calls(kind)
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

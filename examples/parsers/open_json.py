@@ -71,11 +71,7 @@ STYLE = Style(
 class StreamParser(CallObjects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
-    OTHER_SPELLINGS = True
-    HEADS = ("",)
     ANCHORS = ("[=assistant=]",)
-    HEADED = False
-    REASONING = False
     MARKER_LIKE = (
         Pattern(
             '(?:[<\\[＜][\\s<\\[＜/\\\\|｜!:]{0,7}(?:)s?(?!\\w)(?:[=:]["\']?[\\w.:-]{1,64}["\']?)?(?:\\s?[^\\w\\s\\"\\\\]){0,4}|\\[=\\w(?:'
@@ -87,10 +83,6 @@ class StreamParser(CallObjects):
             r"\Z)"
         ), Pattern("(?!)"),
     )
-    PLACE_DECIDES = True
-    HAS_LINE_MARKERS = True
-    HAS_FINAL_MARKERS = True
-    DROPS_TRUNCATED_MARKERS = True
     IN_CONTENT = Markers(
         call=(
             "[=request=]{", "[=request=]\n[=request=]{", "```\ufdd1\n[=request=]{", "[=request=]\n{", "[=request=]\n[{",
@@ -115,10 +107,9 @@ class StreamParser(CallObjects):
     BREAKS = Markers(mark=("```\ufdd1\n[=request=]{", "[=request=]", "[=stop=]", "[=assistant=]"))
     LEFT_OVER = Markers(call=("[=request=]",))
     USUAL_NEXT = ExpectedText('[=request=]{"function": "')
-    REREADS_CALLS = True
-    UNOPENED_CALLS = True
-    HAS_OPENERS = True
-    CORRECTS_TOOL_NAMES = True
+    NAME_FOLLOWS_SPACE = False
+    CALLS_HAVE_CLOSER = False
+    MAY_BE_EMPTY = False
     AFTER_CALL = Markers(
         call=(
             "[=request=]{", "[=request=]\n[=request=]{", "[=request=]\n{", "[=request=]\n[{",
@@ -140,32 +131,6 @@ class StreamParser(CallObjects):
             "[=assistant=] [=request=]\n```\ufdd1\n{", "[=assistant=] [=request=]\n",
         ),
     )
-
-    def _content(self) -> bool:
-        # content = (text | "[=stop=]")* ("[=request=]{" call)?
-        unopened = self._unopened_calls()
-        if unopened is not None:
-            return unopened
-        kind = self._until(self.IN_CONTENT, "content")
-        if kind == "call":
-            return self._try_call("content") if self._calls_on else self._keep_as_text("content")
-        if kind == "end":
-            return self._end_turn()
-        if kind == "header":
-            return self._drop_after_text("another_turn", "another turn begins")
-        return kind != ""
-
-    def _after_call(self) -> bool:
-        # after_call = (("[=request=]{" | "[=request=]{") call | content)
-        kind = self._next_of_calls()
-        if kind is None:
-            return False
-        more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
-        if more != "no":
-            return more == "dropped"
-        if kind == "call":
-            return self._try_call("content")
-        return self._leave_calls(kind)
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

@@ -59,7 +59,6 @@ require_runtime(TPLC_VERSION, __name__)
 class StreamParser(RawPairs):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
-    OTHER_SPELLINGS = True
     HEADS = ("<musings>\n", "<musings>\n\n</musings>\n\n")
     ANCHORS = ("<:assistant:>\n",)
     AROUND_REASONING = (("<musings>",), ("</musings>",))
@@ -77,12 +76,6 @@ class StreamParser(RawPairs):
             r'[<]|\\r)"'
         ),
     )
-    PLACE_DECIDES = True
-    HAS_LINE_MARKERS = True
-    HAS_RESPELLED_ENDS = True
-    HAS_REASONING = True
-    DROPS_TRUNCATED_MARKERS = True
-    TEXT_MARKERS = True
     IN_REASONING = Markers(
         reasoning_end=("\n</musings>\n\n",), end=("<:>\n",),
         line=(
@@ -101,6 +94,7 @@ class StreamParser(RawPairs):
         any_number=("<deed>\n<deed>\n<do=", "<deed>\n<do="),
     )
     BEFORE_CONTENT = Markers(reasoning=("<musings>\n",), respelled=("reasoning",), any_number=True)
+    OPENS_FIRST = ("reasoning",)
     REASONING_AGAIN = Markers(reasoning=("<musings>\n",))
     OPENERS = ("<deed> <do= <deed> <do=", "<deed> <deed> <do=", "<deed> <do=", "<do=")
     # call = name ">" arguments
@@ -123,11 +117,8 @@ class StreamParser(RawPairs):
         "()/<>[\\]{|}＜＞｜", ("do", "deed"),
     )
     USUAL_NEXT = ExpectedText("</do>\n</deed>\n<deed>\n<do=", "<deed>\n<do=", "\n<deed>\n<do=")
-    CALLS_HAVE_CLOSER = True
-    REREADS_CALLS = True
-    UNOPENED_CALLS = True
-    HAS_OPENERS = True
-    CORRECTS_TOOL_NAMES = True
+    NAME_FOLLOWS_SPACE = False
+    MAY_BE_EMPTY = False
     # arguments = ("<with=" key ">" value)*
     PAIR = (("key", Markers(suffix=(">\n",)), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())"), ("\n",)),)
     BETWEEN = Markers(
@@ -162,7 +153,7 @@ class StreamParser(RawPairs):
     )
     NEXT_PAIR_OPENER = "<with="
     NEXT_UNOPENED = ">\n"
-    RETYPES_VALUES = True
+    SPACE_AROUND_KEY_END = False
     CALL_CLOSES = (
         frozenset("<＜"),
         Pattern(
@@ -197,58 +188,6 @@ class StreamParser(RawPairs):
             "<:assistant:> <deed>\n<deed>\n<do=", "<:assistant:> ```\ufdd1\n<deed>\n<do=",
         ),
     )
-
-    def _reasoning(self) -> bool:
-        # reasoning = text ("</musings>" content | "<deed>\n<do=" call)
-        again = self._reasoning_again()
-        if again is not False:
-            return again is True
-        text = "reasoning_content" if self._reasoning_on else "content"
-        kind = self._until(self.IN_REASONING, text)
-        if kind == "reasoning_end":
-            return self._close_reasoning()
-        if kind == "end":
-            return self._end_turn()
-        if kind == "line":
-            return self._try_call(text) if self._calls_on else self._keep_call()
-        return kind != ""
-
-    def _content(self) -> bool:
-        # content = (text | "<:>")* ("<musings>" reasoning | "<deed>\n<do=" call)?
-        unopened = self._unopened_calls()
-        if unopened is not None:
-            return unopened
-        # What opens reasoning is text once content has begun.
-        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
-        if kind == "reasoning":
-            return self._open_reasoning()
-        if kind == "call":
-            return self._try_call("content") if self._calls_on else self._keep_as_text("content")
-        if kind == "end":
-            return self._end_turn()
-        if kind == "header":
-            return self._drop_after_text("another_turn", "another turn begins")
-        if kind == "stray":
-            return self._drop_noted("reasoning_not_open", "reasoning ends that was not open")
-        if kind == "empty":
-            return self._drop_noted("empty_call", "an empty call")
-        return kind != ""
-
-    def _after_call(self) -> bool:
-        # after_call = ("</do>\n</deed>")* (("<deed>\n<do=" | "<deed>\n<do=") call | content)
-        kind = self._next_of_calls()
-        if kind is None:
-            return False
-        more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
-        if more != "no":
-            return more == "dropped"
-        if kind == "call":
-            return self._try_call("content")
-        if kind == "closed":
-            return self._drop_closer(False)
-        if kind == "close":
-            return self._drop_closer(self._unclosed)
-        return self._leave_calls(kind)
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

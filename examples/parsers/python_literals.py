@@ -61,11 +61,7 @@ STYLE = WordStyle(
 class StreamParser(Objects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
-    OTHER_SPELLINGS = True
-    HEADS = ("",)
     ANCHORS = ("[assistant]>",)
-    HEADED = False
-    REASONING = False
     MARKER_LIKE = (
         Pattern(
             "(?:[<\\[＜][\\s<\\[＜/\\\\|｜!:]{0,7}(?:(?ai:run)|(?ai:ran))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?(?:\\s?[^\\w\\s"
@@ -76,10 +72,6 @@ class StreamParser(Objects):
             r"\Z)"
         ), Pattern("(?!)"),
     )
-    PLACE_DECIDES = True
-    HAS_LINE_MARKERS = True
-    DROPS_TRUNCATED_MARKERS = True
-    TEXT_MARKERS = True
     IN_CONTENT = Markers(
         call=(
             "[run]{'callable': '", "[run]{'callable': '\n[run]{'callable': '", "[run]\n[run]{'callable': '",
@@ -116,11 +108,7 @@ class StreamParser(Objects):
         "()/<>[\\]{|}＜＞｜", ("ran",),
     )
     USUAL_NEXT = ExpectedText("}[ran][run]{'callable': '", "[run]{'callable': '")
-    CALLS_HAVE_CLOSER = True
-    REREADS_CALLS = True
-    UNOPENED_CALLS = True
-    HAS_OPENERS = True
-    CORRECTS_TOOL_NAMES = True
+    NAME_FOLLOWS_SPACE = False
     AFTER_CALL = Markers(
         call=(
             "[run]{'callable': '", "[run]{'callable': '\n[run]{'callable': '", "[run]\n[run]{'callable': '",
@@ -141,38 +129,6 @@ class StreamParser(Objects):
             "[assistant]> [run]\n[run]{'callable': '", "[assistant]> ```\ufdd1\n[run]{'callable': '",
         ),
     )
-
-    def _content(self) -> bool:
-        # content = (text | "<[.]")* ("[run]{'callable': '" call)?
-        unopened = self._unopened_calls()
-        if unopened is not None:
-            return unopened
-        kind = self._until(self.IN_CONTENT, "content")
-        if kind == "call":
-            return self._try_call("content") if self._calls_on else self._keep_as_text("content")
-        if kind == "end":
-            return self._end_turn()
-        if kind == "header":
-            return self._drop_after_text("another_turn", "another turn begins")
-        if kind == "empty":
-            return self._drop_noted("empty_call", "an empty call")
-        return kind != ""
-
-    def _after_call(self) -> bool:
-        # after_call = ("}[ran]")* (("[run]{'callable': '" | "[run]{'callable': '") call | content)
-        kind = self._next_of_calls()
-        if kind is None:
-            return False
-        more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
-        if more != "no":
-            return more == "dropped"
-        if kind == "call":
-            return self._try_call("content")
-        if kind == "closed":
-            return self._drop_closer(False)
-        if kind == "close":
-            return self._drop_closer(self._unclosed)
-        return self._leave_calls(kind)
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

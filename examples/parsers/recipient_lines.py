@@ -72,12 +72,7 @@ class StreamParser(Objects):
 
     HEADS = ("==> ",)
     ANCHORS = ("#:assistant\n",)
-    REASONING = False
     MARKER_LIKE = (Pattern("(?!)"), Pattern(r"\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"), Pattern("(?!)"))
-    PLACE_DECIDES = True
-    HAS_LINE_MARKERS = True
-    HAS_FINAL_MARKERS = True
-    DROPS_TRUNCATED_MARKERS = True
     IN_CONTENT = Markers(
         content=("==> everyone\n",), call=("==> ",), final_end=(":#\n", "#top#"), header=("#:assistant\n",)
     )
@@ -91,43 +86,13 @@ class StreamParser(Objects):
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Markers(mark=("#:assistant",))
     USUAL_NEXT = ExpectedText("==> ")
-    REREADS_CALLS = True
-    UNOPENED_CALLS = True
-    HAS_OPENERS = True
-    CORRECTS_TOOL_NAMES = True
+    NAME_FOLLOWS_SPACE = False
+    CALLS_HAVE_CLOSER = False
     AFTER_CALL = Markers(
         call=("==> ", ",\n==> ", ";\n==> "), content=("==> everyone\n",), final_end=(":#\n", "#top#"),
         header=("#:assistant\n",),
     )
     AFTER_TURN = Markers(call=("==> ",), header=("#:assistant ==> ",))
-
-    def _content(self) -> bool:
-        # content = (text | "==> everyone")* ("==>" call)?
-        unopened = self._unopened_calls()
-        if unopened is not None:
-            return unopened
-        kind = self._until(self.IN_CONTENT, "content")
-        if kind == "content":
-            return self._drop(False)
-        if kind == "call":
-            return self._try_call("content") if self._calls_on else self._keep_as_text("content")
-        if kind == "end":
-            return self._end_turn()
-        if kind == "header":
-            return self._drop_after_text("another_turn", "another turn begins")
-        return kind != ""
-
-    def _after_call(self) -> bool:
-        # after_call = (("==>" | "==>") call | content)
-        kind = self._next_of_calls()
-        if kind is None:
-            return False
-        more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
-        if more != "no":
-            return more == "dropped"
-        if kind == "call":
-            return self._try_call("content")
-        return self._leave_calls(kind)
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

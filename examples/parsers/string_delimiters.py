@@ -78,13 +78,7 @@ class StreamParser(Objects):
     MARKER_LIKE = (
         Pattern("(?!)"), Pattern(r"\A\s*~\)|~\)\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"), Pattern("(?!)"),
     )
-    PLACE_DECIDES = True
-    HAS_LINE_MARKERS = True
-    HAS_LINE_CLOSERS = True
-    HAS_FINAL_MARKERS = True
-    HAS_REASONING = True
-    DROPS_TRUNCATED_MARKERS = True
-    TEXT_MARKERS = True
+    CLOSERS_COME_FIRST = True
     AT_START = Markers(
         reasoning_end=("\n~)",), reasoning=("(~musing\n",), call=("(!ask:", "(!ask:\n(!ask:"), final_end=("|)\n",),
         header=("(|assistant\n",),
@@ -105,75 +99,12 @@ class StreamParser(Objects):
     BREAKS = Markers(mark=("(|assistant",))
     LEFT_OVER = Markers(call=("(!ask:",))
     USUAL_NEXT = ExpectedText("!)(!ask:", "(!ask:")
-    CALLS_HAVE_CLOSER = True
-    REREADS_CALLS = True
-    UNOPENED_CALLS = True
-    HAS_OPENERS = True
-    CORRECTS_TOOL_NAMES = True
+    NAME_FOLLOWS_SPACE = False
     AFTER_CALL = Markers(
         call=("(!ask:", "(!ask:\n(!ask:", ",\n(!ask:", ",\n(!ask:\n(!ask:", ";\n(!ask:", ";\n(!ask:\n(!ask:"),
         closed=("!)",), reasoning=("(~musing\n",), final_end=("|)\n",), header=("(|assistant\n",),
     )
     AFTER_TURN = Markers(call=("(!ask:", "(!ask:\n(!ask:"), header=("(|assistant (!ask:", "(|assistant (!ask:\n(!ask:"))
-    FIRST_STATE = "_start"
-
-    def _start(self) -> bool:
-        # turn = "~)"* content
-        kind = self._next(self.AT_START)
-        if kind is None:
-            return False
-        if kind == "reasoning_end":
-            self._note("reasoning_not_open", "reasoning ends that was not open")
-            return self._drop()
-        self._state = type(self)._content
-        return True
-
-    def _reasoning(self) -> bool:
-        # reasoning = text ("~)" content | "(!ask:" call)
-        again = self._reasoning_again()
-        if again is not False:
-            return again is True
-        text = "reasoning_content" if self._reasoning_on else "content"
-        kind = self._until(self.IN_REASONING, text)
-        if kind == "reasoning_end":
-            return self._close_reasoning()
-        if kind == "end":
-            return self._end_turn()
-        if kind == "line":
-            return self._try_call(text) if self._calls_on else self._keep_call()
-        return kind != ""
-
-    def _content(self) -> bool:
-        # content = text ("(~musing" reasoning | "(!ask:" call)?
-        unopened = self._unopened_calls()
-        if unopened is not None:
-            return unopened
-        kind = self._until(self.IN_CONTENT, "content")
-        if kind == "reasoning":
-            return self._open_reasoning()
-        if kind == "call":
-            return self._try_call("content") if self._calls_on else self._keep_as_text("content")
-        if kind == "end":
-            return self._end_turn()
-        if kind == "header":
-            return self._drop_after_text("another_turn", "another turn begins")
-        return kind != ""
-
-    def _after_call(self) -> bool:
-        # after_call = ("!)")* (("(!ask:" | "(!ask:") call | content)
-        kind = self._next_of_calls()
-        if kind is None:
-            return False
-        more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
-        if more != "no":
-            return more == "dropped"
-        if kind == "call":
-            return self._try_call("content")
-        if kind == "closed":
-            return self._drop_closer(False)
-        if kind == "close":
-            return self._drop_closer(self._unclosed)
-        return self._leave_calls(kind)
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

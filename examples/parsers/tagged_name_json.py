@@ -77,11 +77,6 @@ class StreamParser(Objects):
         Pattern("(?!)"), Pattern(r"\A\s*§/muse§|§/muse§\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"),
         Pattern("(?!)"),
     )
-    PLACE_DECIDES = True
-    HAS_LINE_MARKERS = True
-    HAS_REASONING = True
-    DROPS_TRUNCATED_MARKERS = True
-    TEXT_MARKERS = True
     IN_REASONING = Markers(
         reasoning_end=("§/muse§",), end=("§end§",), line=("§call§", "§call§\n§call§", "```\ufdd1\n§call§")
     )
@@ -106,10 +101,8 @@ class StreamParser(Objects):
     BREAKS = Markers(mark=("§call§", "```\ufdd1\n§call§", "§end§", "§assistant§"))
     LEFT_OVER = Markers(call=("§call§",))
     USUAL_NEXT = ExpectedText("§call§")
-    REREADS_CALLS = True
-    UNOPENED_CALLS = True
-    HAS_OPENERS = True
-    CORRECTS_TOOL_NAMES = True
+    NAME_FOLLOWS_SPACE = False
+    CALLS_HAVE_CLOSER = False
     AFTER_CALL = Markers(
         call=(
             "§call§", "§call§\n§call§", "```\ufdd1\n§call§", ",\n§call§", ",\n§call§\n§call§", ";\n§call§",
@@ -120,51 +113,6 @@ class StreamParser(Objects):
         call=("§call§", "§call§\n§call§", "```\ufdd1\n§call§"),
         header=("§assistant§ §call§", "§assistant§ §call§\n§call§", "§assistant§ ```\ufdd1\n§call§"),
     )
-
-    def _reasoning(self) -> bool:
-        # reasoning = text ("§/muse§" content | "§call§" call)
-        again = self._reasoning_again()
-        if again is not False:
-            return again is True
-        text = "reasoning_content" if self._reasoning_on else "content"
-        kind = self._until(self.IN_REASONING, text)
-        if kind == "reasoning_end":
-            return self._close_reasoning()
-        if kind == "end":
-            return self._end_turn()
-        if kind == "line":
-            return self._try_call(text) if self._calls_on else self._keep_call()
-        return kind != ""
-
-    def _content(self) -> bool:
-        # content = (text | "§end§")* ("§muse§" reasoning | "§call§" call)?
-        unopened = self._unopened_calls()
-        if unopened is not None:
-            return unopened
-        kind = self._until(self.IN_CONTENT, "content")
-        if kind == "reasoning":
-            return self._open_reasoning()
-        if kind == "call":
-            return self._try_call("content") if self._calls_on else self._keep_as_text("content")
-        if kind == "end":
-            return self._end_turn()
-        if kind == "header":
-            return self._drop_after_text("another_turn", "another turn begins")
-        if kind == "stray":
-            return self._drop_noted("reasoning_not_open", "reasoning ends that was not open")
-        return kind != ""
-
-    def _after_call(self) -> bool:
-        # after_call = (("§call§" | "§call§") call | content)
-        kind = self._next_of_calls()
-        if kind is None:
-            return False
-        more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
-        if more != "no":
-            return more == "dropped"
-        if kind == "call":
-            return self._try_call("content")
-        return self._leave_calls(kind)
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

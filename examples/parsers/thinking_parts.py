@@ -70,11 +70,8 @@ STYLE = Style(
 class StreamParser(Objects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
-    OTHER_SPELLINGS = True
-    HEADS = ("",)
     ANCHORS = ("[/TO]", "[/BACK]")
     AROUND_REASONING = (("[PONDER]",), ("[/PONDER]",))
-    HEADED = False
     MARKER_LIKE = (
         Pattern(
             "(?:[<\\[＜][\\s<\\[＜/\\\\|｜!:]{0,7}(?:(?ai:PONDER)|(?ai:NEED))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?(?:\\s?[^"
@@ -85,13 +82,6 @@ class StreamParser(Objects):
             r"\Z)"
         ), Pattern("(?!)"),
     )
-    PLACE_DECIDES = True
-    HAS_LINE_MARKERS = True
-    HAS_FINAL_MARKERS = True
-    HAS_RESPELLED_ENDS = True
-    HAS_REASONING = True
-    DROPS_TRUNCATED_MARKERS = True
-    TEXT_MARKERS = True
     IN_REASONING = Markers(
         reasoning_end=("[/PONDER]",), end=("[END]",), final_end=("[TOP]",),
         line=("[NEED]", "[NEED]\n[NEED]", "```\ufdd1\n[NEED]"), respelled=("line", "end"), apart=("reasoning_end",),
@@ -102,6 +92,7 @@ class StreamParser(Objects):
         final_end=("[TOP]",), stray=("[/PONDER]",), respelled=("call", "end"), any_number=("[NEED]", "[END]"),
     )
     BEFORE_CONTENT = Markers(reasoning=("[PONDER]",), respelled=("reasoning",), any_number=True)
+    OPENS_FIRST = ("reasoning",)
     REASONING_AGAIN = Markers(reasoning=("[PONDER]",))
     OPENERS = ("[NEED] [NEED]", "[NEED]")
     # call = name "[GIVEN]" arguments
@@ -119,10 +110,8 @@ class StreamParser(Objects):
     BREAKS = Markers(mark=("[NEED]", "```\ufdd1\n[NEED]", "[END]"))
     LEFT_OVER = Markers(call=("[NEED]",))
     USUAL_NEXT = ExpectedText("[NEED]")
-    REREADS_CALLS = True
-    UNOPENED_CALLS = True
-    HAS_OPENERS = True
-    CORRECTS_TOOL_NAMES = True
+    NAME_FOLLOWS_SPACE = False
+    CALLS_HAVE_CLOSER = False
     AFTER_CALL = Markers(
         call=(
             "[NEED]", "[NEED]\n[NEED]", "```\ufdd1\n[NEED]", ",\n[NEED]", ",\n[NEED]\n[NEED]", ";\n[NEED]",
@@ -131,50 +120,6 @@ class StreamParser(Objects):
         respelled=("call", "end"), any_number=("[NEED]", "[END]"),
     )
     AFTER_TURN = Markers(call=("[NEED]", "[NEED]\n[NEED]", "```\ufdd1\n[NEED]"))
-
-    def _reasoning(self) -> bool:
-        # reasoning = text ("[/PONDER]" content | "[NEED]" call)
-        again = self._reasoning_again()
-        if again is not False:
-            return again is True
-        text = "reasoning_content" if self._reasoning_on else "content"
-        kind = self._until(self.IN_REASONING, text)
-        if kind == "reasoning_end":
-            return self._close_reasoning()
-        if kind == "end":
-            return self._end_turn()
-        if kind == "line":
-            return self._try_call(text) if self._calls_on else self._keep_call()
-        return kind != ""
-
-    def _content(self) -> bool:
-        # content = (text | "[END]")* ("[PONDER]" reasoning | "[NEED]" call)?
-        unopened = self._unopened_calls()
-        if unopened is not None:
-            return unopened
-        # What opens reasoning is text once content has begun.
-        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
-        if kind == "reasoning":
-            return self._open_reasoning()
-        if kind == "call":
-            return self._try_call("content") if self._calls_on else self._keep_as_text("content")
-        if kind == "end":
-            return self._end_turn()
-        if kind == "stray":
-            return self._drop_noted("reasoning_not_open", "reasoning ends that was not open")
-        return kind != ""
-
-    def _after_call(self) -> bool:
-        # after_call = (("[NEED]" | "[NEED]") call | content)
-        kind = self._next_of_calls()
-        if kind is None:
-            return False
-        more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
-        if more != "no":
-            return more == "dropped"
-        if kind == "call":
-            return self._try_call("content")
-        return self._leave_calls(kind)
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

@@ -67,11 +67,6 @@ class StreamParser(RawPairs):
         Pattern("(?!)"), Pattern(r"\A\s*⟨/ponder⟩|⟨/ponder⟩\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"),
         Pattern("(?!)"),
     )
-    PLACE_DECIDES = True
-    HAS_LINE_MARKERS = True
-    HAS_REASONING = True
-    DROPS_TRUNCATED_MARKERS = True
-    TEXT_MARKERS = True
     IN_REASONING = Markers(
         reasoning_end=("⟨/ponder⟩",), end=("⟪stop⟫",),
         line=(
@@ -108,11 +103,8 @@ class StreamParser(RawPairs):
     )
     LEFT_OVER = Markers(call=("\n\n⟨steps⟩\n", '⟨step name="'))
     USUAL_NEXT = ExpectedText('⟨/step⟩\n⟨step name="', '⟨step name="', '\n⟨step name="')
-    CALLS_HAVE_CLOSER = True
-    REREADS_CALLS = True
-    UNOPENED_CALLS = True
-    HAS_OPENERS = True
-    CORRECTS_TOOL_NAMES = True
+    NAME_FOLLOWS_SPACE = False
+    MAY_BE_EMPTY = False
     # arguments = ('⟨arg name="' key '" text="' type '"⟩' value)*
     PAIR = (
         (
@@ -150,11 +142,11 @@ class StreamParser(RawPairs):
     )
     NEXT_PAIR_OPENER = '⟨arg name="'
     NEXT_UNOPENED = '" text="'
+    SPACE_AROUND_KEY_END = False
     TYPE_WORDS: ClassVar[Mapping[str, Sequence[str]]] = {
         "yes": ("string",),
         "no": ("integer", "number", "boolean", "null", "array", "object"),
     }
-    RETYPES_VALUES = True
     CALL_CLOSES = (
         frozenset("⟨"),
         Pattern(
@@ -177,55 +169,6 @@ class StreamParser(RawPairs):
             '\n\n⟨steps⟩\n⟨step name="\n⟨step name="', '```\ufdd1\n⟨steps⟩\n⟨step name="', '```\ufdd1\n⟨step name="',
         ),
     )
-
-    def _reasoning(self) -> bool:
-        # reasoning = text ("⟨/ponder⟩" content | '⟨steps⟩\n⟨step name="' call)
-        again = self._reasoning_again()
-        if again is not False:
-            return again is True
-        text = "reasoning_content" if self._reasoning_on else "content"
-        kind = self._until(self.IN_REASONING, text)
-        if kind == "reasoning_end":
-            return self._close_reasoning()
-        if kind == "end":
-            return self._end_turn()
-        if kind == "line":
-            return self._try_call(text) if self._calls_on else self._keep_call()
-        return kind != ""
-
-    def _content(self) -> bool:
-        # content = (text | "⟪stop⟫")* ("⟨ponder⟩" reasoning | '⟨steps⟩\n⟨step name="' call)?
-        unopened = self._unopened_calls()
-        if unopened is not None:
-            return unopened
-        kind = self._until(self.IN_CONTENT, "content")
-        if kind == "reasoning":
-            return self._open_reasoning()
-        if kind == "call":
-            return self._try_call("content") if self._calls_on else self._keep_as_text("content")
-        if kind == "end":
-            return self._end_turn()
-        if kind == "stray":
-            return self._drop_noted("reasoning_not_open", "reasoning ends that was not open")
-        if kind == "empty":
-            return self._drop_noted("empty_call", "an empty call")
-        return kind != ""
-
-    def _after_call(self) -> bool:
-        # after_call = ("⟨/step⟩")* (('⟨step name="' | '⟨steps⟩\n⟨step name="') call | content)
-        kind = self._next_of_calls()
-        if kind is None:
-            return False
-        more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
-        if more != "no":
-            return more == "dropped"
-        if kind == "call":
-            return self._try_call("content")
-        if kind == "closed":
-            return self._drop_closer(False)
-        if kind == "close":
-            return self._drop_closer(self._unclosed)
-        return self._leave_calls(kind)
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

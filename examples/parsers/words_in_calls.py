@@ -71,15 +71,8 @@ STYLE = Style(
 class StreamParser(QuotedPairs):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
-    HEADS = ("",)
     ANCHORS = ("⟪assistant⟫",)
-    HEADED = False
-    REASONING = False
     MARKER_LIKE = (Pattern("(?!)"), Pattern(r"\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"), Pattern("(?!)"))
-    PLACE_DECIDES = True
-    HAS_LINE_MARKERS = True
-    DROPS_TRUNCATED_MARKERS = True
-    TEXT_MARKERS = True
     IN_CONTENT = Markers(
         call=("⟨do ", "⟨do\n⟨do ", "```\ufdd1\n⟨do "), end=("⟪stop⟫",), header=("⟪assistant⟫",), empty=("⟨do\n⟩",)
     )
@@ -94,11 +87,8 @@ class StreamParser(QuotedPairs):
     BREAKS = Markers(mark=("⟨do", "```\ufdd1\n⟨do", "⟪stop⟫", "⟪assistant⟫"))
     LEFT_OVER = Markers(call=("⟨do ",))
     USUAL_NEXT = ExpectedText("⟩⟨do ", "⟨do ")
-    CALLS_HAVE_CLOSER = True
-    REREADS_CALLS = True
-    UNOPENED_CALLS = True
-    HAS_OPENERS = True
-    CORRECTS_TOOL_NAMES = True
+    NAME_FOLLOWS_SPACE = False
+    MAY_BE_EMPTY = False
     # arguments = (key "" value)*
     PAIR = (("key", Markers(), " \t\n", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:(?!))"), ()),)
     BETWEEN = Markers(skip=(",",), next=("⟩", "⟨do ", "⟨do\n⟨do ", "```\ufdd1\n⟨do ", "⟪stop⟫"))
@@ -118,38 +108,6 @@ class StreamParser(QuotedPairs):
         call=("⟨do ", "⟨do\n⟨do ", "```\ufdd1\n⟨do "),
         header=("⟪assistant⟫ ⟨do ", "⟪assistant⟫ ⟨do\n⟨do ", "⟪assistant⟫ ```\ufdd1\n⟨do "),
     )
-
-    def _content(self) -> bool:
-        # content = (text | "⟪stop⟫")* ("⟨do" call)?
-        unopened = self._unopened_calls()
-        if unopened is not None:
-            return unopened
-        kind = self._until(self.IN_CONTENT, "content")
-        if kind == "call":
-            return self._try_call("content") if self._calls_on else self._keep_as_text("content")
-        if kind == "end":
-            return self._end_turn()
-        if kind == "header":
-            return self._drop_after_text("another_turn", "another turn begins")
-        if kind == "empty":
-            return self._drop_noted("empty_call", "an empty call")
-        return kind != ""
-
-    def _after_call(self) -> bool:
-        # after_call = ("⟩")* (("⟨do" | "⟨do") call | content)
-        kind = self._next_of_calls()
-        if kind is None:
-            return False
-        more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
-        if more != "no":
-            return more == "dropped"
-        if kind == "call":
-            return self._try_call("content")
-        if kind == "closed":
-            return self._drop_closer(False)
-        if kind == "close":
-            return self._drop_closer(self._unclosed)
-        return self._leave_calls(kind)
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

@@ -71,11 +71,8 @@ STYLE = Style(
 class StreamParser(CallObjects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
-    OTHER_SPELLINGS = True
-    HEADS = ("",)
     ANCHORS = ("<#assistant#>",)
     AROUND_REASONING = (("<#plan#>",), ("<#/plan#>",))
-    HEADED = False
     MARKER_LIKE = (
         Pattern(
             "(?:[<＜][\\s<＜/\\\\|｜!:]{0,7}(?:(?ai:plan)|(?ai:answer)|(?ai:acts))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?(?"
@@ -86,12 +83,6 @@ class StreamParser(CallObjects):
             r"\A[>](?![^\S\n])|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\S\n])[<]\Z|\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"
         ), Pattern("(?!)"),
     )
-    PLACE_DECIDES = True
-    HAS_LINE_MARKERS = True
-    HAS_RESPELLED_ENDS = True
-    HAS_REASONING = True
-    DROPS_TRUNCATED_MARKERS = True
-    TEXT_MARKERS = True
     IN_REASONING = Markers(
         reasoning_end=("<#/plan#>",), end=("<#over#>",),
         line=(
@@ -114,6 +105,7 @@ class StreamParser(CallObjects):
         header=("<#assistant#>",), empty=("<#acts#>\n<#/acts#>",), respelled=("call", "reasoning"),
         any_number=("<#plan#>", "<#acts#>"),
     )
+    OPENS_FIRST = ("reasoning",)
     REASONING_AGAIN = Markers(reasoning=("<#plan#>",))
     OPENERS = ("<#acts#> <#acts#> {", "<#acts#> ```\ufdd1 {", "<#acts#> [ {", "<#acts#> {", "<#acts#>")
     # call = object
@@ -134,10 +126,9 @@ class StreamParser(CallObjects):
         "#()/<>[\\]{|}＜＞｜", ("acts",),
     )
     USUAL_NEXT = ExpectedText('{"tool": "', '\n{"tool": "')
-    REREADS_CALLS = True
-    UNOPENED_CALLS = True
-    HAS_OPENERS = True
-    CORRECTS_TOOL_NAMES = True
+    NAME_FOLLOWS_SPACE = False
+    CALLS_HAVE_CLOSER = False
+    MAY_BE_EMPTY = False
     AFTER_CALL = Markers(
         call=(
             "{", "<#acts#>\n{", "<#acts#>\n<#acts#>\n{", "```\ufdd1\n<#acts#>\n{", "<#acts#>\n[{",
@@ -156,67 +147,6 @@ class StreamParser(CallObjects):
             "<#assistant#> <#acts#>\n[{", "<#assistant#> <#acts#>\n```\ufdd1\n{", "<#assistant#> <#acts#>\n",
         ),
     )
-
-    def _reasoning(self) -> bool:
-        # reasoning = text ("<#/plan#>" content | "<#acts#>\n{" call)
-        again = self._reasoning_again()
-        if again is not False:
-            return again is True
-        text = "reasoning_content" if self._reasoning_on else "content"
-        kind = self._until(self.IN_REASONING, text)
-        if kind == "reasoning_end":
-            return self._close_reasoning()
-        if kind == "end":
-            return self._end_turn()
-        if kind == "line":
-            return self._try_call(text) if self._calls_on else self._keep_call()
-        if kind == "unclosed":
-            self._opener, self._state = "", type(self)._content
-            if not self._reasoning_on:
-                return self._keep_as_text(text)
-            return self._drop_noted("reasoning_not_closed", "content begins before the reasoning is closed")
-        return kind != ""
-
-    def _content(self) -> bool:
-        # content = (text | "<#answer#>" | "<#/answer#>" | "<#over#>")* ("<#plan#>" reasoning | "<#acts#>\n{" call)?
-        unopened = self._unopened_calls()
-        if unopened is not None:
-            return unopened
-        # What opens reasoning is text once content has begun.
-        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
-        if kind == "reasoning":
-            return self._open_reasoning()
-        if kind == "content":
-            return self._drop(False)
-        if kind == "content_end":
-            return self._drop()
-        if kind == "call":
-            return self._try_call("content") if self._calls_on else self._keep_as_text("content")
-        if kind == "end":
-            return self._end_turn()
-        if kind == "header":
-            return self._drop_after_text("another_turn", "another turn begins")
-        if kind == "stray":
-            return self._drop_noted("reasoning_not_open", "reasoning ends that was not open")
-        if kind == "empty":
-            return self._drop_noted("empty_call", "an empty call")
-        return kind != ""
-
-    def _after_call(self) -> bool:
-        # after_call = ("<#/acts#>")* (("{" | "<#acts#>\n{") call | content)
-        kind = self._next_of_calls()
-        if kind is None:
-            return False
-        more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
-        if more != "no":
-            return more == "dropped"
-        if kind == "call":
-            return self._try_call("content")
-        if kind == "closed":
-            return self._drop_closer(False)
-        if kind == "close":
-            return self._drop_closer(self._unclosed)
-        return self._leave_calls(kind)
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

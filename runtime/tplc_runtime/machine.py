@@ -42,10 +42,11 @@ CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 class Machine(Slots):
     __slots__ = ATTRIBUTES.split()
     CALLS: ClassVar[bool] = True
-    WAITS: ClassVar[bool] = True
-    CORRECTS_TOOL_NAMES: ClassVar[bool] = False  # tools may be called with a namespace, or with other separators
+    UNOPENED_CALLS: ClassVar[bool] = True
+    HAS_OPENERS: ClassVar[bool] = True
+    CORRECTS_TOOL_NAMES: ClassVar[bool] = True  # tools may be called with a namespace, or with other separators
     OBJECTS_HAVE_ID: ClassVar[bool] = False  # a field of those that are calls is the call's id
-    REREADS_CALLS: ClassVar[bool] = False  # failed calls are read again, by the tools' names
+    REREADS_CALLS: ClassVar[bool] = True  # failed calls are read again, by the tools' names
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
     LONE_OPENERS: ClassVar[Sequence[str]] = ()  # openers whose section is missing: they count at a line's start only
     UNWRAPPED: ClassVar[Sequence[str]] = ()  # an opener without its outer piece, and the closer of such a call
@@ -59,8 +60,12 @@ class Machine(Slots):
     ONLY_TOOLS: ClassVar[bool] = False  # calls look like text, so that only a tool's name makes one,
     OPENER_IS_ONE_CHARACTER: ClassVar[bool] = True  # even their openers look like text
     TAIL: ClassVar[Sequence[Any]] = ()  # slots after a call
-    CALLS_HAVE_CLOSER: ClassVar[bool] = False  # calls have a closer
-    SECTION_DECIDES: ClassVar[bool] = False  # what may follow a call depends on whether all calls were closed
+    CALLS_HAVE_CLOSER: ClassVar[bool] = True  # calls have a closer
+    SECTION_DECIDES: ClassVar[bool] = True  # what may follow a call depends on whether all calls were closed
+    DROPS_LEFT_OVER: ClassVar[bool] = True  # superfluous brackets, fences and openers after a call are dropped
+    SEPARATOR_OPENS: ClassVar[bool] = False  # the next call begins directly after a separator,
+    CALLS_ARE_JUXTAPOSED: ClassVar[bool] = False  # or directly after a call, without one
+    TEXT_ENDS_TURN: ClassVar[bool] = False  # no text follows calls that are closed
     _closed = False  # they were
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
     _reader: Reader | None = None  # and the reader of one
@@ -254,7 +259,32 @@ class Machine(Slots):
         return what
 
     def _after_call(self) -> bool:
-        raise NotImplementedError
+        # after_call = CALL_END* (CALL_SEPARATOR? CALL_START call | content)
+        kind = self._next_of_calls()
+        if kind is None:
+            return False
+        if self.DROPS_LEFT_OVER:
+            more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
+            if more != "no":
+                return more == "dropped"
+        if kind == "tail":
+            return self._tail()
+        if kind == "section" or (kind == "both" and not self._closed):
+            return self._close_calls()
+        if kind in ("call", "both"):
+            return self._try_call("content")
+        if kind == "separator":
+            return self._drop_closer(True) and (not self.SEPARATOR_OPENS or self._call_without_opener())
+        if kind == "closed":
+            return self._drop_closer(False)
+        if kind == "close":
+            return self._drop_closer(self._unclosed)
+        if self.CALLS_ARE_JUXTAPOSED and kind == "" and not self._closed:
+            return self._call_without_opener()
+        if self.TEXT_ENDS_TURN and kind == "" and not self._unclosed:
+            self._state = type(self)._over
+            return True
+        return self._leave_calls(kind)
 
     def _drop_closer(self, unclosed: bool) -> bool:
         """Drop a closer or a separator after a call; `unclosed`: something is missing of the call, or of the next."""
@@ -298,15 +328,17 @@ class Machine(Slots):
             self._out.set_id(values["id"])
         return True
 
-    def _keep_call(self) -> bool:
-        """Keep a call in the content unchanged, because calls aren't wanted; it still ends reasoning."""
-        if self._reasoning_on:
-            self._opener, self._state = "", type(self)._content
-        self._keep_as_text("content")
-        return True
+    def _call_without_opener(self) -> bool:
+        self._skip = 0
+        return self._try_call("content")
 
     def _try_call(self, kind: str) -> bool:
-        """Try to read the text after _skip characters of opener as a call; if it isn't one, it is text of this kind."""
+        """Try to read the text after _skip characters of opener as a call; if it isn't one, it is text of this kind.
+        If calls aren't wanted, the opener is text, but it still ends reasoning."""
+        if not self._calls_on:
+            if self.HAS_REASONING and kind == "reasoning_content":
+                self._opener, self._state, kind = "", type(self)._content, "content"
+            return self._keep_as_text(kind)
         self._state_before_call = type(self)._content if self._state == type(self)._after_call else self._state
         self._kind_before_call = kind
         if self.WHOLE_CALL or self.UNOPENED_CALLS:

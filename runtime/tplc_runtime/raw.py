@@ -238,7 +238,7 @@ class RawPairs(Pairs):
     RAW_VALUES: ClassVar[bool] = True
     CALL_CLOSES: ClassVar[Any] = None  # the end of a value without a closer of its own: see `ValueOrCallEnd`
     _types_are_checked = True
-    RETYPES_VALUES: ClassVar[bool] = False  # a value in another form is converted by the schema
+    RETYPES_VALUES: ClassVar[bool] = True  # a value in another form is converted by the schema
     WORDS: ClassVar[ValueWords]
     AFTER_VALUE: ClassVar[End]
     LAST_CLOSER: ClassVar[Scanner | None] = None  # closers, and markers of which one follows the closer that counts

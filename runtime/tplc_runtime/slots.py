@@ -23,7 +23,7 @@ MOST_ODD = 64  # the most names with unusual characters that are searched for
 
 class Slots(TurnStates):
     ODD_NAMES: ClassVar[bool] = False  # names that contain ends of names are searched for
-    CALLS_HAVE_INDEX: ClassVar[bool] = False  # calls are written with a number
+    CALLS_HAVE_INDEX: ClassVar[bool] = True  # calls are written with a number
     BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that never occur in names, or in values outside of a string
     _slot_diagnostics: Sequence[tuple[str, str]] = ()  # diagnostics of the slots: codes and texts
     _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that contain ends of names

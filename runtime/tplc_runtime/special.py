@@ -279,7 +279,7 @@ class SpecialTokens(Machine):
     def _try_call(self, kind: str) -> bool:
         """Try a call; text that spells tokens of its format opens none."""
         opened = self._buf[self._mark.start : self._mark.end]
-        lacks = self.TOKEN_OPENS and not any(token in opened for token in self.TOKEN_OPENS)
+        lacks = self._calls_on and self.TOKEN_OPENS and not any(token in opened for token in self.TOKEN_OPENS)
         if lacks and self._out.spells_tokens and self._state != type(self)._after_call:
             self._note("not_a_call", "not a call: expected the token " + self.TOKEN_OPENS[0])
             self._after_failed_call = True

@@ -46,25 +46,26 @@ class Stream(Copyable):
     ANCHORS: ClassVar[Sequence[str]] = ()
     CALLS: ClassVar[bool] = False  # the format has calls,
     RAW_VALUES: ClassVar[bool] = False  # whose values are texts, which become strings of JSON
-    PLACE_DECIDES: ClassVar[bool] = False  # whether some markers count depends on their place:
-    HAS_LINE_MARKERS: ClassVar[bool] = False  # some count only at a line's start,
-    HAS_LINE_CLOSERS: ClassVar[bool] = False  # such as closers of reasoning,
-    HAS_FINAL_MARKERS: ClassVar[bool] = False  # and some at the output's end, or before another marker,
-    HAS_RESPELLED_ENDS: ClassVar[bool] = False  # and respelled closers of reasoning, if nothing else closes it
+    PLACE_DECIDES: ClassVar[bool] = True  # whether some markers count depends on their place:
+    HAS_LINE_MARKERS: ClassVar[bool] = True  # some count only at a line's start,
+    HAS_LINE_CLOSERS: ClassVar[bool] = True  # such as closers of reasoning,
+    HAS_FINAL_MARKERS: ClassVar[bool] = True  # and some at the output's end, or before another marker,
+    HAS_RESPELLED_ENDS: ClassVar[bool] = True  # and respelled closers of reasoning, if nothing else closes it
     WHOLE_CALL: ClassVar[Any] = None  # an ordinary text opens a call only where a whole call follows
     UNOPENED_CALLS: ClassVar[bool] = False  # calls without an opener count before content, as a whole
     HAS_OPENERS: ClassVar[bool] = False  # calls have an opener
     REASONING: ClassVar[bool] = True  # the format has reasoning,
-    HAS_REASONING: ClassVar[bool] = False  # and an opener of it
+    HAS_REASONING: ClassVar[bool] = True  # and an opener of it,
+    PENDING_TEXT: ClassVar[bool] = False  # or none: it is the text before its closer
+    CLOSERS_COME_FIRST: ClassVar[bool] = False  # closers of reasoning that nothing opened may begin the turn
     HEADED: ClassVar[bool] = True  # generation prompts contain a part of the answer
-    WAITS: ClassVar[bool] = False  # states wait for the rest of a marker
-    WORD_SLOTS: ClassVar[bool] = False  # some markers have a word that differs from turn to turn
+    WAITS: ClassVar[bool] = True  # states wait for the rest of a marker
+    WORD_SLOTS: ClassVar[bool] = True  # some markers have a word that differs from turn to turn
     FEED_HOLDS_PENDING: ClassVar[bool] = False  # `feed` handles pending text
     ESCAPES: ClassVar[Any] = None  # texts that stand for characters, by kind of text
     MARKER_LIKE: ClassVar[Any] = None  # what is like a marker
-    FIRST_STATE: ClassVar[str] = ""  # if reasoning is parsed and the turn doesn't begin with content
     SPACE: ClassVar[str] = ""  # alternatives of the white space before the content, with SPACE_SEPARATOR between
-    AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
+    AROUND_REASONING: ClassVar[Any] = None  # the texts that open reasoning, and those that close it
     _last_char = ""  # of the text before
     # The usual texts in some places, which are awaited as a whole: after a call, after an argument, where a value ends.
     USUAL_NEXT: ClassVar[Any] = None
@@ -208,11 +209,13 @@ class Stream(Copyable):
         raise TypeError("a parser cannot be pickled: keep the text that it was fed, and feed that to a new one")
 
     def _consume_head(self, prompt: str | None, continued: bool) -> None:
-        if self.FIRST_STATE and self._reasoning_on:
-            self._state = getattr(type(self), self.FIRST_STATE)
+        if self.PENDING_TEXT and self._reasoning_on:
+            self._state = type(self)._pending_text
+        if self.CLOSERS_COME_FIRST and self._reasoning_on:
+            self._state = type(self)._start
         head = self.HEADS[0] if self.HEADED else ""
         if prompt is not None and continued:
-            if self.HAS_REASONING:
+            if self.AROUND_REASONING:
                 head = continued_head(prompt, self.ANCHORS, self.AROUND_REASONING)
             else:
                 head = after_last_anchor(prompt, self.ANCHORS)
@@ -396,6 +399,12 @@ class Stream(Copyable):
     def _here(self) -> int:
         """Return the offset of what is read, for diagnostics."""
         return self._base + self._pos
+
+    def _start(self) -> bool:
+        raise NotImplementedError
+
+    def _pending_text(self) -> bool:
+        raise NotImplementedError
 
     def _content(self) -> bool:
         raise NotImplementedError

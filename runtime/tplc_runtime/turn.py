@@ -17,7 +17,6 @@ from .whole import LONGEST_TEXT, MORE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from typing import Any, ClassVar
 
     from .message import Delta
@@ -37,6 +36,10 @@ CUT_KINDS = ("end", "reasoning_end", "content_end")
 # Diagnostics that the interpreter of states gives as well: the code, and the text.
 SPELLING = ("marker_spelled_otherwise", "a marker is not spelled as the template does")
 REASONING_TWICE = ("reasoning_opened_twice", "reasoning is opened twice")
+REASONING_NOT_OPEN = ("reasoning_not_open", "reasoning ends that was not open")
+REASONING_NOT_CLOSED = ("reasoning_not_closed", "content begins before the reasoning is closed")
+EMPTY_CALL = ("empty_call", "an empty call")
+ANOTHER_TURN = ("another_turn", "another turn begins")
 ENDS_IN_REASONING = ("ends_in_reasoning", "the output ends inside the reasoning")
 ENDS_IN_CALL = ("ends_in_call", "the output ends inside a call")
 TEXT_AFTER_TURN = ("text_after_turn", "text after the end of the turn")
@@ -55,18 +58,20 @@ def begins_line(buf: str, pos: int) -> bool:
 
 
 class TurnStates(Stream):
-    TEXT_MARKERS: ClassVar[bool] = False  # some are text where they are, or where the caller wants them so
-    PENDING_TEXT: ClassVar[bool] = False  # the kind of a text is decided by its end
+    TEXT_MARKERS: ClassVar[bool] = True  # some are text where they are, or where the caller wants them so
+    CONTENT_OPENS: ClassVar[bool] = True  # with a marker
     NAME_OPENS_MESSAGE: ClassVar[bool] = False  # the end of a call's name may also open a message
-    OTHER_SPELLINGS: ClassVar[bool] = False  # markers may be in other case, or have other separators
-    DROPS_TRUNCATED_MARKERS: ClassVar[bool] = False  # a truncated marker at the output's end is not text
+    OTHER_SPELLINGS: ClassVar[bool] = True  # markers may be in other case, or have other separators
+    DROPS_TRUNCATED_MARKERS: ClassVar[bool] = True  # a truncated marker at the output's end is not text
     OPENER_IS_UNAMBIGUOUS: ClassVar[bool] = True  # the opener of calls is distinctive, so a call follows
     ENDS_TURN: ClassVar[bool] = False  # a call's closer may also end the turn, so it may be missing
     OPENERS: ClassVar[tuple[str, ...]] = ()  # of calls: the beginning of one at the output's end is not text
     # What the states look for, each in its text.
-    BEFORE_CONTENT: ClassVar[Scanner] = NO_MARKERS
+    AT_START: ClassVar[Scanner] = NO_MARKERS
+    OPENS_FIRST: ClassVar[tuple[str, ...]] = ()  # kinds of openers that are text once content has begun, and
+    BEFORE_CONTENT: ClassVar[Scanner] = NO_MARKERS  # what counts before that
     AFTER_TURN: ClassVar[Scanner] = NO_MARKERS  # a call directly after the end of the turn is one of its calls
-    REASONING_AGAIN: ClassVar[Scanner] = NO_MARKERS  # what opens it, where it has just been opened
+    REASONING_AGAIN: ClassVar[Any] = None  # what opens it, where it has just been opened
     IN_REASONING: ClassVar[Scanner] = NO_MARKERS
     IN_CONTENT: ClassVar[Scanner] = NO_MARKERS
     _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
@@ -92,15 +97,84 @@ class TurnStates(Stream):
         self._enter_fast_path("")
         return deltas + self._out.deltas()
 
-    # Text and markers
+    # States
 
-    def _until_or_first(self, marks: Scanner, kind: str, first: Sequence[str]) -> str:
-        """Do the same as `_until`, but accept openers of these kinds before any text of reasoning or content."""
-        if self._only_space_so_far:
-            comes = self._next(self.BEFORE_CONTENT)
-            if comes is None or comes in first:
-                return comes or ""
-        return self._until(marks, kind)
+    def _start(self) -> bool:
+        # turn = REASONING_END* content
+        kind = self._next(self.AT_START)
+        if kind == "reasoning_end":
+            self._note(*REASONING_NOT_OPEN)
+            return self._drop()
+        if kind is not None:
+            self._state = type(self)._content
+        return kind is not None
+
+    def _pending_text(self) -> bool:
+        # turn = text REASONING_END content | content
+        kind = self._until(self.IN_REASONING, "pending")
+        if kind == "reasoning_end":
+            self._out.release("reasoning_content")
+            self._state = type(self)._content
+            return self._drop()
+        if kind in ("end", "content"):
+            self._out.release("content")
+            self._state = type(self)._content
+        return self._at_marker(kind, "pending")
+
+    def _reasoning(self) -> bool:
+        # reasoning = text (REASONING_END content | CALL_START call)
+        if self.REASONING_AGAIN:
+            again = self._reasoning_again()
+            if again is not False:
+                return again is True
+        text = "reasoning_content" if self._reasoning_on else "content"
+        kind = self._until(self.IN_REASONING, text)
+        if kind == "reasoning_end":
+            return self._close_reasoning()
+        if kind == "unclosed":
+            self._opener, self._state = "", type(self)._content
+            return self._drop_noted(*REASONING_NOT_CLOSED) if self._reasoning_on else self._keep_as_text(text)
+        return self._at_marker(kind, text)
+
+    def _content(self) -> bool:
+        # content = (text | marker)*
+        if self.UNOPENED_CALLS:
+            unopened = self._unopened_calls()
+            if unopened is not None:
+                return unopened
+        if self.OPENS_FIRST and self._only_space_so_far:
+            first = self._next(self.BEFORE_CONTENT)
+            if first is None or first in self.OPENS_FIRST:
+                return first is not None and self._at_marker(first, "content")
+        return self._at_marker(self._until(self.IN_CONTENT, "content"), "content")
+
+    def _at_marker(self, kind: str, text: str) -> bool:
+        """Do what a marker of this kind does in text of this kind."""
+        if kind == "reasoning":
+            return self._open_reasoning()
+        if self.CONTENT_OPENS and kind == "content":
+            return self._drop(False)
+        if kind == "content_end":
+            return self._drop()
+        if kind in ("call", "line", "whole"):
+            return self._try_call(text)
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            return self._drop_after_text(*ANOTHER_TURN)
+        if kind == "stray":
+            return self._drop_noted(*REASONING_NOT_OPEN)
+        if kind == "empty":
+            return self._drop_noted(*EMPTY_CALL)
+        return kind != ""
+
+    def _try_call(self, kind: str) -> bool:
+        raise NotImplementedError
+
+    def _unopened_calls(self) -> bool | None:
+        raise NotImplementedError
+
+    # Text and markers
 
     def _until(self, marks: Scanner, kind: str) -> str:
         """Emit the text before the next marker as `kind`.  Return the marker's kind, "text" if the marker is text
@@ -335,9 +409,6 @@ class TurnStates(Stream):
     def _close_reasoning(self) -> bool:
         self._opener, self._state = "", type(self)._content
         return self._drop() if self._reasoning_on else self._keep_as_text("content")
-
-    def _reasoning(self) -> bool:
-        raise NotImplementedError
 
     def _end_turn(self) -> bool:
         self._state = type(self)._over

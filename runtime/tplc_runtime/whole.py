@@ -41,15 +41,15 @@ class WholeCall:
         return pos
 
     def _step(self, step: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
-        kind = step[0]
-        if kind == "pairs":
+        what = step[0]
+        if what == "pairs":
             return self._pairs(step, buf, pos, final, names)
-        if kind == "raw":
+        if what == "raw":
             return _raw(step[1], buf, pos, final)
-        if kind not in ("object", "value"):
+        if what not in ("object", "value"):
             return _text(step, buf, pos, final, names)
-        end = _nested(buf, pos, final, self.styles, "{" if kind == "object" else '{["')
-        if kind == "object":
+        end = _nested(buf, pos, final, self.styles, "{" if what == "object" else '{["')
+        if what == "object":
             return end
         return _end_of_literal(buf, pos, final, self.styles[0]) if end == NO else end
 
@@ -102,18 +102,18 @@ def _raw(pattern: Pattern, buf: str, pos: int, final: bool) -> int:
 
 
 def _text(step: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
-    kind, pattern, text = step
+    what, pattern, text = step
     match = pattern.match(buf, pos)
     rest = buf[pos : pos + LONGEST_TEXT]
-    if kind == "line":
+    if what == "line":
         if not final and len(rest) < text and (match is None or "\n" not in rest):
             return MORE
         return NO if match is None else int(match.end())
-    of_tool = kind == "name" and names
+    of_tool = what == "name" and names
     if match is not None:
         return NO if of_tool and match.group() not in names else int(match.end())
-    if kind != "text":
-        part = (KEY_PART if kind == "key" else NAME_PART).match(rest).group()
+    if what != "text":
+        part = (KEY_PART if what == "key" else NAME_PART).match(rest).group()
         if of_tool and not any(name.startswith(part) or part.startswith(name) for name in names):
             return NO
         # The text after the slot may begin with characters that the slot may have.

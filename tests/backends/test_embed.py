@@ -11,7 +11,7 @@ import pytest
 from tests.conftest import ROOT
 from tplc.backends.python import generate
 from tplc.backends.python.embed import embed
-from tplc.backends.python.fold import fold
+from tplc.backends.python.fold import flag_of_kind, fold
 from tplc.driver import load_ir
 from tplc.verify.artifact import load_module
 
@@ -53,10 +53,10 @@ def test_what_only_chat_completions_need(openai: bool, imported: bool) -> None:
 
 def test_a_flag_brings_its_branches() -> None:
     statement = "return self._until(Scanner(), 'content') != ''"
-    assert "_counting" not in embedded(statement)
-    assert "def _counting" in embedded(statement, attributes="PLACE_DECIDES = HAS_LINE_MARKERS = True")
-    assert "_at_end" not in embedded(statement, attributes="PLACE_DECIDES = HAS_LINE_MARKERS = True")
-    assert "def _at_end" in embedded(statement, attributes="PLACE_DECIDES = HAS_FINAL_MARKERS = True")
+    assert "_counting" not in embedded(statement, attributes="PLACE_DECIDES = False")
+    assert "def _counting" in embedded(statement, attributes="HAS_LINE_MARKERS = True")
+    assert "_at_end" not in embedded(statement, attributes="HAS_FINAL_MARKERS = False")
+    assert "def _at_end" in embedded(statement, attributes="HAS_FINAL_MARKERS = True")
 
 
 def test_an_attribute_stays_where_it_is_used() -> None:
@@ -180,7 +180,7 @@ def test_conditions_on_what_holds_something_are_folded_unless_their_value_counts
 
 def test_a_method_that_is_always_overridden_is_declared() -> None:
     text = parser_of("tagged-json")
-    assert "    _reasoning: ClassVar[Callable[[Any], bool]]\n" in text
+    assert "    _try_call: ClassVar[Callable[[Any, str], bool]]\n" in text
     assert "NotImplementedError" not in text
     assert "def _slots" not in text
     header = 'HEADER = ("",)'
@@ -196,3 +196,21 @@ def test_chat_completions_have_all_without_a_command_line(example: str) -> None:
     assert "Hi." in json.dumps(chunks)
     if example == "plain-chat":
         assert "Slots._slots" not in methods(generate(ir, openai=True))
+
+
+@pytest.mark.parametrize(
+    ("condition", "folded"),
+    [
+        ('kind == "stray"', None),
+        ('kind != "stray"', "True"),
+        ('mark.kind in ("stray", "end")', 'mark.kind == "end"'),
+        ('kind not in ("stray", "end", "call")', 'kind not in ("end", "call")'),
+        ('kind == "stray" or kind == "end"', 'kind == "end"'),
+        ('text == "stray"', 'text == "stray"'),
+    ],
+)
+def test_kinds_of_markers_that_a_format_lacks(condition: str, folded: str | None) -> None:
+    source = f"def f(kind, mark, text):\n    if {condition}:\n        return 1\n    return 2\n"
+    found = fold(source, {flag_of_kind("stray"): False}.get)
+    body = {None: "", "True": "    return 1\n"}.get(folded, f"    if {folded}:\n        return 1\n")
+    assert found == f"def f(kind, mark, text):\n{body}    return 2"

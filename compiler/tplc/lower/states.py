@@ -21,6 +21,7 @@ from tplc.lower.acceptor import Acceptor, CallForm, Marker, Where, markers_of
 from tplc.lower.lexemes import Lexemes, is_respelled, lexemes_of
 from tplc_runtime.lexemes import singular
 from tplc_runtime.scanner import squeezed
+from tplc_runtime.turn import ANOTHER_TURN, EMPTY_CALL, REASONING_NOT_CLOSED, REASONING_NOT_OPEN
 
 StateName = Literal[
     "start",  # closers of reasoning that nothing opened come first
@@ -59,10 +60,6 @@ UNCLOSED = "unclosed"  # the kind of what opens content, where reasoning is open
 COUNTED_AS = {"final_end": "end", "weak_content_end": "content_end", "reasoning_line": "reasoning_end"}
 OPENS_BEFORE_CONTENT = ("reasoning", "content")  # kinds of markers
 BEGINNING = 3  # characters by which markers begin alike
-NOT_CLOSED = ("reasoning_not_closed", "content begins before the reasoning is closed")
-UNOPENED = ("reasoning_not_open", "reasoning ends that was not open")
-EMPTY_CALL = ("empty_call", "an empty call")
-ANOTHER_TURN = ("another_turn", "another turn begins")
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +189,7 @@ _TEXT: dict[StateName, TextKind | None] = {
     "over": "trailing",
 }
 TO_CONTENT = Transition((), "content")
+OPENED_BY_SEPARATOR = Transition(("drop separator", "open call without opener"), "call")
 
 
 def _state(
@@ -219,7 +217,7 @@ def _after_call_on(calls: CallForm, kind: str) -> Transition | Branch:
     if kind == "both":  # the first closes the call, another one opens the next
         return Branch("calls are closed", open_call, Transition(("close calls",), "after_call"))
     if kind == "separator" and calls.is_separated:
-        return Transition(("drop separator", "open call without opener"), "call")
+        return OPENED_BY_SEPARATOR
     action = _AFTER_CALL.get(kind)
     return Transition((action,), "after_call") if action is not None else TO_CONTENT
 
@@ -251,7 +249,7 @@ def transition_of(state: StateName, kind: str) -> Transition | Branch:
     if kind in CALLS:
         return Branch("parse_tool_calls", Transition(("open call",), "call"), keep)
     if state == "start":
-        found = Transition(("drop",), "start", UNOPENED)
+        found = Transition(("drop",), "start", REASONING_NOT_OPEN)
         return found if kind == "reasoning_end" else TO_CONTENT
     if kind == "reasoning":
         keep = Transition(("keep",), "pending" if state == "pending" else "reasoning")
@@ -267,13 +265,13 @@ def transition_of(state: StateName, kind: str) -> Transition | Branch:
         opened: tuple[Action, ...] = ("pending is content",) if state == "pending" else ()
         return Transition((*opened, "drop opener"), "content")
     if kind == UNCLOSED:
-        return Branch("parse_reasoning", Transition(("drop opener",), "content", NOT_CLOSED), keep)
+        return Branch("parse_reasoning", Transition(("drop opener",), "content", REASONING_NOT_CLOSED), keep)
     if kind in ("content_end", "weak_content_end"):
         return Transition(("drop",), here)
     if kind == "header":
         return Transition(("drop",), here, ANOTHER_TURN, only_after_text=True)
     if kind == "stray":
-        return Branch("parse_reasoning", Transition(("drop and go on",), here, UNOPENED), keep)
+        return Branch("parse_reasoning", Transition(("drop and go on",), here, REASONING_NOT_OPEN), keep)
     assert kind == "empty", kind
     return Branch("parse_tool_calls", Transition(("drop and go on",), here, EMPTY_CALL), keep)
 

@@ -1644,7 +1644,7 @@ def at_line_start(text: str, before: bool) -> bool:
 class Stream(Copyable):
     ANCHORS: ClassVar[Sequence[str]] = ()
     MARKER_LIKE: ClassVar[Any] = None  # what is like a marker
-    AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
+    AROUND_REASONING: ClassVar[Any] = None  # the texts that open reasoning, and those that close it
     # The usual texts in some places, which are awaited as a whole: after a call, after an argument, where a value ends.
     USUAL_NEXT: ClassVar[Any] = None
     USUAL_PAIR: ClassVar[Any] = None
@@ -1933,6 +1933,9 @@ CUT_KINDS = ("end", "reasoning_end", "content_end")
 # Diagnostics that the interpreter of states gives as well: the code, and the text.
 SPELLING = ("marker_spelled_otherwise", "a marker is not spelled as the template does")
 REASONING_TWICE = ("reasoning_opened_twice", "reasoning is opened twice")
+REASONING_NOT_OPEN = ("reasoning_not_open", "reasoning ends that was not open")
+EMPTY_CALL = ("empty_call", "an empty call")
+ANOTHER_TURN = ("another_turn", "another turn begins")
 ENDS_IN_REASONING = ("ends_in_reasoning", "the output ends inside the reasoning")
 ENDS_IN_CALL = ("ends_in_call", "the output ends inside a call")
 TEXT_AFTER_TURN = ("text_after_turn", "text after the end of the turn")
@@ -1945,16 +1948,17 @@ def next_char(buf: str, pos: int) -> int:
 
 class TurnStates(Stream):
     OPENERS: ClassVar[tuple[str, ...]] = ()  # of calls: the beginning of one at the output's end is not text
-    # What the states look for, each in its text.
-    BEFORE_CONTENT: ClassVar[Scanner] = NO_MARKERS
+    OPENS_FIRST: ClassVar[tuple[str, ...]] = ()  # kinds of openers that are text once content has begun, and
+    BEFORE_CONTENT: ClassVar[Scanner] = NO_MARKERS  # what counts before that
     AFTER_TURN: ClassVar[Scanner] = NO_MARKERS  # a call directly after the end of the turn is one of its calls
-    REASONING_AGAIN: ClassVar[Scanner] = NO_MARKERS  # what opens it, where it has just been opened
+    REASONING_AGAIN: ClassVar[Any] = None  # what opens it, where it has just been opened
     IN_REASONING: ClassVar[Scanner] = NO_MARKERS
     IN_CONTENT: ClassVar[Scanner] = NO_MARKERS
     _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
     _ends_inside = False  # the output was found to end inside a part
     _lacks_section = False  # the section of the last call is missing
-    _reasoning: ClassVar[Callable[[Any], bool]]
+    _try_call: ClassVar[Callable[[Any, str], bool]]
+    _unopened_calls: ClassVar[Callable[[Any], bool | None]]
 
     def finish(self) -> list[Delta]:
         """Ends the output; returns the remaining deltas."""
@@ -1973,15 +1977,47 @@ class TurnStates(Stream):
         self._enter_fast_path("")
         return deltas + self._out.deltas()
 
-    # Text and markers
+    # States
 
-    def _until_or_first(self, marks: Scanner, kind: str, first: Sequence[str]) -> str:
-        """Do the same as `_until`, but accept openers of these kinds before any text of reasoning or content."""
+    def _reasoning(self) -> bool:
+        # reasoning = text (REASONING_END content | CALL_START call)
+        again = self._reasoning_again()
+        if again is not False:
+            return again is True
+        text = "reasoning_content" if self._reasoning_on else "content"
+        kind = self._until(self.IN_REASONING, text)
+        if kind == "reasoning_end":
+            return self._close_reasoning()
+        return self._at_marker(kind, text)
+
+    def _content(self) -> bool:
+        # content = (text | marker)*
+        unopened = self._unopened_calls()
+        if unopened is not None:
+            return unopened
         if self._only_space_so_far:
-            comes = self._next(self.BEFORE_CONTENT)
-            if comes is None or comes in first:
-                return comes or ""
-        return self._until(marks, kind)
+            first = self._next(self.BEFORE_CONTENT)
+            if first is None or first in self.OPENS_FIRST:
+                return first is not None and self._at_marker(first, "content")
+        return self._at_marker(self._until(self.IN_CONTENT, "content"), "content")
+
+    def _at_marker(self, kind: str, text: str) -> bool:
+        """Do what a marker of this kind does in text of this kind."""
+        if kind == "reasoning":
+            return self._open_reasoning()
+        if kind in ("call", "line"):
+            return self._try_call(text)
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            return self._drop_after_text(*ANOTHER_TURN)
+        if kind == "stray":
+            return self._drop_noted(*REASONING_NOT_OPEN)
+        if kind == "empty":
+            return self._drop_noted(*EMPTY_CALL)
+        return kind != ""
+
+    # Text and markers
 
     def _until(self, marks: Scanner, kind: str) -> str:
         """Emit the text before the next marker as `kind`.  Return the marker's kind, "text" if the marker is text
@@ -2392,14 +2428,13 @@ class Machine(Slots):
     # Slots of a call: the kind, what ends it, and characters that do; a plain word up to the text's end or to an
     # unambiguous marker, and the white space after each of these (None for markers that don't belong to the slot).
     HEADER: ClassVar[Sequence[Any]] = ()
-    CALLS_HAVE_CLOSER: ClassVar[bool] = False  # calls have a closer
+    CALLS_HAVE_CLOSER: ClassVar[bool] = True  # calls have a closer
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
     _reader: Reader | None = None  # and the reader of one
     _is_opened_twice = False  # another opener follows the opener of this call
     _repaired = False  # the arguments of the last call were repaired
     _ends_in_bracket = False  # the last closer was one: another opening bracket may begin the arguments
     _second_reading_failed = False  # the second reading of this call found none
-    _after_call: ClassVar[Callable[[Any], bool]]
     _begin_arguments: ClassVar[Callable[[Any], None]]
     _irregular_call: ClassVar[Callable[[Any], bool | None]]
     _drop_left_over: ClassVar[Callable[[Any, str], str]]
@@ -2529,6 +2564,22 @@ class Machine(Slots):
         self._mark, self._skip, self._is_opened_twice = inner, inner.end - self._pos, True
         return True
 
+    def _after_call(self) -> bool:
+        # after_call = CALL_END* (CALL_SEPARATOR? CALL_START call | content)
+        kind = self._next_of_calls()
+        if kind is None:
+            return False
+        more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
+        if more != "no":
+            return more == "dropped"
+        if kind == "call":
+            return self._try_call("content")
+        if kind == "separator":
+            return self._drop_closer(True) and self._call_without_opener()
+        if kind == "closed":
+            return self._drop_closer(False)
+        return self._leave_calls(kind)
+
     def _drop_closer(self, unclosed: bool) -> bool:
         """Drop a closer or a separator after a call; `unclosed`: something is missing of the call, or of the next."""
         if self._mark.ambiguous >= SPELLED_OTHERWISE:
@@ -2545,18 +2596,20 @@ class Machine(Slots):
         self._state = type(self)._content
         return True
 
-    def _keep_call(self) -> bool:
-        """Keep a call in the content unchanged, because calls aren't wanted; it still ends reasoning."""
-        if self._reasoning_on:
-            self._opener, self._state = "", type(self)._content
-        self._keep_as_text("content")
-        return True
+    def _call_without_opener(self) -> bool:
+        self._skip = 0
+        return self._try_call("content")
 
     def _try_call(self, kind: str) -> bool:
-        """Try to read the text after _skip characters of opener as a call; if it isn't one, it is text of this kind."""
+        """Try to read the text after _skip characters of opener as a call; if it isn't one, it is text of this kind.
+        If calls aren't wanted, the opener is text, but it still ends reasoning."""
+        if not self._calls_on:
+            if kind == "reasoning_content":
+                self._opener, self._state, kind = "", type(self)._content, "content"
+            return self._keep_as_text(kind)
         self._state_before_call = type(self)._content if self._state == type(self)._after_call else self._state
         self._kind_before_call = kind
-        self._lacks_section = self._mark.kind == "whole"
+        self._lacks_section = False
         self._is_opened_twice = False
         self._state = type(self)._call
         return True
@@ -2602,7 +2655,7 @@ class Machine(Slots):
         marks, buf = self.AFTER_CALL, self._buf
         kind = self._next(marks, self.USUAL_NEXT)
         # The text after a piece of a closer may be all that the output has of the rest.
-        part = kind == "" or (kind in ("close", "closed") and next_char(buf, self._mark.end) < len(buf))
+        part = kind == "" or (kind == "closed" and next_char(buf, self._mark.end) < len(buf))
         if part and self._final:
             least, at = 1 if self._unclosed and kind == "" else LEAST_CUT, next_char(buf, self._pos)
             # A fence around the calls is closed there, rather than another one opened.
@@ -3216,6 +3269,7 @@ class StreamParser(Pairs):
         ("reasoning", "<.mind.>", "", "", 0), ("reasoning", "\x00<.mind.>", "", "", 6),
         find=r"<(?:(\.mind\.>)|({}\.{}(?ai:minds?){}\.{}>))", near=r"<(?=[\t\n\r \-._\|▁｜]|\Z)", width=105,
     )
+    OPENS_FIRST = ("reasoning",)
     REASONING_AGAIN = Scanner(("reasoning", "<.mind.>", "", "", 0), find=r"<(\.mind\.>)", near=r"<(?=[.]|\Z)", width=9)
     OPENERS = ("<.code.> [ <.code.> [", "<.code.> [")
     # call = name "(" arguments
@@ -3240,7 +3294,6 @@ class StreamParser(Pairs):
         Pattern("([()./<>\\[\\\\\\]{\\|}＜＞｜][()./<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:code))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[)./>\\\\\\]\\|}＞｜]{0,4})|</[\\w:.=-]{1,64}>"),
         "()./<>[\\]{|}＜＞｜", ("code",),
     )
-    CALLS_HAVE_CLOSER = True
     # arguments = (key "=" value)*
     PAIR = (
         (
@@ -3298,62 +3351,6 @@ class StreamParser(Pairs):
         ), near=r"<(?=[.]|\Z)|`(?=[`]|\Z)", width=290,
     )
     _all = ""  # the text not yet emitted of a pair that may contain all arguments
-
-    def _reasoning(self) -> bool:
-        # reasoning = text ("<./mind.>" content | "<.code.>[" call)
-        again = self._reasoning_again()
-        if again is not False:
-            return again is True
-        text = "reasoning_content" if self._reasoning_on else "content"
-        kind = self._until(self.IN_REASONING, text)
-        if kind == "reasoning_end":
-            return self._close_reasoning()
-        if kind == "end":
-            return self._end_turn()
-        if kind == "line":
-            return self._try_call(text) if self._calls_on else self._keep_call()
-        return kind != ""
-
-    def _content(self) -> bool:
-        # content = (text | "<./.>")* ("<.mind.>" reasoning | "<.code.>[" call)?
-        unopened = self._unopened_calls()
-        if unopened is not None:
-            return unopened
-        # What opens reasoning is text once content has begun.
-        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
-        if kind == "reasoning":
-            return self._open_reasoning()
-        if kind == "call":
-            return self._try_call("content") if self._calls_on else self._keep_as_text("content")
-        if kind == "end":
-            return self._end_turn()
-        if kind == "header":
-            return self._drop_after_text("another_turn", "another turn begins")
-        if kind == "stray":
-            return self._drop_noted("reasoning_not_open", "reasoning ends that was not open")
-        if kind == "empty":
-            return self._drop_noted("empty_call", "an empty call")
-        return kind != ""
-
-    def _after_call(self) -> bool:
-        # after_call = (")" | ",")* ("<.code.>[" call | content)
-        kind = self._next_of_calls()
-        if kind is None:
-            return False
-        more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
-        if more != "no":
-            return more == "dropped"
-        if kind == "call":
-            return self._try_call("content")
-        if kind == "separator":
-            self._drop_closer(True)
-            self._skip = 0
-            return self._try_call("content")
-        if kind == "closed":
-            return self._drop_closer(False)
-        if kind == "close":
-            return self._drop_closer(self._unclosed)
-        return self._leave_calls(kind)
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

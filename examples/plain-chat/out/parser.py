@@ -102,7 +102,6 @@ class Pattern:
 
 
 PART_OF_LONGER, BEGINS_LONGER, SPELLED_OTHERWISE = 1, 2, 4  # what is known about a marker, added up
-NOTHING = "(?!)"
 # What stands in a scanner's pattern for white space inside of a marker, and, in another spelling, around its words.
 SHORTENED = ((" ", r"\s{0,64}"), ("{}", r"[\s|｜]{0,4}"), ("{-}", r"[\s_▁|｜-]{0,64}"))
 
@@ -175,9 +174,6 @@ class Scanner:
         while at > pos and buf[at - 1 : start] in self.leads:
             at -= 1
         return at
-
-
-NO_MARKERS = Scanner(find=NOTHING, near=NOTHING, width=1)
 
 
 @lru_cache(maxsize=1024)
@@ -318,6 +314,7 @@ NO_MATCH = Match("", 0, 0)
 SPACE_SEPARATOR = "\0"  # between white space that may come and other white space that may come instead
 NON_SPACE = Pattern(r"\S|\Z")
 CUT_KINDS = ("end", "reasoning_end", "content_end")
+ANOTHER_TURN = ("another_turn", "another turn begins")
 TEXT_AFTER_TURN = ("text_after_turn", "text after the end of the turn")
 
 
@@ -380,15 +377,6 @@ class StreamParser(Copyable):
         ("header", "--- answer ---", "", "\n", 0), ("end", "--- over ---", "\n", "\n", 0),
         find="-(?:(-- answer ---)|(-- over ---))", near=r"-(?=[\-]|\Z)", width=143, leads="\n",
     )
-
-    def _content(self) -> bool:
-        # content = (text | "--- over ---")*
-        kind = self._until(self.IN_CONTENT, "content")
-        if kind == "end":
-            return self._end_turn()
-        if kind == "header":
-            return self._drop_after_text("another_turn", "another turn begins")
-        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""
@@ -624,6 +612,17 @@ class StreamParser(Copyable):
         self._out.end_content()
         self._enter_fast_path("")
         return deltas + self._out.deltas()
+
+    def _content(self) -> bool:
+        return self._at_marker(self._until(self.IN_CONTENT, "content"), "content")
+
+    def _at_marker(self, kind: str, text: str) -> bool:
+        """Do what a marker of this kind does in text of this kind."""
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            return self._drop_after_text(*ANOTHER_TURN)
+        return kind != ""
 
     def _until(self, marks: Scanner, kind: str) -> str:
         """Emit the text before the next marker as `kind`.  Return the marker's kind, "text" if the marker is text

@@ -1652,7 +1652,7 @@ class Stream(Copyable):
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
     MARKER_LIKE: ClassVar[Any] = None  # what is like a marker
-    AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
+    AROUND_REASONING: ClassVar[Any] = None  # the texts that open reasoning, and those that close it
     # The usual texts in some places, which are awaited as a whole: after a call, after an argument, where a value ends.
     USUAL_NEXT: ClassVar[Any] = None
     _usual: Any = None  # those of which one is awaited
@@ -1956,6 +1956,9 @@ CUT_KINDS = ("end", "reasoning_end", "content_end")
 # Diagnostics that the interpreter of states gives as well: the code, and the text.
 SPELLING = ("marker_spelled_otherwise", "a marker is not spelled as the template does")
 REASONING_TWICE = ("reasoning_opened_twice", "reasoning is opened twice")
+REASONING_NOT_OPEN = ("reasoning_not_open", "reasoning ends that was not open")
+EMPTY_CALL = ("empty_call", "an empty call")
+ANOTHER_TURN = ("another_turn", "another turn begins")
 ENDS_IN_REASONING = ("ends_in_reasoning", "the output ends inside the reasoning")
 ENDS_IN_CALL = ("ends_in_call", "the output ends inside a call")
 TEXT_AFTER_TURN = ("text_after_turn", "text after the end of the turn")
@@ -1968,16 +1971,17 @@ def next_char(buf: str, pos: int) -> int:
 
 class TurnStates(Stream):
     OPENERS: ClassVar[tuple[str, ...]] = ()  # of calls: the beginning of one at the output's end is not text
-    # What the states look for, each in its text.
-    BEFORE_CONTENT: ClassVar[Scanner] = NO_MARKERS
+    OPENS_FIRST: ClassVar[tuple[str, ...]] = ()  # kinds of openers that are text once content has begun, and
+    BEFORE_CONTENT: ClassVar[Scanner] = NO_MARKERS  # what counts before that
     AFTER_TURN: ClassVar[Scanner] = NO_MARKERS  # a call directly after the end of the turn is one of its calls
-    REASONING_AGAIN: ClassVar[Scanner] = NO_MARKERS  # what opens it, where it has just been opened
+    REASONING_AGAIN: ClassVar[Any] = None  # what opens it, where it has just been opened
     IN_REASONING: ClassVar[Scanner] = NO_MARKERS
     IN_CONTENT: ClassVar[Scanner] = NO_MARKERS
     _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
     _ends_inside = False  # the output was found to end inside a part
     _lacks_section = False  # the section of the last call is missing
-    _reasoning: ClassVar[Callable[[Any], bool]]
+    _try_call: ClassVar[Callable[[Any, str], bool]]
+    _unopened_calls: ClassVar[Callable[[Any], bool | None]]
 
     def finish(self) -> list[Delta]:
         """Ends the output; returns the remaining deltas."""
@@ -1996,15 +2000,47 @@ class TurnStates(Stream):
         self._enter_fast_path("")
         return deltas + self._out.deltas()
 
-    # Text and markers
+    # States
 
-    def _until_or_first(self, marks: Scanner, kind: str, first: Sequence[str]) -> str:
-        """Do the same as `_until`, but accept openers of these kinds before any text of reasoning or content."""
+    def _reasoning(self) -> bool:
+        # reasoning = text (REASONING_END content | CALL_START call)
+        again = self._reasoning_again()
+        if again is not False:
+            return again is True
+        text = "reasoning_content" if self._reasoning_on else "content"
+        kind = self._until(self.IN_REASONING, text)
+        if kind == "reasoning_end":
+            return self._close_reasoning()
+        return self._at_marker(kind, text)
+
+    def _content(self) -> bool:
+        # content = (text | marker)*
+        unopened = self._unopened_calls()
+        if unopened is not None:
+            return unopened
         if self._only_space_so_far:
-            comes = self._next(self.BEFORE_CONTENT)
-            if comes is None or comes in first:
-                return comes or ""
-        return self._until(marks, kind)
+            first = self._next(self.BEFORE_CONTENT)
+            if first is None or first in self.OPENS_FIRST:
+                return first is not None and self._at_marker(first, "content")
+        return self._at_marker(self._until(self.IN_CONTENT, "content"), "content")
+
+    def _at_marker(self, kind: str, text: str) -> bool:
+        """Do what a marker of this kind does in text of this kind."""
+        if kind == "reasoning":
+            return self._open_reasoning()
+        if kind in ("call", "line"):
+            return self._try_call(text)
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            return self._drop_after_text(*ANOTHER_TURN)
+        if kind == "stray":
+            return self._drop_noted(*REASONING_NOT_OPEN)
+        if kind == "empty":
+            return self._drop_noted(*EMPTY_CALL)
+        return kind != ""
+
+    # Text and markers
 
     def _until(self, marks: Scanner, kind: str) -> str:
         """Emit the text before the next marker as `kind`.  Return the marker's kind, "text" if the marker is text
@@ -2377,7 +2413,7 @@ class Machine(TurnStates):
     BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that never occur in names, or in values outside of a string
     __slots__ = ATTRIBUTES.split()
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
-    CALLS_HAVE_CLOSER: ClassVar[bool] = False  # calls have a closer
+    CALLS_HAVE_CLOSER: ClassVar[bool] = True  # calls have a closer
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
     _reader: Reader | None = None  # and the reader of one
     _written = ""  # the beginning of the arguments
@@ -2385,7 +2421,6 @@ class Machine(TurnStates):
     _ends_in_bracket = False  # the last closer was one: another opening bracket may begin the arguments
     _second_reading_failed = False  # the second reading of this call found none
     _call: ClassVar[Callable[[Any], bool]]
-    _after_call: ClassVar[Callable[[Any], bool]]
     _note_following_text: ClassVar[Callable[[Any], None]]
     # Closers with the right letters and other brackets: a pattern, whose first group has those after which nothing is
     # missing, the characters that they begin with, their letters.
@@ -2492,6 +2527,20 @@ class Machine(TurnStates):
         self.incomplete |= doubts.is_guessed and found is not None
         return found
 
+    def _after_call(self) -> bool:
+        # after_call = CALL_END* (CALL_SEPARATOR? CALL_START call | content)
+        kind = self._next_of_calls()
+        if kind is None:
+            return False
+        more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
+        if more != "no":
+            return more == "dropped"
+        if kind == "call":
+            return self._try_call("content")
+        if kind == "closed":
+            return self._drop_closer(False)
+        return self._leave_calls(kind)
+
     def _drop_closer(self, unclosed: bool) -> bool:
         """Drop a closer or a separator after a call; `unclosed`: something is missing of the call, or of the next."""
         if self._mark.ambiguous >= SPELLED_OTHERWISE:
@@ -2510,18 +2559,16 @@ class Machine(TurnStates):
         self._state = type(self)._content
         return True
 
-    def _keep_call(self) -> bool:
-        """Keep a call in the content unchanged, because calls aren't wanted; it still ends reasoning."""
-        if self._reasoning_on:
-            self._opener, self._state = "", type(self)._content
-        self._keep_as_text("content")
-        return True
-
     def _try_call(self, kind: str) -> bool:
-        """Try to read the text after _skip characters of opener as a call; if it isn't one, it is text of this kind."""
+        """Try to read the text after _skip characters of opener as a call; if it isn't one, it is text of this kind.
+        If calls aren't wanted, the opener is text, but it still ends reasoning."""
+        if not self._calls_on:
+            if kind == "reasoning_content":
+                self._opener, self._state, kind = "", type(self)._content, "content"
+            return self._keep_as_text(kind)
         self._state_before_call = type(self)._content if self._state == type(self)._after_call else self._state
         self._kind_before_call = kind
-        self._lacks_section = self._mark.kind == "whole"
+        self._lacks_section = False
         self._state = type(self)._call
         return True
 
@@ -2554,7 +2601,7 @@ class Machine(TurnStates):
         marks, buf = self.AFTER_CALL, self._buf
         kind = self._next(marks, self.USUAL_NEXT)
         # The text after a piece of a closer may be all that the output has of the rest.
-        part = kind == "" or (kind in ("close", "closed") and next_char(buf, self._mark.end) < len(buf))
+        part = kind == "" or (kind == "closed" and next_char(buf, self._mark.end) < len(buf))
         if part and self._final:
             least, at = 1 if self._unclosed and kind == "" else LEAST_CUT, next_char(buf, self._pos)
             # A fence around the calls is closed there, rather than another one opened.
@@ -3152,6 +3199,7 @@ class StreamParser(CallObjects):
         ("reasoning", "<musing>", "", "\n", 0), ("reasoning", "\x00<musing>", "", "\n", 6),
         find="<(?:(musing>)|({}(?ai:musings?){}>))", near=r"<(?=[\t\n\r \-M_m\|▁｜]|\Z)", width=105,
     )
+    OPENS_FIRST = ("reasoning",)
     REASONING_AGAIN = Scanner(("reasoning", "<musing>", "", "\n", 0), find="<(musing>)", near=r"<(?=[m]|\Z)", width=9)
     OPENERS = ("<fn> <fn> {", "<fn> ```\ufdd1 {", "<fn> [ {", "<fn> {", "<fn>")
     # call = object
@@ -3176,7 +3224,6 @@ class StreamParser(CallObjects):
     LEFT_OVER = Scanner(("call", "<fn>", "", "\n", 0), find="<(fn>)", near=r"<(?=[f]|\Z)", width=5)
     GARBLED = (Pattern("(<[\\s|｜]{0,4}[/\\\\][\\s|｜]{0,4}(?ai:fn)[\\s|｜]{0,4}>)|</[\\w:.=-]{1,64}>"), "<", ("fn",))
     USUAL_NEXT = ExpectedText('</fn>\n<fn>\n{"name": "', '<fn>\n{"name": "', '\n<fn>\n{"name": "')
-    CALLS_HAVE_CLOSER = True
     AFTER_CALL = Scanner(
         ("call", ", <fn> <fn> {", "", "", 0), ("call", ", <fn> ```\ufdd1 {", "", "", 0),
         ("call", ", <fn> [ {", "", "", 0), ("call", ", <fn> {", "", "", 0), ("call", ", <fn>", "", "\n", 2),
@@ -3207,58 +3254,6 @@ class StreamParser(CallObjects):
             r"6} \{)|(fn> \[ \{)|(fn> \{)|(fn>))|`(``[\w-]{0,16} <fn> \{)"
         ), near=r"<(?=[f\~]|\Z)|`(?=[`]|\Z)", width=234, leads="\n",
     )
-
-    def _reasoning(self) -> bool:
-        # reasoning = text ("</musing>" content | "<fn>\n{" call)
-        again = self._reasoning_again()
-        if again is not False:
-            return again is True
-        text = "reasoning_content" if self._reasoning_on else "content"
-        kind = self._until(self.IN_REASONING, text)
-        if kind == "reasoning_end":
-            return self._close_reasoning()
-        if kind == "end":
-            return self._end_turn()
-        if kind == "line":
-            return self._try_call(text) if self._calls_on else self._keep_call()
-        return kind != ""
-
-    def _content(self) -> bool:
-        # content = (text | "<~/~>")* ("<musing>" reasoning | "<fn>\n{" call)?
-        unopened = self._unopened_calls()
-        if unopened is not None:
-            return unopened
-        # What opens reasoning is text once content has begun.
-        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
-        if kind == "reasoning":
-            return self._open_reasoning()
-        if kind == "call":
-            return self._try_call("content") if self._calls_on else self._keep_as_text("content")
-        if kind == "end":
-            return self._end_turn()
-        if kind == "header":
-            return self._drop_after_text("another_turn", "another turn begins")
-        if kind == "stray":
-            return self._drop_noted("reasoning_not_open", "reasoning ends that was not open")
-        if kind == "empty":
-            return self._drop_noted("empty_call", "an empty call")
-        return kind != ""
-
-    def _after_call(self) -> bool:
-        # after_call = ("</fn>")* (("<fn>\n{" | "<fn>\n{") call | content)
-        kind = self._next_of_calls()
-        if kind is None:
-            return False
-        more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
-        if more != "no":
-            return more == "dropped"
-        if kind == "call":
-            return self._try_call("content")
-        if kind == "closed":
-            return self._drop_closer(False)
-        if kind == "close":
-            return self._drop_closer(self._unclosed)
-        return self._leave_calls(kind)
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -32,6 +33,7 @@ from tplc.backends.python.definitions import (
     tree,
 )
 from tplc.backends.python.definitions import definitions as definitions_of
+from tplc.backends.python.fold import flag_of_kind
 from tplc.backends.python.merge import PARSER, ClassMember, class_of, groups, members_of_parser, parser_in, with_bases
 from tplc.backends.python.nodes import defined_names, walk
 
@@ -85,13 +87,21 @@ class Embedded:
     code: tuple[str, ...] = ()  # the lines of the parser itself, with the members of classes that became part of it
 
 
-def embed(code: Sequence[str], bases: Sequence[str] = (), used: Collection[str] = ()) -> Embedded:
+def embed(
+    code: Sequence[str],
+    bases: Sequence[str] = (),
+    used: Collection[str] = (),
+    *,
+    flags: Mapping[str, bool] = {},
+    absent_kinds: Collection[str] = (),
+) -> Embedded:
     """Return the definitions that `code`, the lines of the parser itself, needs.  Each of `bases` is a subclass of the
-    next, if there are several.  `used`: names and members of the runtime that other code in the file uses."""
+    next, if there are several.  `used`: names and members of the runtime that other code in the file uses.  `flags` are
+    known in addition to those of the classes; `absent_kinds`: the format has no markers of these."""
     own = ast.parse("\n".join(code))
     walked = [*walk(own)]
     names, attributes = names_in(walked).union(bases, used), attributes_in(walked).union(used)
-    known = _flags_of_parser(bases, walked)
+    known = {**_flags_of_parser(bases, walked), **flags, **dict.fromkeys(map(flag_of_kind, absent_kinds), False)}
     definitions, kept = _needed_for(names, attributes, known, bases)
     chosen = [definition for definition in definitions if definition.names[0] in kept]
     texts: dict[str, str] = {}
@@ -107,6 +117,7 @@ def embed(code: Sequence[str], bases: Sequence[str] = (), used: Collection[str] 
     if bases:
         family = _Family.of(definitions, bases)
         code = _with_joined_classes(code, parser_in(own), texts, chosen, kept, family)
+    _drop_unused_constants(texts, chosen, code)
     shown = [(definition, texts[name]) for definition in chosen if (name := definition.names[0]) in texts]
     return Embedded(
         imports=_needed((pair for definition in chosen for pair in definition.imports), mentioned),
@@ -118,6 +129,18 @@ def embed(code: Sequence[str], bases: Sequence[str] = (), used: Collection[str] 
         ),
         code=tuple(code),
     )
+
+
+def _drop_unused_constants(texts: dict[str, str], chosen: Sequence[Definition], code: Iterable[str]) -> None:
+    """Drop the constants that only members mentioned which other members stand in for."""
+    words = {name: Counter(re.findall(r"\w+", text)) for name, text in (*texts.items(), ("", "\n".join(code)))}
+    mentioned = Counter(word for found in words.values() for word in found.elements())
+    for definition in reversed(chosen):  # a constant is used below its definition
+        name = definition.names[0]
+        is_constant = name in texts and not definition.only_types and re.match(r"\w+[^\n(]* = ", texts[name])
+        if is_constant and all(mentioned[one] == words[name][one] for one in definition.names):
+            mentioned.subtract(words[name])
+            del texts[name]
 
 
 def _with_joined_classes(
@@ -186,6 +209,11 @@ def _needed_for(
 @cache
 def _classes() -> dict[str, ast.ClassDef]:
     return {node.name: node for file in FILES for node in tree(file).body if isinstance(node, ast.ClassDef)}
+
+
+def flags_of(bases: Sequence[str]) -> dict[str, bool | str | None]:
+    """Return the flags that a parser of these bases has if it says nothing about them."""
+    return _flags_of_parser(bases, ())
 
 
 def _flags_of_parser(bases: Sequence[str], walked: Iterable[ast.AST]) -> dict[str, bool | str | None]:

@@ -14,19 +14,19 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-from tplc.backends.python.embed import Embedded, embed, imports_of, share
+from tplc.backends.python.embed import Embedded, embed, flags_of, imports_of, share
 from tplc.backends.python.feed import feed, keeps_pending
 from tplc.backends.python.literals import WIDTH, Expression, assignment, called, literal, mapping, raw, texts
 from tplc.backends.python.tables import Scanners, marker_groups, slots_rule, styles, tables, with_texts
+from tplc.backends.python.turn_states import absent_kinds, idle_flags
 from tplc.ir.nodes import TemplateIR
 from tplc.ir.runtimes import RUNTIME, Runtime
 from tplc.ir.visible import one_line
 from tplc.lower import Acceptor, CallForm
 from tplc.lower.special import TokensOfFormat, special_tokens
-from tplc.lower.states import is_unopened
+from tplc.lower.states import is_unopened, states
 from tplc.lower.stops import stops
 from tplc.version import VERSION
-from tplc_runtime.scanner import WORD_SLOT
 
 
 def emit(
@@ -41,8 +41,8 @@ def emit(
 ) -> str:
     special = special_tokens(ir, facts)
     bases = ["SpecialTokens"] * bool(special.all) + _bases(facts)
-    # mypyc has no class of two bases; in one file, one can be on the other.
-    parser = _class(facts, bases[:1] if runtime == "standalone" else bases, special, shared=runtime != "standalone")
+    scanners = Scanners(runtime != "standalone")
+    parser = _class(facts, bases, special, scanners)
     footer = (
         [*_PARSE, *(line for api in apis for line in APIS[api][1]), *(_COMMAND if main else _NO_COMMAND)]
         if whole
@@ -50,7 +50,8 @@ def emit(
     )
     own = [*parser, *footer]
     if runtime == "standalone":
-        embedded = embed(own, bases, used)
+        idle = idle_flags(facts, {state.name: state for state in states(facts)}, scanners.printed)
+        embedded = embed(own, bases, used, flags=idle, absent_kinds=absent_kinds(facts, scanners.printed))
         imports = _imports(embedded)
         own = [line for line in embedded.code if re.sub(r"^    (\w+) = .*[^({]$", r"\1", line) not in embedded.unasked]
         heading = "# The part of the runtime that this format uses; the constants and states of the format follow it."
@@ -285,20 +286,25 @@ def _field(path: tuple[str, ...], role: str) -> str:
     return literal(".".join(path)) + ": " + role
 
 
-def _class(facts: Acceptor, bases: Sequence[str], special: TokensOfFormat, *, shared: bool) -> list[str]:
+def _class(facts: Acceptor, bases: Sequence[str], special: TokensOfFormat, scanners: Scanners) -> list[str]:
     tokens = [token.text for token in special.markers]
-    pending = ["    FEED_HOLDS_PENDING = True"] * keeps_pending(facts, tokens)
-    groups, scanners = marker_groups(facts), Scanners(shared)
-    rules = [with_texts(line, groups) if line.lstrip().startswith("# ") else line for line in tables(facts, scanners)]
-    of_tokens = _of_tokens(facts, special, scanners)
-    lexemes = [lexeme for found in scanners.printed for lexeme in found.all]
-    pending += ["    OTHER_SPELLINGS = True"] * any(lexeme.respelled for lexeme in lexemes)
-    texts_with_slots = (*facts.heads, *(lexeme.core for lexeme in lexemes))
-    pending += ["    WORD_SLOTS = True"] * any(WORD_SLOT in text for text in texts_with_slots)
-    body = [*_CLASS_DOCSTRING, *pending, *rules, *of_tokens]
-    body += feed(facts, tokens if special.all else None)
+    groups = marker_groups(facts)
+    pending = [f"    FEED_HOLDS_PENDING = {keeps_pending(facts, tokens)}"]
+    lines = [*pending, *tables(facts, scanners), *_of_tokens(facts, special, scanners)]
+    usual = {f"    {name} = {value}" for name, value in flags_of(bases).items()}
+    lines = [line for line in lines if line not in usual]
+    lines = [with_texts(line, groups) if line.lstrip().startswith("# ") else line for line in lines]
     above = styles(facts)
-    return [*above, *["", ""] * bool(above), f"class StreamParser({', '.join(bases)}):", *body]
+    # mypyc has no class of two bases; in one file, one can be on the other.
+    head = f"class StreamParser({', '.join(bases if scanners.shared else bases[:1])}):"
+    return [
+        *above,
+        *["", ""] * bool(above),
+        head,
+        *_CLASS_DOCSTRING,
+        *lines,
+        *feed(facts, tokens if special.all else None),
+    ]
 
 
 def _of_tokens(facts: Acceptor, special: TokensOfFormat, scanners: Scanners) -> list[str]:

@@ -4,7 +4,10 @@
     if self.HEAD and head is None: …                    with HEAD filled, such as a tuple       →   if head is None: …
     lead = 0 if self.TEXT_MARKERS and literal else end   with TEXT_MARKERS off                  →   lead = end
 
-Statements, conditions and `X if … else Y` are folded; everything else stays as it is written.
+    if kind in ("stray", "end"): …   with no marker of the kind "stray"   →   if kind == "end": …
+
+Statements, conditions and `X if … else Y` are folded; everything else stays as it is written.  Kinds of markers count
+as flags: `kind == "stray"` is the flag "kind: stray".
 """
 
 from __future__ import annotations
@@ -13,10 +16,11 @@ import ast
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from tplc.backends.python.literals import WIDTH
+from tplc.backends.python.literals import WIDTH, literal
 from tplc.backends.python.nodes import walk
 
 _GONE = "\0"
+_KIND = "kind: "
 _LOOSE = (ast.IfExp, ast.NamedExpr, ast.Lambda)  # these need brackets inside of a condition
 
 
@@ -48,25 +52,43 @@ def fold_lines(
 
 
 def conditions(tree: ast.AST) -> Iterator[ast.If | ast.expr]:
-    """Yield what can depend on a flag: statements, conditions and `X if … else Y` that contain an attribute, each
-    before those inside it."""
-    kinds = (ast.If, ast.BoolOp, ast.IfExp, ast.UnaryOp)
-    return (node for node in walk(tree) if isinstance(node, kinds) and any(_attributes(node)))
+    """Yield what can depend on a flag: statements, conditions and `X if … else Y` that contain a flag, each before
+    those inside it."""
+    kinds = (ast.If, ast.BoolOp, ast.IfExp, ast.UnaryOp, ast.Compare)
+    return (node for node in walk(tree) if isinstance(node, kinds) and any(_flags(node)))
 
 
 def flags_in(found: Iterable[ast.If | ast.expr]) -> frozenset[str]:
-    """Return the attributes that conditions ask for."""
-    return frozenset(name for node in found for name in _attributes(node))
+    """Return the flags that conditions ask for."""
+    return frozenset(name for node in found for name in _flags(node))
 
 
-def _attributes(node: ast.If | ast.expr) -> Iterator[str]:
-    """Yield the attributes that a condition contains, with those of each `elif`."""
+def flag_of_kind(kind: str) -> str:
+    """Return the flag that is off if a format has no marker of this kind."""
+    return _KIND + kind
+
+
+def _flags(node: ast.If | ast.expr) -> Iterator[str]:
+    """Yield the attributes that a condition contains, and the kinds of markers, with those of each `elif`."""
     while isinstance(node, ast.If):
-        yield from _attributes(node.test)
+        yield from _flags(node.test)
         if not node.orelse or not isinstance(node.orelse[0], ast.If):
             return
         node = node.orelse[0]
-    yield from (item.attr for item in walk(node) if isinstance(item, ast.Attribute))
+    for item in walk(node):
+        if isinstance(item, ast.Attribute):
+            yield item.attr
+        elif isinstance(item, ast.Compare):
+            yield from map(flag_of_kind, _kinds(item))
+
+
+def _kinds(node: ast.Compare) -> list[str]:
+    """Return the kinds that a marker's kind is compared with, if the comparison is nothing else."""
+    left, right = node.left, node.comparators[0]
+    name = left.id if isinstance(left, ast.Name) else left.attr if isinstance(left, ast.Attribute) else ""
+    items = right.elts if isinstance(right, ast.Tuple) else [right]
+    kinds = [item.value for item in items if isinstance(item, ast.Constant) and isinstance(item.value, str)]
+    return kinds if name == "kind" and len(node.ops) == 1 and len(kinds) == len(items) else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +190,7 @@ class _Folder:
         """Fold a condition, or `X if … else Y`, unless it is part of one that was folded."""
         if id(node) in self.done:
             return
-        if all(self.known(flag) is None for flag in _attributes(node)):
+        if all(self.known(flag) is None for flag in _flags(node)):
             return
         value = self.value(node)
         if value and not self.is_bool(node) and not (isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And)):
@@ -217,7 +239,13 @@ class _Folder:
             values = [self.value(operand) for operand in node.values]
             decisive = isinstance(node.op, ast.Or)
             return decisive if decisive in values else None if None in values else not decisive
+        if isinstance(node, ast.Compare) and _kinds(node) and not self.kinds_left(node):
+            return isinstance(node.ops[0], ast.NotEq | ast.NotIn)
         return None
+
+    def kinds_left(self, node: ast.Compare) -> list[str]:
+        """Return the kinds of a comparison that markers of the format have."""
+        return [kind for kind in _kinds(node) if self.known(flag_of_kind(kind)) is not False]
 
     def operands(self, node: ast.BoolOp) -> list[ast.expr]:
         """Return the operands that aren't known, or that the value of the whole may be."""
@@ -234,7 +262,7 @@ class _Folder:
         """Return whether an expression that is known is True or False itself."""
         if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And):
             return self.value(node) is False or self.is_bool(node.values[-1])
-        return isinstance(node, ast.UnaryOp) or not any(name in self.filled for name in _attributes(node))
+        return isinstance(node, ast.UnaryOp) or not any(name in self.filled for name in _flags(node))
 
     def left(self, node: ast.expr) -> ast.expr:
         """Return the expression that is left of one."""
@@ -253,6 +281,12 @@ class _Folder:
             return (" or " if isinstance(node.op, ast.Or) else " and ").join(map(self.operand, self.operands(node)))
         if isinstance(node, ast.IfExp):
             return f"{self.text(node.body)} if {self.text(node.test)} else {self.text(node.orelse)}"
+        if isinstance(node, ast.Compare) and isinstance(node.comparators[0], ast.Tuple) and _kinds(node):
+            left = self.kinds_left(node)
+            if len(left) < len(_kinds(node)):
+                words = (" == ", " in ") if isinstance(node.ops[0], ast.In) else (" != ", " not in ")
+                listed = f"({', '.join(map(literal, left))})" if len(left) > 1 else literal(left[0])
+                return self.segment(node.left) + words[len(left) > 1] + listed
         return self.segment(node)
 
     def segment(self, node: ast.expr) -> str:

@@ -23,7 +23,7 @@ from tplc.backends.python.literals import (
     raw,
     texts,
 )
-from tplc.backends.python.turn_states import SCANNERS, keeps_markers, state_methods, waits_for_markers
+from tplc.backends.python.turn_states import SCANNERS, flags_after_calls, flags_of_turn
 from tplc.ir.nodes import Text
 from tplc.ir.spellings import JSON_PUNCTUATION, Spelling
 from tplc.lower import Acceptor, CallForm, Following, Marker, PairForm, SlotEnd
@@ -36,19 +36,12 @@ from tplc.lower.lexemes import MAX_INNER_SPACE, NOTHING, Lexemes, is_wordless, l
 from tplc.lower.markerlike import damaged_arguments, marker_like_texts
 from tplc.lower.pairs import around_key, between_pairs, closes_lost_value, ends_of_value, value_ends_and_markers
 from tplc.lower.states import (
-    UNCLOSED,
-    Branch,
     StateName,
     TurnState,
-    calls_end_reasoning,
-    has_respelled_ends,
-    is_unopened,
-    opener_kind,
     respelled_kinds,
     states,
     texts_at,
 )
-from tplc.lower.values import NUMBERS
 from tplc_runtime.lexemes import lexemes_of as runtime_lexemes_of
 from tplc_runtime.scanner import SHORTENED
 from tplc_runtime.turn import SPACE_SEPARATOR
@@ -114,14 +107,9 @@ def tables(facts: Acceptor, scanners: Scanners) -> list[str]:
     """Return the body of the parser's class, without `feed`."""
     calls = facts.calls
     of_state = {state.name: state for state in states(facts)}
-    methods = state_methods(facts, of_state, _rules(facts))
-    lines = [
-        *_of_the_turn(facts, of_state),
-        *_flags({"TEXT_MARKERS": keeps_markers(facts, of_state)}),
-        *_of_text(facts, of_state, scanners),
-    ]
+    lines = [*_of_the_turn(facts), *_flags(flags_of_turn(facts, of_state)), *_of_text(facts, of_state, scanners)]
     if calls is None:
-        return lines + methods
+        return lines
     lines += _of_calls(calls, facts, scanners)
     if calls.pairs is not None:
         lines += _of_pairs(calls, calls.pairs, facts, scanners)
@@ -129,7 +117,7 @@ def tables(facts: Acceptor, scanners: Scanners) -> list[str]:
     lines += scanners.named("AFTER_CALL", of_state["after_call"].lexemes)
     if "over" in of_state:
         lines += scanners.named("AFTER_TURN", of_state["over"].lexemes)
-    return lines + methods
+    return lines + _flags(flags_after_calls(of_state["after_call"]))
 
 
 def _rule(state: str, rule: str) -> str:
@@ -149,11 +137,11 @@ def _packed(items: Iterable[Expression]) -> Bracketed:
 
 
 def _flags(flags: Mapping[str, bool]) -> list[str]:
-    return [f"    {name} = True" for name, on in flags.items() if on]
+    return [f"    {name} = {on}" for name, on in flags.items()]
 
 
-def _of_the_turn(facts: Acceptor, of_state: Mapping[StateName, TurnState]) -> list[str]:
-    lines = assignment("HEADS", texts(facts.heads), INDENT)
+def _of_the_turn(facts: Acceptor) -> list[str]:
+    lines = assignment("HEADS", texts(facts.heads), INDENT) if any(facts.heads) else []
     lines += assignment("ANCHORS", texts(facts.anchors), INDENT) if facts.anchors else []
     if facts.content_spaces:
         lines.append(f"    SPACE = {literal(SPACE_SEPARATOR.join(facts.content_spaces))}")
@@ -161,35 +149,7 @@ def _of_the_turn(facts: Acceptor, of_state: Mapping[StateName, TurnState]) -> li
         starts = [text.strip() for text in _texts_of(facts.reasoning_starts)]
         ends = [text.strip() for text in facts.reasoning_ends]
         lines += assignment("AROUND_REASONING", called("", [texts(starts), texts(ends)]), INDENT)
-    at_ends = bool(facts.last_ends or facts.weak_content_ends)
-    lines += ["    HEADED = False"] * (not any(facts.heads))
-    lines += ["    REASONING = False"] * (not (facts.reasoning_starts or facts.reasoning_ends))
-    lines += _escapes(facts)
-    lines += _marker_like(facts)
-    at_lines = _counts_at_lines(facts) or bool(facts.reasoning_ends_at_lines)
-    unclosed = "reasoning" in of_state and UNCLOSED in dict(of_state["reasoning"].kinds)
-    respelled_ends = unclosed or (bool(has_respelled_ends(facts)) and (at_ends or not is_unopened(facts)))
-    return lines + _flags(
-        {
-            "PLACE_DECIDES": at_ends or respelled_ends or at_lines,
-            "HAS_LINE_MARKERS": at_lines,
-            "HAS_LINE_CLOSERS": bool(facts.reasoning_ends_at_lines),
-            "HAS_FINAL_MARKERS": at_ends,
-            "HAS_RESPELLED_ENDS": respelled_ends,
-            "HAS_REASONING": bool(facts.reasoning_starts),
-            "WAITS": facts.calls is None and (bool(facts.repeated_reasoning) or waits_for_markers(of_state)),
-            "PENDING_TEXT": is_unopened(facts),
-            "SECTION_DECIDES": "after_call" in of_state and _asks_if_closed(of_state["after_call"]),
-            "NAME_OPENS_MESSAGE": facts.name_opens_message,
-            "DROPS_TRUNCATED_MARKERS": "cut_markers" in facts.tolerances,
-        }
-    )
-
-
-def _asks_if_closed(state: TurnState) -> bool:
-    """Return whether what may follow a call depends on whether the closer of all calls has come."""
-    followed = [state.otherwise, *(found for _, found in state.on)]
-    return any(isinstance(found, Branch) and found.condition == "calls are closed" for found in followed)
+    return [*lines, *_escapes(facts), *_marker_like(facts)]
 
 
 def _of_text(facts: Acceptor, of_state: Mapping[StateName, TurnState], scanners: Scanners) -> list[str]:
@@ -197,38 +157,11 @@ def _of_text(facts: Acceptor, of_state: Mapping[StateName, TurnState], scanners:
     apart = ("after_call", "over")
     named = [(name, state) for name, state in of_state.items() if name not in apart]
     lines = [line for name, state in named for line in scanners.named(SCANNERS[name], state.lexemes)]
+    if "before_content" in of_state:
+        lines.append(f"    OPENS_FIRST = {texts(of_state['before_content'].counting)}")
     if facts.repeated_reasoning and "reasoning" in of_state:
         lines += scanners.named("REASONING_AGAIN", lexemes_of([("reasoning", facts.repeated_reasoning)]))
     return lines
-
-
-def _rules(facts: Acceptor) -> dict[str, str]:
-    by_call = " (REASONING_END content | CALL_START call)" if calls_end_reasoning(facts) else " REASONING_END content"
-    return {
-        "after_call": "after_call = " + _after_call_rule(facts.calls) if facts.calls is not None else "",
-        "start": "turn = REASONING_END* content",
-        "pending": "turn = text REASONING_END content | content",
-        "reasoning": "reasoning = text" + by_call,
-        "content": "content = " + _content_rule(facts),
-    }
-
-
-def _content_rule(facts: Acceptor) -> str:
-    parts = ["text"]
-    parts += ["CONTENT_START"] * bool(facts.content_starts) + ["CONTENT_END"] * bool(facts.content_ends)
-    parts += ["TURN_END"] * bool(facts.ends)
-    then = ["REASONING_START reasoning"] * bool(facts.reasoning_starts)
-    then += ["CALL_START call"] * (facts.calls is not None and bool(facts.calls.openers))
-    rule = f"({' | '.join(parts)})*" if len(parts) > 1 else "text"
-    return rule + (f" ({' | '.join(then)})?" if then else "")
-
-
-def _counts_at_lines(facts: Acceptor) -> bool:
-    calls = facts.calls
-    by_opener = calls is not None and bool(calls.openers) and opener_kind(calls) == "line"
-    return calls is not None and (
-        by_opener or bool(calls.ordinary) or (bool(calls.openers) and calls_end_reasoning(facts))
-    )
 
 
 # Calls
@@ -271,7 +204,6 @@ def _of_calls(calls: CallForm, facts: Acceptor, scanners: Scanners) -> list[str]
 
 
 def _call_flags(calls: CallForm, facts: Acceptor) -> dict[str, bool]:
-    slots = (*calls.header, *(calls.tail[1] if calls.tail else ()))
     return {
         "NAME_FOLLOWS_SPACE": bool(calls.tail and calls.tail[0].isspace() and not calls.name_is_before_arguments),
         "CALLS_HAVE_CLOSER": calls.is_closed,
@@ -281,14 +213,13 @@ def _call_flags(calls: CallForm, facts: Acceptor) -> dict[str, bool]:
         "UNOPENED_CALLS": calls.may_lack_openers,
         "HAS_OPENERS": bool(calls.openers),
         "CORRECTS_TOOL_NAMES": "tool_names" in facts.tolerances,
-        "CALLS_HAVE_INDEX": any(slot.kind in NUMBERS for slot in slots),
     }
 
 
 def _openers(calls: CallForm) -> list[str]:
     """Return openers whose beginning, at the output's end, is not text. A whole opener is not a truncated one."""
     if calls.at_lines:
-        return ["    OPENER_IS_UNAMBIGUOUS = False"]
+        return _flags({"OPENER_IS_UNAMBIGUOUS": False})
     openers = lexemes_of([("call", [text.strip() for text in calls.truncatable])]).all
     spelled = Bracketed("", tuple(literal(lexeme.spelled) for lexeme in openers), packed=True)
     return assignment("OPENERS", spelled, INDENT) if openers else []
@@ -321,8 +252,7 @@ def _of_names(calls: CallForm) -> list[str]:
         parts = [_in_format(part.text) if isinstance(part, Text) else f"{{{part.kind}}}" for part in calls.call_id]
         lines.append(f"    CALL_ID = {literal(''.join(parts))}")
     if calls.only_tools or calls.calls_are_juxtaposed:
-        lines.append("    ONLY_TOOLS = True")
-        lines += ["    OPENER_IS_ONE_CHARACTER = False"] * (not calls.only_tools)
+        lines += _flags({"ONLY_TOOLS": True, "OPENER_IS_ONE_CHARACTER": calls.only_tools})
     return lines
 
 
@@ -357,16 +287,6 @@ def _of_objects(calls: CallForm, respelled: Sequence[str], scanners: Scanners) -
 def slots_rule(slots: Sequence[SlotEnd], end: str = "_END") -> str:
     """Return the slots with the text that ends each, as a comment writes the rule."""
     return " ".join(f"{slot.kind} {name}" if slot.suffixes else slot.kind for slot, name in named_ends(slots, end))
-
-
-def _after_call_rule(calls: CallForm) -> str:
-    starts = [*(["NEXT_CALL_START"] if calls.inner else []), *(["CALL_START"] if calls.openers else [])]
-    skipped = [*(["CALL_END"] if calls.closers else []), *(["CALL_SEPARATOR"] if calls.separators else [])]
-    return (f"({' | '.join(skipped)})* " if skipped else "") + f"({_one_of(starts)} call | content)"
-
-
-def _one_of(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"({' | '.join(names)})"
 
 
 def _named_styles(calls: CallForm) -> dict[Spelling, str]:
@@ -440,8 +360,9 @@ def _of_pairs(calls: CallForm, pairs: PairForm, facts: Acceptor, scanners: Scann
     lines += scanners.named("BETWEEN", between_pairs(pairs, respelled))
     if pairs.opens and not pairs.separator.strip():
         lines += _expected("USUAL_PAIR", [pairs.opens[0].lstrip()])
-    lines += ["    PAIR_OPENS = False"] * (not pairs.opens) + ["    RESUMES = True"] * pairs.resumes
-    lines += ["    ARGUMENTS_OPEN = True"] * pairs.pairs_have_opener
+    lines += _flags(
+        {"PAIR_OPENS": bool(pairs.opens), "RESUMES": pairs.resumes, "ARGUMENTS_OPEN": pairs.pairs_have_opener}
+    )
     around = around_key(pairs)
     if around is not None and "other_forms" in facts.tolerances:  # the pair is searched for by its key
         patterns = [called("Pattern", [raw(pattern)]) for pattern in around]
@@ -519,7 +440,7 @@ def _ends_of_raw_values(pairs: PairForm, calls: CallForm, respelled: Sequence[st
         ]
         lines += assignment("NEXT_PAIR", called("", map(scanners.call, ends)), INDENT)
         lines.append(f"    NEXT_PAIR_OPENER = {literal(before.strip())}")
-        lines += ["    LINES = False"] * (not before.startswith("\n"))
+        lines += _flags({"LINES": before.startswith("\n")})
         lines += [f"    NEXT_UNOPENED = {literal(pairs.next_unopened)}"] * bool(pairs.next_unopened)
     lines += [f"    LITERALS = {literal(pairs.literals)}"] if pairs.literals else []
     lines += _flags({"SPACE_AROUND_KEY_END": pairs.spaced})
