@@ -2504,7 +2504,7 @@ class TurnStates(Stream):
         if kind in ("end", "content"):
             self._out.release("content")
             self._state = type(self)._content
-        return self._at_marker(kind, "pending")
+        return kind != "" and self._at_marker(kind, "pending")
 
     def _reasoning(self) -> bool:
         # reasoning = text (REASONING_END content | CALL_START call)
@@ -2519,7 +2519,7 @@ class TurnStates(Stream):
         if kind == "unclosed":
             self._opener, self._state = "", type(self)._content
             return self._drop_noted(*REASONING_NOT_CLOSED) if self._reasoning_on else self._keep_as_text(text)
-        return self._at_marker(kind, text)
+        return kind != "" and self._at_marker(kind, text)
 
     def _content(self) -> bool:
         # content = (text | marker)*
@@ -2531,10 +2531,11 @@ class TurnStates(Stream):
             first = self._next(self.BEFORE_CONTENT)
             if first is None or first in self.OPENS_FIRST:
                 return first is not None and self._at_marker(first, "content")
-        return self._at_marker(self._until(self.IN_CONTENT, "content"), "content")
+        kind = self._until(self.IN_CONTENT, "content")
+        return kind != "" and self._at_marker(kind, "content")
 
     def _at_marker(self, kind: str, text: str) -> bool:
-        """Do what a marker of this kind does in text of this kind."""
+        """Do what a marker of this kind does in text of this kind; one of another kind was text itself."""
         if kind == "reasoning":
             return self._open_reasoning()
         if self.CONTENT_OPENS and kind == "content":
@@ -2551,7 +2552,7 @@ class TurnStates(Stream):
             return self._drop_noted(*REASONING_NOT_OPEN)
         if kind == "empty":
             return self._drop_noted(*EMPTY_CALL)
-        return kind != ""
+        return True
 
     def _try_call(self, kind: str) -> bool:
         raise NotImplementedError
@@ -3279,13 +3280,16 @@ class Machine(Slots):
         if kind in ("call", "both"):
             return self._try_call("content")
         if kind == "separator":
-            return self._drop_closer(True) and (not self.SEPARATOR_OPENS or self._call_without_opener())
+            if self.SEPARATOR_OPENS:
+                self._skip = 0
+            return self._drop_closer(True) and (not self.SEPARATOR_OPENS or self._try_call("content"))
         if kind == "closed":
             return self._drop_closer(False)
         if kind == "close":
             return self._drop_closer(self._unclosed)
         if self.CALLS_ARE_JUXTAPOSED and kind == "" and not self._closed:
-            return self._call_without_opener()
+            self._skip = 0
+            return self._try_call("content")
         if self.TEXT_ENDS_TURN and kind == "" and not self._unclosed:
             self._state = type(self)._over
             return True
@@ -3332,10 +3336,6 @@ class Machine(Slots):
         if not expected and "id" in values:
             self._out.set_id(values["id"])
         return True
-
-    def _call_without_opener(self) -> bool:
-        self._skip = 0
-        return self._try_call("content")
 
     def _try_call(self, kind: str) -> bool:
         """Try to read the text after _skip characters of opener as a call; if it isn't one, it is text of this kind.

@@ -274,13 +274,16 @@ class Machine(Slots):
         if kind in ("call", "both"):
             return self._try_call("content")
         if kind == "separator":
-            return self._drop_closer(True) and (not self.SEPARATOR_OPENS or self._call_without_opener())
+            if self.SEPARATOR_OPENS:
+                self._skip = 0
+            return self._drop_closer(True) and (not self.SEPARATOR_OPENS or self._try_call("content"))
         if kind == "closed":
             return self._drop_closer(False)
         if kind == "close":
             return self._drop_closer(self._unclosed)
         if self.CALLS_ARE_JUXTAPOSED and kind == "" and not self._closed:
-            return self._call_without_opener()
+            self._skip = 0
+            return self._try_call("content")
         if self.TEXT_ENDS_TURN and kind == "" and not self._unclosed:
             self._state = type(self)._over
             return True
@@ -327,10 +330,6 @@ class Machine(Slots):
         if not expected and "id" in values:
             self._out.set_id(values["id"])
         return True
-
-    def _call_without_opener(self) -> bool:
-        self._skip = 0
-        return self._try_call("content")
 
     def _try_call(self, kind: str) -> bool:
         """Try to read the text after _skip characters of opener as a call; if it isn't one, it is text of this kind.

@@ -119,7 +119,7 @@ class TurnStates(Stream):
         if kind in ("end", "content"):
             self._out.release("content")
             self._state = type(self)._content
-        return self._at_marker(kind, "pending")
+        return kind != "" and self._at_marker(kind, "pending")
 
     def _reasoning(self) -> bool:
         # reasoning = text (REASONING_END content | CALL_START call)
@@ -134,7 +134,7 @@ class TurnStates(Stream):
         if kind == "unclosed":
             self._opener, self._state = "", type(self)._content
             return self._drop_noted(*REASONING_NOT_CLOSED) if self._reasoning_on else self._keep_as_text(text)
-        return self._at_marker(kind, text)
+        return kind != "" and self._at_marker(kind, text)
 
     def _content(self) -> bool:
         # content = (text | marker)*
@@ -146,10 +146,11 @@ class TurnStates(Stream):
             first = self._next(self.BEFORE_CONTENT)
             if first is None or first in self.OPENS_FIRST:
                 return first is not None and self._at_marker(first, "content")
-        return self._at_marker(self._until(self.IN_CONTENT, "content"), "content")
+        kind = self._until(self.IN_CONTENT, "content")
+        return kind != "" and self._at_marker(kind, "content")
 
     def _at_marker(self, kind: str, text: str) -> bool:
-        """Do what a marker of this kind does in text of this kind."""
+        """Do what a marker of this kind does in text of this kind; one of another kind was text itself."""
         if kind == "reasoning":
             return self._open_reasoning()
         if self.CONTENT_OPENS and kind == "content":
@@ -166,7 +167,7 @@ class TurnStates(Stream):
             return self._drop_noted(*REASONING_NOT_OPEN)
         if kind == "empty":
             return self._drop_noted(*EMPTY_CALL)
-        return kind != ""
+        return True
 
     def _try_call(self, kind: str) -> bool:
         raise NotImplementedError

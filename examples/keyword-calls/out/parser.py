@@ -1988,7 +1988,7 @@ class TurnStates(Stream):
         kind = self._until(self.IN_REASONING, text)
         if kind == "reasoning_end":
             return self._close_reasoning()
-        return self._at_marker(kind, text)
+        return kind != "" and self._at_marker(kind, text)
 
     def _content(self) -> bool:
         # content = (text | marker)*
@@ -1999,10 +1999,11 @@ class TurnStates(Stream):
             first = self._next(self.BEFORE_CONTENT)
             if first is None or first in self.OPENS_FIRST:
                 return first is not None and self._at_marker(first, "content")
-        return self._at_marker(self._until(self.IN_CONTENT, "content"), "content")
+        kind = self._until(self.IN_CONTENT, "content")
+        return kind != "" and self._at_marker(kind, "content")
 
     def _at_marker(self, kind: str, text: str) -> bool:
-        """Do what a marker of this kind does in text of this kind."""
+        """Do what a marker of this kind does in text of this kind; one of another kind was text itself."""
         if kind == "reasoning":
             return self._open_reasoning()
         if kind in ("call", "line"):
@@ -2015,7 +2016,7 @@ class TurnStates(Stream):
             return self._drop_noted(*REASONING_NOT_OPEN)
         if kind == "empty":
             return self._drop_noted(*EMPTY_CALL)
-        return kind != ""
+        return True
 
     # Text and markers
 
@@ -2575,7 +2576,8 @@ class Machine(Slots):
         if kind == "call":
             return self._try_call("content")
         if kind == "separator":
-            return self._drop_closer(True) and self._call_without_opener()
+            self._skip = 0
+            return self._drop_closer(True) and self._try_call("content")
         if kind == "closed":
             return self._drop_closer(False)
         return self._leave_calls(kind)
@@ -2595,10 +2597,6 @@ class Machine(Slots):
         self._unclosed = self._unclosed and next_char(self._buf, self._pos) == len(self._buf)
         self._state = type(self)._content
         return True
-
-    def _call_without_opener(self) -> bool:
-        self._skip = 0
-        return self._try_call("content")
 
     def _try_call(self, kind: str) -> bool:
         """Try to read the text after _skip characters of opener as a call; if it isn't one, it is text of this kind.

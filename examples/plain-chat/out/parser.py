@@ -614,15 +614,16 @@ class StreamParser(Copyable):
         return deltas + self._out.deltas()
 
     def _content(self) -> bool:
-        return self._at_marker(self._until(self.IN_CONTENT, "content"), "content")
+        kind = self._until(self.IN_CONTENT, "content")
+        return kind != "" and self._at_marker(kind, "content")
 
     def _at_marker(self, kind: str, text: str) -> bool:
-        """Do what a marker of this kind does in text of this kind."""
+        """Do what a marker of this kind does in text of this kind; one of another kind was text itself."""
         if kind == "end":
             return self._end_turn()
         if kind == "header":
             return self._drop_after_text(*ANOTHER_TURN)
-        return kind != ""
+        return True
 
     def _until(self, marks: Scanner, kind: str) -> str:
         """Emit the text before the next marker as `kind`.  Return the marker's kind, "text" if the marker is text

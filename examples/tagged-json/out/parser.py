@@ -2011,7 +2011,7 @@ class TurnStates(Stream):
         kind = self._until(self.IN_REASONING, text)
         if kind == "reasoning_end":
             return self._close_reasoning()
-        return self._at_marker(kind, text)
+        return kind != "" and self._at_marker(kind, text)
 
     def _content(self) -> bool:
         # content = (text | marker)*
@@ -2022,10 +2022,11 @@ class TurnStates(Stream):
             first = self._next(self.BEFORE_CONTENT)
             if first is None or first in self.OPENS_FIRST:
                 return first is not None and self._at_marker(first, "content")
-        return self._at_marker(self._until(self.IN_CONTENT, "content"), "content")
+        kind = self._until(self.IN_CONTENT, "content")
+        return kind != "" and self._at_marker(kind, "content")
 
     def _at_marker(self, kind: str, text: str) -> bool:
-        """Do what a marker of this kind does in text of this kind."""
+        """Do what a marker of this kind does in text of this kind; one of another kind was text itself."""
         if kind == "reasoning":
             return self._open_reasoning()
         if kind in ("call", "line"):
@@ -2038,7 +2039,7 @@ class TurnStates(Stream):
             return self._drop_noted(*REASONING_NOT_OPEN)
         if kind == "empty":
             return self._drop_noted(*EMPTY_CALL)
-        return kind != ""
+        return True
 
     # Text and markers
 

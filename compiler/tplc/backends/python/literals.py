@@ -131,11 +131,12 @@ def lines_of(before: str, value: Expression, after: str, indent: int) -> list[st
     if len(value.items) == 1 and isinstance(value.items[0], Raw) and function:
         return [first, *(f"{space}    {part}" for part in value.items[0].lines(WIDTH - indent - 4)), last]
     if value.packed:
-        return [first, *_filled(value.items, indent + 4), last]
+        return [first, *filled(value.items, indent + 4), last]
     return [first, *(line for item in value.items for line in lines_of("", item, ",", indent + 4)), last]
 
 
-def _filled(items: Iterable[Expression], indent: int) -> list[str]:
+def filled(items: Iterable[Expression], indent: int) -> list[str]:
+    """Return items with a comma after each, as many in a line as fit."""
     lines: list[str] = []
     for item in items:
         text = f"{item},"

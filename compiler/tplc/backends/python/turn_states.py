@@ -99,7 +99,8 @@ def absent_kinds(facts: Acceptor, printed: Collection[Lexemes]) -> frozenset[str
     """Return the kinds of markers that states distinguish and the format has none of."""
     kinds = {lexeme.kind for found in printed for lexeme in found.all}
     kinds |= {COUNTED_AS[kind] for kind in kinds & COUNTED_AS.keys()}
-    kinds |= {"whole"} if facts.calls is not None and facts.calls.whole else set()
+    if facts.calls is not None:
+        kinds |= {"call", *["whole"] * bool(facts.calls.whole)}
     return KINDS - kinds
 
 
