@@ -67,6 +67,9 @@ def share() -> None:
             return compile_pattern(pattern, flags, ignore_unused, kwargs, cache_it)
         return long_pattern(pattern, int(flags))
 
+    for name, flag in list(vars(regex._regex_core).items()):
+        if isinstance(flag, regex.RegexFlag):  # `flags & flag` makes an object, which is a quarter of compiling
+            setattr(regex._regex_core, name, int(flag))
     tplc.code._code = lru_cache(maxsize=64)(code)
     regex._main._compile = pattern
 

@@ -12,8 +12,7 @@ from queue import Queue
 
 import pytest
 
-from tests.cli.conftest import Run
-from tests.example_case import EXAMPLES
+from tests.cli.conftest import TEMPLATE, Run
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="signals of Linux")
 SECONDS = 60
@@ -59,15 +58,15 @@ class Watching:
 
 
 def test_it_compiles_again(tmp_path: Path) -> None:
-    source = (EXAMPLES / "tagged-json" / "template.jinja").read_text(encoding="utf-8")
+    source = TEMPLATE
     template = tmp_path / "hut.jinja"
     template.write_text(source)
     watching = Watching(tmp_path, "hut.jinja", "-o", "hut.py")
     try:
         assert watching.until("watching") == "watching hut.jinja; Ctrl-C ends it"
         watching.until("wrote        hut.py")
-        assert '"<fn>' in (tmp_path / "hut.py").read_text()
-        template.write_text(source.replace("fn>", "do>"))
+        assert '"<call>' in (tmp_path / "hut.py").read_text()
+        template.write_text(source.replace("call>", "do>"))
         assert watching.until("wrote") == "wrote        hut.py"
         assert '"<do>' in (tmp_path / "hut.py").read_text()
         # A wrong template is reported, and the file stays as it was.
@@ -75,7 +74,7 @@ def test_it_compiles_again(tmp_path: Path) -> None:
         assert watching.until("tplc: ").startswith("tplc: hut.jinja")
         template.write_text(source)
         assert watching.until("wrote") == "wrote        hut.py"
-        assert '"<fn>' in (tmp_path / "hut.py").read_text()
+        assert '"<call>' in (tmp_path / "hut.py").read_text()
     finally:
         code = watching.interrupted()
     assert code in (130, -signal.SIGINT)
