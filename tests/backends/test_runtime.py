@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import json
 import re
 import subprocess
@@ -20,8 +22,12 @@ from tplc.backends.python import generate, generate_runtime
 from tplc.backends.python.permitted import check_permitted
 from tplc.driver import load_ir
 from tplc.ir.runtimes import RUNTIME_FILE, Runtime
+from tplc.lower import lower
+from tplc.lower.states import COUNTED_AS, states
 from tplc.verify.artifact import load_module
 from tplc.version import VERSION
+from tplc_runtime.machine import Machine
+from tplc_runtime.turn import TurnStates
 from tplc_runtime.version import RUNTIME_VERSION
 
 __all__ = ["run"]
@@ -72,6 +78,21 @@ def test_a_shared_runtime_makes_the_patterns_that_the_compiler_prints(example: E
     own, shared = standalone(example.name), load_module(text_of(example, "shared"), runtime=generate_runtime())
     made, printed = scanners(shared), scanners(own)
     assert made == {name: printed[name] for name in made} != {}
+
+
+def test_the_states_of_the_runtime_know_the_kinds_of_markers_in_the_table() -> None:
+    """The table says which markers count in a state; what one does there is a method of the runtime."""
+    compared = [
+        item.value
+        for line in (TurnStates, Machine)
+        for node in ast.walk(ast.parse(inspect.getsource(line)))
+        if isinstance(node, ast.Compare)
+        for item in ast.walk(node)
+        if isinstance(item, ast.Constant)
+    ]
+    irs = [load_ir((example.out / "ir.json").read_text(encoding="utf-8")) for example in EXAMPLES]
+    kinds = {COUNTED_AS.get(kind, kind) for ir in irs for state in states(lower(ir)) for kind, _ in state.on}
+    assert kinds - {*compared} == set()
 
 
 def test_the_runtime_is_one_file_that_does_nothing_but_parse() -> None:
