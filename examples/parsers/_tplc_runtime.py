@@ -1919,7 +1919,8 @@ LONGEST_TEXT = 512  # a longer rest of a line is not examined
 
 
 class WholeCall:
-    """The steps of a call: (kind, pattern, text without white space), and ("pairs", steps, steps between, least)."""
+    """The steps of a call: (kind, pattern, text without white space), and ("pairs", steps, steps between, least).
+    Several texts of which a step is one have "\\0" between them."""
 
     def __init__(self, *steps: Any, styles: tuple[Style, ...] = ()) -> None:
         self.steps, self.styles = steps, styles
@@ -2015,7 +2016,7 @@ def _text(step: Any, buf: str, pos: int, final: bool, names: Collection[str]) ->
         ends: tuple[int, ...] = tuple(range(len(part), -1, -1))
     else:
         ends = (0,)
-    may_continue = any(text.startswith("".join(rest[end:].split())) for end in ends)
+    may_continue = any("\0" + "".join(rest[end:].split()) in "\0" + text for end in ends)
     return MORE if may_continue and len(rest) < LONGEST_TEXT else NO
 
 
@@ -5439,11 +5440,15 @@ class TypedWraps(RawPairs):
     # The text before a value, the types that it stands for, and what ends the value: markers, or the texts before and
     # after the key if the marker repeats it.  With the text "": the types of values that are bare.
     WRAPS: ClassVar[Sequence[tuple[str, Sequence[str], Any]]]
+    TYPES_OPEN_PAIRS: ClassVar[bool] = False  # the texts open pairs, so they are before the key
     _key = ""
+    _pair_opener = ""  # the marker that opened the pair, without white space
     _wrap_state = ""  # "": nothing of the value was read
 
     def _begin_value(self, key: str, word: str) -> None:
         self._key = key
+        if self.TYPES_OPEN_PAIRS:
+            self._pair_opener = "".join(self._buf[self._mark.start : self._mark.end].split())
         super()._begin_value(key, word)
 
     def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:
@@ -5454,7 +5459,7 @@ class TypedWraps(RawPairs):
         # value = WRAP text WRAP_END | text VALUE_END
         if not self._wrap_state:
             start = next_char(self._buf, self._pos)
-            found = self._wrap_at(start)
+            found = self._wrap_of_pair() if self.TYPES_OPEN_PAIRS else self._wrap_at(start)
             if found is None:
                 return False
             self._wrap_state = "none"
@@ -5471,6 +5476,10 @@ class TypedWraps(RawPairs):
                 return opened, types, ends
         return last
 
+    def _wrap_of_pair(self) -> tuple[str, Sequence[str], Any]:
+        opener = self._pair_opener
+        return next((wrap for wrap in self.WRAPS if "".join(wrap[0].split()) == opener), ("", (), None))
+
     def _open_wrap(self, start: int, opened: str, types: Sequence[str], ends: Any) -> None:
         if types:
             self._types = typed_as(self._types, frozenset(types))
@@ -5478,7 +5487,9 @@ class TypedWraps(RawPairs):
             self._as = "all" if self._all else "string" if self._types == frozenset(["string"]) else ""
         if not opened:
             return
-        self._pos, self._space, self._wrap_state = start + len(opened), "", opened
+        if not self.TYPES_OPEN_PAIRS:
+            self._pos, self._space = start + len(opened), ""
+        self._wrap_state = opened
         end: End = Closer(self._key.join(ends)) if isinstance(ends, tuple) else ends
         self._closer = end if self.LAST_CLOSER else None
         self._end = self._or_call_end(end, self._key)

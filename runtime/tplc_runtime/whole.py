@@ -24,7 +24,8 @@ LONGEST_TEXT = 512  # a longer rest of a line is not examined
 
 
 class WholeCall:
-    """The steps of a call: (kind, pattern, text without white space), and ("pairs", steps, steps between, least)."""
+    """The steps of a call: (kind, pattern, text without white space), and ("pairs", steps, steps between, least).
+    Several texts of which a step is one have "\\0" between them."""
 
     def __init__(self, *steps: Any, styles: tuple[Style, ...] = ()) -> None:
         self.steps, self.styles = steps, styles
@@ -120,5 +121,5 @@ def _text(step: Any, buf: str, pos: int, final: bool, names: Collection[str]) ->
         ends: tuple[int, ...] = tuple(range(len(part), -1, -1))
     else:
         ends = (0,)
-    may_continue = any(text.startswith("".join(rest[end:].split())) for end in ends)
+    may_continue = any("\0" + "".join(rest[end:].split()) in "\0" + text for end in ends)
     return MORE if may_continue and len(rest) < LONGEST_TEXT else NO

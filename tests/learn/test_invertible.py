@@ -23,7 +23,6 @@ REFUSED = {
     "turn-as-json-if-calls": "the template writes the whole turn as one JSON object",
     "upper-object": "the template writes capital letters in keys",
     "white-space-ends-reasoning": "reasoning of reasoning_content: only white space",
-    "wrapper-by-type-around-key": "the template writes values between texts that depend on their type",
     "yaml": "the template writes lists and objects as indented lines",
 }
 

@@ -181,9 +181,11 @@ def _check_pair(arguments: PairArguments, dialect: Dialect | None) -> Iterator[V
     for kind in sorted(set(slots) - {"key", "value", "type"}):
         yield Violation(path, f'the slot "{kind}" does not belong in a pair')
     words = dialect.types if dialect is not None else ()
-    directly = (Slot("type"), Slot("value")) in pairwise(arguments.pair)
-    if directly != any(word.close for word in words):
+    directly = {two.kind for one, two in pairwise(arguments.pair) if one == Slot("type") and isinstance(two, Slot)}
+    if "key" not in directly and bool(directly) != any(word.close for word in words):
         yield Violation(path, "a value follows its type directly if texts that depend on its type surround it")
+    if "key" in directly and not all(word.word for word in words):
+        yield Violation("tools.dialect.types", "pairs that open with their type have a text for each")
     if dialect is not None and bool(slots["type"]) != bool(dialect.types):
         yield Violation(path, 'the slot "type" goes with tools.dialect.types, and the other way')
 

@@ -207,7 +207,7 @@ class TypeWord:
     """The word that the `type` slot of a pair holds for values of one JSON type.
 
     With a `close`, the two stand directly around the value: `<str>` and `</str>`.  Values of other types may stand bare
-    then: their word and their close are "".
+    then: their word and their close are "".  If the `type` slot is directly before the key, they surround the pair.
     """
 
     type: JsonType
@@ -257,6 +257,11 @@ class PairArguments:
     separator: str
     end: str
     empty: str
+
+    @property
+    def types_open_pairs(self) -> bool:
+        """Return whether the text of the value's type is directly before the key."""
+        return (Slot("type"), Slot("key")) in zip(self.pair, self.pair[1:], strict=False)
 
 
 Arguments = ObjectArguments | PairArguments

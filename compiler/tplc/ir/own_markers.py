@@ -43,7 +43,9 @@ def _texts(ir: TemplateIR) -> Iterator[tuple[str, str]]:
         pairs = tools.arguments
         yield from (("tools.arguments", text) for text in (pairs.start, pairs.separator, pairs.end, pairs.empty))
         words = tools.dialect.types if tools.dialect is not None else ()
-        yield from (("tools.dialect.types", text) for word in words if word.close for text in (word.word, word.close))
+        are_markers = pairs.types_open_pairs or any(word.close for word in words)
+        texts = (text for word in words if are_markers for text in (word.word, word.close))
+        yield from (("tools.dialect.types", text) for text in texts)
 
 
 def _of_layout(place: str, layout: Layout) -> Iterator[tuple[str, str]]:

@@ -181,7 +181,7 @@ def learn_arguments(prober: Prober, turn: TurnFacts, setup: Setup) -> ArgumentFa
         opened = style.object_open + style.key_open
         whole = ObjectArguments(encoded=setup.encoded)
         return ArgumentFacts(whole, dialect, opened, style.object_close, _refused(prober, turn, setup))
-    layout = _pair_layout(pairs, place, wrapped=wrappers is not None)
+    layout = _pair_layout(pairs, place, wrappers)
     elements = _elements(position, layout, pairs) if wrappers is None else None
     in_lists, in_objects, indent = styles
     if elements is not None:
@@ -219,6 +219,8 @@ def _separated(pairs: Repetition, layout: Layout, end: str, quote: str) -> tuple
 def _position(prober: Prober, turn: TurnFacts, setup: Setup, place: ValuePlace, wrappers: Wrappers | None) -> Position:
     def written(value: Json) -> str | None:
         text = call_turn(prober, turn, setup, [with_value(value)])
+        if wrappers is not None and wrappers.key_end:
+            return None if isinstance(text, Refusal) else wrappers.value_of_pair(text, value, key_of(0))
         found = None if isinstance(text, Refusal) else place_text(text, place)
         if found is None or wrappers is None:
             return None if found is None else found[1]
@@ -237,6 +239,8 @@ def _wrappers(prober: Prober, turn: TurnFacts, setup: Setup) -> Wrappers | None:
 
 def _place_of_wrapped(wrappers: Wrappers) -> ValuePlace:
     before = wrappers.before
+    if wrappers.key_end:
+        return ValuePlace(1, wrappers.key_end, "", False, wrappers.after, wrappers.of("string"))
     lead = before[before.rindex(key_of(0)) + len(key_of(0)) :]
     return ValuePlace(before.count(key_of(0)), lead, "", False, wrappers.after, wrappers.of("string"))
 
@@ -356,11 +360,15 @@ def _outer(setup: Setup) -> list[str]:
     return [name_of(0), *([identifier] if identifier else [])]
 
 
-def _pair_layout(pairs: Repetition, place: ValuePlace, *, wrapped: bool) -> Layout:
-    items: list[Text | Slot] = [*text_items(pairs.open), Slot("key"), *text_items(place.lead)]
+def _pair_layout(pairs: Repetition, place: ValuePlace, wrappers: Wrappers | None) -> Layout:
+    around_key = wrappers is not None and wrappers.key_end != ""
+    opened = pairs.open.removesuffix(place.quote[0]) if around_key else pairs.open
+    items: list[Text | Slot] = [*text_items(opened), Slot("key"), *text_items(place.lead)]
+    if around_key:
+        items.insert(-1 - len(text_items(place.lead)), Slot("type"))
     if place.typed:
         items += [Slot("type"), *text_items(place.type_close)]
-    if wrapped:
+    if wrappers is not None and not around_key:
         items.append(Slot("type"))
     items += [Slot("value"), *text_items(pairs.close.removeprefix(place.quote[1]))]
     return tuple(items)

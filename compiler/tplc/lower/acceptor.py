@@ -91,7 +91,8 @@ class TypeWrap:
     """A text before raw values of some types, and what ends such a value: its own closer with that of the pair.
 
     `ends` has that with its variants; `around_key` the texts before and after the key instead, if the closer of the
-    pair repeats it.  `opened` and `close` are "" for types whose values stand bare.
+    pair repeats it.  `opened` and `close` are "" for types whose values stand bare.  If types open pairs
+    (`PairForm.types_open_pairs`), `opened` is what opens a pair with such a value.
     """
 
     opened: str
@@ -124,6 +125,7 @@ class PairForm:
     wrap: tuple[str, str] | None
     items: tuple[str, str] | None
     wraps: tuple[TypeWrap, ...] = ()
+    types_open_pairs: bool = False  # the text of a type is before the key
     # What may follow a value written without the quotes that the template puts around every value.
     bare: Following | None = None
     # What is around the key of a pair that begins a line: it ends a raw value whose own closer is missing.
@@ -186,8 +188,8 @@ class CallShape:
 class CallStep:
     """A piece of a whole call; `pattern` matches the piece, or the text after it (slots, `key`, `raw`).
 
-    `text`: the same without its white space, as far as it is one text.  `object` and `value` are in the
-    dialect.  `pairs`: at least `least` times `pair`, with `between` between two of them.
+    `text`: the same without its white space; if it is one of several texts, "\\0" is between them.  `object` and
+    `value` are in the dialect.  `pairs`: at least `least` times `pair`, with `between` between two of them.
     """
 
     kind: Literal["text", "name", "id", "index", "count", "object", "pairs", "key", "value", "raw", "line"]

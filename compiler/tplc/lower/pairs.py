@@ -31,15 +31,22 @@ def pairs_of(
     assert ir.tools.dialect is not None
     tools, dialect, layout = ir.tools, ir.tools.dialect, merged(pairs.pair)
     opened, close, around_key = _around_value(layout)
-    repeats, wraps = around_key is not None, _wraps_of(dialect, around_key, tolerated.texts(close))
-    slots = _slot_ends(layout[: layout.index(Slot("value")) - bool(wraps)], tolerated)
+    wraps = _wraps_of(dialect, around_key, tolerated.texts(close), open_pairs=pairs.types_open_pairs)
+    repeats = around_key is not None
+    if pairs.types_open_pairs:
+        wraps = tuple(replace(wrap, opened=opened + wrap.opened) for wrap in wraps)
+        opened = wraps[0].opened
+    before = layout[: layout.index(Slot("value")) - (bool(wraps) and not pairs.types_open_pairs)]
+    slots = _slot_ends(before[before.index(Slot("key")) :] if pairs.types_open_pairs else before, tolerated)
     context = ValueContext(tools, pairs, close, opened, _end_of_key(slots), closing, _after_calls(ir, tolerated))
     guessed = not (repeats or dialect.top.strings or _are_all_wrapped(wraps) or _is_reliable(tools, close))
     raw = not (guessed or dialect.top.strings or dialect.elements)
     python = guessed and "python_literals" in tolerated.kinds
     slots, context, bare = _with_literals(slots, context, python=python)
-    opens = not_blank(tolerated.texts(opened))
-    next_pair = _next_pair(context, slots) if raw and not repeats and "missing_closers" in tolerated.kinds else None
+    openers = unique(wrap.opened for wrap in wraps) if pairs.types_open_pairs else (opened,)
+    opens = not_blank(text for one in openers for text in tolerated.texts(one))
+    closed_by_next = raw and not (repeats or pairs.types_open_pairs) and "missing_closers" in tolerated.kinds
+    next_pair = _next_pair(context, slots) if closed_by_next else None
     following = [text for text in next_call if not _is_pair(text, opens, context.key_end)]
     between = _between(context, slots, _comma(context, tolerated), opens, [*following, *ir.turn.ends], repeats=repeats)
     return PairForm(
@@ -69,6 +76,7 @@ def pairs_of(
         wrap=_around(dialect.wrap),
         items=_around_items(dialect),
         wraps=wraps,
+        types_open_pairs=pairs.types_open_pairs,
         marks=() if not raw else _marks(between, opens or [context.key_end], close.strip() * (not repeats)),
         resumes=bool(opens) and all(_resumes(text.strip(), between) for text in opens),
         usual_ends=() if repeats or wraps else _usual_ends(pairs, close, opened, closing),
@@ -87,16 +95,18 @@ def _after_calls(ir: TemplateIR, tolerated: Tolerated) -> tuple[str, ...]:
     return (*ir.turn.ends, *tolerated.declared("tools.section_end"))
 
 
-def _wraps_of(dialect: Dialect, around_key: tuple[str, str] | None, closers: Sequence[str]) -> tuple[TypeWrap, ...]:
+def _wraps_of(
+    dialect: Dialect, around_key: tuple[str, str] | None, closers: Sequence[str], *, open_pairs: bool
+) -> tuple[TypeWrap, ...]:
     """Return the texts around values that depend on their type, the longest opener first, and bare values last."""
     types: dict[tuple[str, str], list[str]] = {}
     for word in dialect.types:
         types.setdefault((word.word, word.close), []).append(word.type)
-    if not any(close for _, close in types):
+    if not (open_pairs or any(close for _, close in types)):
         return ()
     found = []
     for (opened, close), kinds in sorted(types.items(), key=lambda item: -len(item[0][0])):
-        ends = tuple(close + closer for closer in closers) if close and around_key is None else ()
+        ends = tuple(close + closer for closer in closers) if (close or open_pairs) and around_key is None else ()
         around = (close + around_key[0], around_key[1]) if close and around_key is not None else None
         found.append(TypeWrap(opened, close, tuple(kinds), ends, around))
     return tuple(found)
@@ -121,7 +131,7 @@ def _around_items(dialect: Dialect) -> tuple[str, str] | None:
 
 
 def _are_all_wrapped(wraps: Sequence[TypeWrap]) -> bool:
-    return bool(wraps) and all(wrap.opened for wrap in wraps)
+    return bool(wraps) and all(wrap.close for wrap in wraps)
 
 
 def _value_ends(closers: tuple[str, ...], wraps: Sequence[TypeWrap]) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from tplc.ir.markers import is_distinctive
 from tplc.ir.nodes import Layout, ObjectArguments, Slot, TemplateIR, Text, Tools
 from tplc.lower.acceptor import CallForm, CallStep, PairForm
 from tplc.lower.bounds import INDENT, KEY, SOME_SPACE, SPACE
-from tplc.lower.layouts import merged, text_at
+from tplc.lower.layouts import merged, text_at, unique
 from tplc.lower.lexemes import core_pattern
 from tplc.lower.values import LONGEST_KEY, MOST_SPACE, NAME_CHARACTERS
 
@@ -127,6 +127,7 @@ def _arguments(tools: Tools, pairs: PairForm | None, after: str) -> list[CallSte
     if (pairs.value_close is not None and not pairs.quoted) or pairs.items or pairs.wrap or pairs.types:
         return []
     pair = [step for index in range(len(pairs.pair)) for step in _of_pair(pairs, index, after)]
+    pair = _of_typed_pair(pairs) if pairs.types_open_pairs else pair
     if not {"key"} < {step.kind for step in pair}:
         return []
     # Without any argument, only what closes them or the call shows that it is a call.
@@ -156,6 +157,21 @@ def _of_pair(pairs: PairForm, index: int, after: str) -> list[CallStep]:
         return [CallStep("value")]
     ends = [text] if text else [end for end in (pairs.separator, pairs.end, after) if end]
     return [CallStep("raw", rf"[^\n]{{1,{LONGEST_RAW}}}?(?={'|'.join(map(pattern_of, ends or [LINE_END]))})")]
+
+
+def _of_typed_pair(pairs: PairForm) -> list[CallStep]:
+    """Return the steps of a pair between texts that depend on the value's type."""
+    key_end = text_at(pairs.pair, pairs.pair.index(Slot("key")) + 1)
+    opener, closer = _one_of([wrap.opened for wrap in pairs.wraps]), _one_of([wrap.ends[0] for wrap in pairs.wraps])
+    key = CallStep("key", f"{KEY}(?={pattern_of(key_end)})", "".join(key_end.split()))
+    raw = CallStep("raw", rf"[^\n]{{1,{LONGEST_RAW}}}?(?={closer.pattern})")
+    return [opener, key, *text_steps(key_end), raw, closer]
+
+
+def _one_of(texts: Sequence[str]) -> CallStep:
+    """Return the step of any of these texts."""
+    found = unique(texts)
+    return CallStep("text", f"(?:{'|'.join(map(pattern_of, found))})", "\0".join("".join(one.split()) for one in found))
 
 
 def _after(ir: TemplateIR, closer: str, *, section: bool) -> list[CallStep]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 from tplc.backends.peg.form import FormPatterns
@@ -93,7 +94,11 @@ class RawValues:
         keys, typed = self.all_keys, " / ".join([*KINDS, "scalar"])
         only, later = partial(self._only_closer, keys=keys), partial(self._later_closer, keys=keys)
         before = self._text_before_value() if self.repeats else ""
-        return wrap_rules(self.pairs.wraps, WrapPlace(only, later, self.call_closes, before, typed))
+        place = WrapPlace(only, later, self.call_closes, before, typed)
+        if self.pairs.types_open_pairs:
+            ends = group(cores(key_ends(self.pairs), any_spelling=self.form.any_spelling))
+            place = replace(place, key_after=rf"(?:(?!{ends})[^\n]){{0,{NAME_LIMIT}}}{ends}\s*")
+        return wrap_rules(self.pairs.wraps, place)
 
     def rules_of_tool(self, place: str, keys: Sequence[str]) -> list[Rule]:
         """Return the same for the values of one tool, which its keys end as well."""

@@ -26,7 +26,8 @@ class WrapPlace:
 
     `only` and `later` return the patterns of what shows that no later closer counts, and of the text up to one that
     does.  `key_before` is the pattern of what is before the wrapper, with the key as its group; `typed` are the
-    names of the rules of values that are no text.
+    names of the rules of values that are no text.  `key_after` is the pattern of the key and what ends it, if wrappers
+    open pairs.
     """
 
     only: Callable[[str], str]
@@ -34,6 +35,7 @@ class WrapPlace:
     call_closes: str
     key_before: str
     typed: str
+    key_after: str = ""
 
 
 def names_of_wraps(wraps: tuple[TypeWrap, ...]) -> list[str]:
@@ -54,7 +56,7 @@ def _rules(number: int, wrap: TypeWrap, place: WrapPlace) -> list[Rule]:
     named = f"type_{'_'.join(wrap.types)}"
     rules = [
         rule(f"type_for_wrap_{number}", f'{named} ""'),
-        rule(named, leaf(SPACE + exact(wrap.opened) if wrap.opened else "")),
+        rule(named, leaf(_opened(wrap, place) if wrap.opened else "")),
     ]
     if not wrap.opened:
         return rules
@@ -73,6 +75,13 @@ def _rules(number: int, wrap: TypeWrap, place: WrapPlace) -> list[Rule]:
     either_text = f"({' / '.join(texts)})"
     ended = f"(wrap_close_for_{number}{lost} / cut)"
     return [rule(f"wrapped_value_for_{number}", f"type_for_wrap_{number} {either_text} {ended}"), *rules]
+
+
+def _opened(wrap: TypeWrap, place: WrapPlace) -> str:
+    """Return the pattern of the text before a value that shows its type."""
+    if place.key_after:
+        return rf"(?<={marker_core(wrap.opened)}\s*{place.key_after})"
+    return SPACE + exact(wrap.opened)
 
 
 def _ends(wrap: TypeWrap, place: WrapPlace) -> tuple[str, str, str]:

@@ -384,6 +384,7 @@ def _of_pairs(calls: CallForm, pairs: PairForm, facts: Acceptor, scanners: Scann
     lines += [f"    WRAP = {texts(pairs.wrap)}"] if pairs.wrap else []
     wraps = called("", [_wrap(wrap, scanners) for wrap in pairs.wraps])
     lines += assignment("WRAPS", wraps, INDENT) if pairs.wraps else []
+    lines += ["    TYPES_OPEN_PAIRS = True"] * pairs.types_open_pairs
     if pairs.items is None:
         return lines
     elements = [("item", pairs.items[:1]), ("pair", pairs.opens), ("broken", (pairs.value_close or ())[:1])]

@@ -231,7 +231,7 @@ class _Calls:
         )
 
     def tag(self, form: PairForm) -> str:
-        pattern = any_of(map(marker, form.opens))
+        pattern = "" if form.types_open_pairs else any_of(map(marker, form.opens))
         for slot in form.slots:
             inner = _slot_class(slot)
             if slot.kind == "key":
@@ -239,6 +239,11 @@ class _Calls:
             else:
                 pattern += inner.replace("{1,", "{0,")
             pattern += any_of(map(marker, slot.suffixes))
+        if form.types_open_pairs:
+            values = (any_of(map(marker, wrap.ends)) for wrap in form.wraps)
+            openers = (marker(wrap.opened) for wrap in form.wraps)
+            pairs = zip(openers, values, strict=True)
+            return any_of(rf"{opener}{pattern}(?P<value>.*?){ends}" for opener, ends in pairs)
         return pattern + self.value(form)
 
     def value(self, form: PairForm) -> str:
