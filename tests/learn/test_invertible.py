@@ -16,6 +16,8 @@ from tplc.errors import TplcError
 FOLDER = Path(__file__).parent.parent / "cases" / "invertible"
 # What the first line of a refusal says.
 REFUSED = {
+    "fence-named-by-tool": 'what opens calls ("```") is in the text itself',
+    "index-if-several": "the template writes a single call in another form than several",
     "name-after-pairs": "the name of a call comes after its arguments",
     "object-replace": "the template writes double quotes as &quot; after backslashes in values",
     "truncate-over-object": "the template shortens arguments, and what it leaves out is lost",

@@ -132,8 +132,8 @@ def _pairs(pairs: PairForm) -> Iterator[str]:
         yield from _following(pairs.following)
     yield from (f"pairs.type {shown(word)} = {' or '.join(types)}" for word, types in pairs.types)
     for wrap in pairs.wraps:
-        inside = "key text" if pairs.types_open_pairs else "text"
-        yield f"pairs.wrap {' or '.join(wrap.types)} = {shown(wrap.opened)} {inside} {shown(wrap.close)}"
+        yield f"pairs.wrap {' or '.join(wrap.types)} = {shown(wrap.opened)} text {shown(wrap.close)}"
+    yield from ["pairs open with the text before values of a type"] * pairs.types_open_pairs
     if pairs.wrap is not None:
         yield f"pairs.wrap = {' text '.join(map(shown, pairs.wrap))}"
     if pairs.items is not None:

@@ -67,7 +67,7 @@ def causes(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
     if not counted and not weak:
         turns = [[(one.case, one.turn) for one in tried if one.passed == passed] for passed in (False, True)]
         found = [*_without_reasoning(ir, tried)] or [*notations(ir, turns[0])] or [*_shortened(ir, tried)]
-        found = found or [*_transformed(ir, tried)] or [*misplaced(ir, *turns)]
+        found = found or [*_transformed(ir, tried)] or [*_single_call(tried)] or [*misplaced(ir, *turns)]
         if not found:
             by_name = [*_by_name(tried)]
             # The calls of some names can also be the only ones without arguments: their names say more.
@@ -136,6 +136,20 @@ def _taken_for_markers(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
     for path, marker in (("turn.end", end.strip()) for end in ir.turn.ends):
         if marker and failed and all(marker in text for text in map(_texts, failed)):
             yield f"{path} {quoted(marker)} is in the text itself and cannot be distinguished from the turn's end"
+    opener = (ir.tools.section_start + _text_before(ir.tools.call, "name")).strip()
+    texts = [_texts(one) for one in failed if not one.case.calls]
+    if opener and len(texts) == len(failed) and all(opener in text for text in texts):
+        yield f"what opens calls ({quoted(opener)}) is in the text itself, and the text after it reads as a call"
+
+
+def _single_call(tried: Sequence[Tried]) -> Iterator[str]:
+    """Yield that a single call has another form than several: all messages with one call fail, and no others."""
+    failed = [one for one in tried if not one.passed]
+    several = [one for one in tried if one.passed and len(one.case.calls) > 1]
+    single = {len(one.case.calls) for one in failed} == {1}
+    if single and several and not any(one.passed and len(one.case.calls) == 1 for one in tried):
+        turns = (quoted(_short(min(found, key=lambda one: len(one.turn)).turn, _LONGEST)) for found in (failed, several))
+        yield f"the template writes a single call in another form than several: {' and '.join(turns)}"
 
 
 def _transformed(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
