@@ -76,6 +76,10 @@ def test_all_types_come_back(arrangement: str) -> None:
         ('<string\nname="a">  x\n\n</string>', '{"a": "  x\\n\\n"}'),
         ('<string name="a">x </number> y</string>\n<null name="b">null</null>', '{"a": "x </number> y", "b": null}'),
         ('<array name="a">["</array>"]</array>\n<string name="b c">z</string>', '{"a": ["</array>"], "b c": "z"}'),
+        (
+            '<string name="a">x <string name="</string>\n<number name="b">5</number>',
+            '{"a": "x <string name=\\"", "b": 5}',
+        ),
         ('<String name="a">x</String>', '{"a": "x"}'),
         ('<string name="a">x', '{"a": "x"}'),
     ],

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from tplc.ir.markers import is_bracketed, is_distinctive, pieces_of
 from tplc.ir.nodes import Dialect, Layout, PairArguments, Slot, StringStyle, TemplateIR, Tools
@@ -30,23 +31,16 @@ def pairs_of(
     """Return the form of pairs; `closing`: the texts after them; `next_call`: those that close and open a call."""
     assert ir.tools.dialect is not None
     tools, dialect, layout = ir.tools, ir.tools.dialect, merged(pairs.pair)
-    opened, close, around_key = _around_value(layout)
-    wraps = _wraps_of(dialect, around_key, tolerated.texts(close), open_pairs=pairs.types_open_pairs)
-    repeats = around_key is not None
-    if pairs.types_open_pairs:
-        wraps = tuple(replace(wrap, opened=opened + wrap.opened) for wrap in wraps)
-        opened = wraps[0].opened
-    before = layout[: layout.index(Slot("value")) - (bool(wraps) and not pairs.types_open_pairs)]
-    slots = _slot_ends(before[before.index(Slot("key")) :] if pairs.types_open_pairs else before, tolerated)
-    context = ValueContext(tools, pairs, close, opened, _end_of_key(slots), closing, _after_calls(ir, tolerated))
+    openers, close, around_key = _around_value(layout, dialect)
+    repeats, wraps = around_key is not None, _wraps_of(dialect, pairs, around_key, tolerated.texts(close))
+    slots = _slot_ends(_before_value(layout, wrapped=bool(wraps)), tolerated)
+    context = ValueContext(tools, pairs, close, openers[0], _end_of_key(slots), closing, _after_calls(ir, tolerated))
     guessed = not (repeats or dialect.top.strings or _are_all_wrapped(wraps) or _is_reliable(tools, close))
     raw = not (guessed or dialect.top.strings or dialect.elements)
     python = guessed and "python_literals" in tolerated.kinds
     slots, context, bare = _with_literals(slots, context, python=python)
-    openers = unique(wrap.opened for wrap in wraps) if pairs.types_open_pairs else (opened,)
     opens = not_blank(text for one in openers for text in tolerated.texts(one))
-    closed_by_next = raw and not (repeats or pairs.types_open_pairs) and "missing_closers" in tolerated.kinds
-    next_pair = _next_pair(context, slots) if closed_by_next else None
+    next_pair = _next_pair(context, slots) if raw and not repeats and "missing_closers" in tolerated.kinds else None
     following = [text for text in next_call if not _is_pair(text, opens, context.key_end)]
     between = _between(context, slots, _comma(context, tolerated), opens, [*following, *ir.turn.ends], repeats=repeats)
     return PairForm(
@@ -76,10 +70,9 @@ def pairs_of(
         wrap=_around(dialect.wrap),
         items=_around_items(dialect),
         wraps=wraps,
-        types_open_pairs=pairs.types_open_pairs,
         marks=() if not raw else _marks(between, opens or [context.key_end], close.strip() * (not repeats)),
         resumes=bool(opens) and all(_resumes(text.strip(), between) for text in opens),
-        usual_ends=() if repeats or wraps else _usual_ends(pairs, close, opened, closing),
+        usual_ends=() if repeats or wraps else _usual_ends(pairs, close, openers[0], closing),
     )
 
 
@@ -96,9 +89,10 @@ def _after_calls(ir: TemplateIR, tolerated: Tolerated) -> tuple[str, ...]:
 
 
 def _wraps_of(
-    dialect: Dialect, around_key: tuple[str, str] | None, closers: Sequence[str], *, open_pairs: bool
+    dialect: Dialect, pairs: PairArguments, around_key: tuple[str, str] | None, closers: Sequence[str]
 ) -> tuple[TypeWrap, ...]:
     """Return the texts around values that depend on their type, the longest opener first, and bare values last."""
+    open_pairs, before = pairs.types_open_pairs, text_at(merged(pairs.pair), 0)
     types: dict[tuple[str, str], list[str]] = {}
     for word in dialect.types:
         types.setdefault((word.word, word.close), []).append(word.type)
@@ -108,17 +102,19 @@ def _wraps_of(
     for (opened, close), kinds in sorted(types.items(), key=lambda item: -len(item[0][0])):
         ends = tuple(close + closer for closer in closers) if (close or open_pairs) and around_key is None else ()
         around = (close + around_key[0], around_key[1]) if close and around_key is not None else None
-        found.append(TypeWrap(opened, close, tuple(kinds), ends, around))
+        found.append(TypeWrap(before * open_pairs + opened, close, tuple(kinds), ends, around))
     return tuple(found)
 
 
-def _around_value(layout: Layout) -> tuple[str, str, tuple[str, str] | None]:
-    """Return what opens a pair, the text after its value, and that text up to the key and after it, if the key comes
-    there again."""
+def _around_value(layout: Layout, dialect: Dialect) -> tuple[tuple[str, ...], str, tuple[str, str] | None]:
+    """Return the texts that open a pair, the text after its value, and that text up to the key and after it, if the key
+    comes there again."""
     at = layout.index(Slot("value"))
     close = text_at(layout, at + 1)
     repeats = Slot("key") in layout[at + 2 : at + 3]
-    return text_at(layout, 0), close, (close, text_at(layout, at + 3)) if repeats else None
+    types = dialect.types if (Slot("type"), Slot("key")) in pairwise(layout) else ()
+    openers = unique(text_at(layout, 0) + word.word for word in types) or (text_at(layout, 0),)
+    return openers, close, (close, text_at(layout, at + 3)) if repeats else None
 
 
 def _around(style: StringStyle | None) -> tuple[str, str] | None:
@@ -150,6 +146,14 @@ def _is_reliable(tools: Tools, close: str) -> bool:
     escaped."""
     escaped = any(char in close for _, char in tools.replacements("value"))
     return is_distinctive(close) or is_bracketed(close) or escaped
+
+
+def _before_value(layout: Layout, *, wrapped: bool) -> Layout:
+    """Return the slots before the value with the texts after them, and the text before them if no type opens pairs."""
+    before = layout[: layout.index(Slot("value"))]
+    if not wrapped:
+        return before
+    return before[:-1] if before[-1] == Slot("type") else before[before.index(Slot("key")) :]
 
 
 def _slot_ends(layout: Layout, tolerated: Tolerated) -> tuple[SlotEnd, ...]:
@@ -186,7 +190,7 @@ def _next_pair(context: ValueContext, slots: Sequence[SlotEnd]) -> tuple[str, st
     value."""
     opener = context.opened.strip()
     lines = "\n" in context.close + context.before_pair[: -len(opener)]
-    if not is_distinctive(opener) or not slots or slots[0].kind != "key":
+    if context.pairs.types_open_pairs or not is_distinctive(opener) or not slots or slots[0].kind != "key":
         return None
     return "\n" * lines + opener, slots[0].suffixes[0]
 

@@ -148,7 +148,9 @@ def _single_call(tried: Sequence[Tried]) -> Iterator[str]:
     several = [one for one in tried if one.passed and len(one.case.calls) > 1]
     single = {len(one.case.calls) for one in failed} == {1}
     if single and several and not any(one.passed and len(one.case.calls) == 1 for one in tried):
-        turns = (quoted(_short(min(found, key=lambda one: len(one.turn)).turn, _LONGEST)) for found in (failed, several))
+        turns = (
+            quoted(_short(min(found, key=lambda one: len(one.turn)).turn, _LONGEST)) for found in (failed, several)
+        )
         yield f"the template writes a single call in another form than several: {' and '.join(turns)}"
 
 

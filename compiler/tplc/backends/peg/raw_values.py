@@ -97,7 +97,8 @@ class RawValues:
         place = WrapPlace(only, later, self.call_closes, before, typed)
         if self.pairs.types_open_pairs:
             ends = group(cores(key_ends(self.pairs), any_spelling=self.form.any_spelling))
-            place = replace(place, key_after=rf"(?:(?!{ends})[^\n]){{0,{NAME_LIMIT}}}{ends}\s*")
+            edges = either([ends, self.cores_of("pair")])
+            place = replace(place, key_after=rf"(?:(?!{edges})[^\n]){{0,{NAME_LIMIT}}}{ends}\s*")
         return wrap_rules(self.pairs.wraps, place)
 
     def rules_of_tool(self, place: str, keys: Sequence[str]) -> list[Rule]:
