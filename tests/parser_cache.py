@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -48,18 +49,15 @@ def special_tokens(name: str) -> dict[str, str] | None:
 
 def learn(name: str) -> TemplateIR:
     """Return the format of a template as learned, without verification and without a user's tolerances."""
-    key = _hash([read_source(name), json.dumps(special_tokens(name)), repr(read_pairs(name)), _sources(*LEARNS)])
+    return learn_text(name, read_source(name), special_tokens(name), read_pairs(name))
+
+
+def learn_text(name: str, text: str, tokens: Mapping[str, str] | None, examples: Sequence[Example] = ()) -> TemplateIR:
+    key = _hash([text, json.dumps(tokens), repr(list(examples)), _sources(*LEARNS)])
     path = FOLDER / f"{name}-{key}.json"
     if not path.is_file():
-        text = read_source(name)
-        with open_renderer(text, name=name, special_tokens=special_tokens(name)) as renderer:
-            ir = learn_format(
-                renderer,
-                name=name,
-                source_text=text,
-                special_tokens=special_tokens(name),
-                examples=read_pairs(name),
-            )
+        with open_renderer(text, name=name, special_tokens=tokens) as renderer:
+            ir = learn_format(renderer, name=name, source_text=text, special_tokens=tokens, examples=examples)
         _keep(path, dumps(ir), f"{name}-*.json")
     return load_ir(path.read_text(encoding="utf-8"))
 

@@ -1,12 +1,14 @@
 """Measure what becomes of slips, by kind and by template: `make slips`.
 
     python -m tests.slips [--kinds LIST] [--only WORD] [--kind WORD] [--every N] [--two] [--unended] [--show OUTCOME]
-        [--json FILE]
+        [--authored] [--designs N --first N] [--json FILE]
 
 Right answers of the templates in ../shared (each format once) and of all examples, each with one slip that a reader
 can undo; with --two, two slips that do not touch each other; with --unended, outputs without
 the turn's end, as servers return them.  There are two lists of kinds: issue
-(tests/slips/kinds.py) and further (tests/slips/further), which is harsher.
+(tests/slips/kinds.py) and further (tests/slips/further), which is harsher.  With --authored, the templates in
+tests/cases/authored and invertible instead, with --designs those of wild design: the tolerances weren't made with
+these, so a kind that is much worse there depends on the formats that were shown.
 """
 
 from __future__ import annotations
@@ -23,30 +25,49 @@ from functools import partial
 from tests.conftest import SHARED
 from tests.example_case import load_examples
 from tests.fuzz.formats import ir_of
-from tests.parser_cache import learn
+from tests.independent import TOKENS
+from tests.parser_cache import learn, learn_text
+from tests.property.report_authored import FOLDER
+from tests.property.wild_design import wild_template
 from tests.slips.measure import LISTS, OUTCOMES, Result, results, with_tokens
 from tplc.driver import generate, tolerate
 from tplc.errors import TplcError
+from tplc.ir.nodes import TemplateIR
 from tplc.verify.artifact import load_module
 
-EXAMPLE = "example "
+EXAMPLE, AUTHORED, DESIGN = "example ", "authored ", "design "
 
 
-def templates(only: str = "") -> list[str]:
-    """Return the examples, and the templates in ../shared whose names contain `only`."""
+def templates() -> list[str]:
+    """Return the examples, and the templates in ../shared."""
     names = [EXAMPLE + example.name for example in load_examples()]
     for folder in (SHARED / "templates", SHARED / "more" / "templates"):
         names += [path.stem for path in sorted(folder.glob("*.jinja"))]
-    return [name for name in names if only in name]
+    return names
+
+
+def authored() -> list[str]:
+    folders = (FOLDER, FOLDER.parent / "invertible")
+    return [AUTHORED + f"{folder.name}/{path.stem}" for folder in folders for path in sorted(folder.glob("*.jinja"))]
+
+
+def _format(name: str) -> TemplateIR:
+    kind, _, rest = name.partition(" ")
+    if kind + " " == EXAMPLE:
+        return ir_of(next(one for one in load_examples() if one.name == rest))
+    if kind + " " == AUTHORED:
+        return tolerate(
+            learn_text(rest.replace("/", "-"), (FOLDER.parent / f"{rest}.jinja").read_text("utf-8"), TOKENS)
+        )
+    if kind + " " == DESIGN:
+        return tolerate(learn_text(f"wild-{rest}", wild_template(int(rest)).source, TOKENS))
+    return tolerate(learn(name))
 
 
 def of_template(name: str, *, which: str, kinds: tuple[str, ...], two: int, unended: bool) -> tuple[str, list[Result]]:
     """Return the results, and a text that is the same for templates of one format."""
     try:
-        if name.startswith(EXAMPLE):
-            ir = with_tokens(ir_of(next(one for one in load_examples() if EXAMPLE + one.name == name)))
-        else:
-            ir = with_tokens(tolerate(learn(name)))
+        ir = with_tokens(_format(name))
         parser = load_module(generate(ir, "python"))
     except TplcError:
         return name, []
@@ -80,6 +101,9 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--only", default="", help="templates whose name holds this")
     parser.add_argument("--kind", action="append", default=[], help="kinds whose name holds this")
     parser.add_argument("--every", type=int, default=1, help="every N-th template")
+    parser.add_argument("--authored", action="store_true", help="the templates in tests/cases/authored and invertible")
+    parser.add_argument("--designs", type=int, default=0, metavar="N", help="N templates of wild design")
+    parser.add_argument("--first", type=int, default=500_000, help="the first of them (see tests.property.report_wild)")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--two", action="store_true", help="two slips in each output")
     parser.add_argument("--unended", action="store_true", help="outputs without the turn's end")
@@ -93,7 +117,11 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--most", type=int, default=400, help="so many of them")
     parser.add_argument("--json", default="", metavar="FILE", help="every result, one a line")
     options = parser.parse_args(arguments)
-    names = templates(options.only)[:: options.every]
+    seeds = range(options.first, options.first + options.designs)
+    names = [*(authored() if options.authored else ()), *(f"{DESIGN}{seed}" for seed in seeds)]
+    if not options.authored and not options.designs:
+        names = templates()
+    names = [name for name in names if options.only in name][:: options.every]
     found: dict[str, list[Result]] = {}
     two = options.pairs if options.two else 0
     work = partial(of_template, which=options.kinds, kinds=tuple(options.kind), two=two, unended=options.unended)
