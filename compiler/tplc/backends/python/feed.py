@@ -19,6 +19,7 @@ from collections.abc import Iterable, Sequence
 from tplc.backends.python.literals import WIDTH, literal, texts
 from tplc.lower import Acceptor
 from tplc.lower.garbled_values import garbled_end_of_value
+from tplc.lower.pairs import closes_lost_value
 from tplc.lower.states import texts_at
 
 MOST_PENDING = 12  # kinds of pending text that `feed` looks for
@@ -226,8 +227,9 @@ def _ends_of_values(facts: Acceptor) -> set[str] | None:
     ends += [text for wrap in pairs.wraps for text in (*wrap.ends, *(wrap.around_key or ())[:1])]
     ends += pairs.items[1:] if pairs.items else ()
     ends += (pairs.next_pair[0], *calls.innermost_breaks) if pairs.next_pair and not pairs.items else ()
-    garbled = garbled_end_of_value(facts)
+    garbled, lost = garbled_end_of_value(facts), closes_lost_value(pairs, facts.tolerances)
     ends += garbled.first_chars if garbled is not None else ""
+    ends += filter(None, lost.closer[:1]) if lost is not None else ()
     starts = pairs.following.starts + (pairs.bare.starts if pairs.bare is not None else "")
     if pairs.guessed and not starts:
         return None  # a key comes directly after a value
