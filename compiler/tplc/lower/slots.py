@@ -48,10 +48,12 @@ def stops_of(text: str) -> str:
     return LINE_END if "\n" in text else WHITE_SPACE
 
 
-def before_object(tools: Tools) -> SlotEnd:
-    """Return the last slot before an object: it ends where the object begins."""
+def before_object(tools: Tools, tolerated: Tolerated) -> SlotEnd:
+    """Return the last slot before an object: it ends where the object begins, which models write in quotes, too."""
     assert tools.dialect is not None
-    return SlotEnd("", (), (escaped(tools.replaced, "value", tools.dialect.in_object.object_open),))
+    opened = escaped(tools.replaced, "value", tools.dialect.in_object.object_open)
+    quoted = ('"' + opened,) if "other_forms" in tolerated.kinds and not tools.replaced else ()
+    return SlotEnd("", (), (opened, *quoted))
 
 
 def before_pairs(space: str, pairs: PairArguments, form: PairForm, closers: Sequence[str]) -> SlotEnd:
