@@ -12,7 +12,7 @@ import re
 
 from .pairs import MOST_KEYS
 from .pattern import LONGEST_KEY, LOOK_BACK, Pattern
-from .raw import PYTHON, RawPairs, coerced, string_in
+from .raw import LITERAL, RawPairs, coerced, string_in
 from .scanner import Match
 from .schema import keys_of
 from .turn import next_char
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from .raw import End
 
-QUOTES = "'\""
+QUOTES = "'\"‘“"
 KEY_GROUP = "(?P<key>"
 # A key with characters that keys normally don't contain.
 ODD_KEY = Pattern(rf"(?=.*[^\w.-])\S(?:[^\n]{{0,{LONGEST_KEY - 2}}}\S)?|")
@@ -34,13 +34,14 @@ class LookaheadEnd:
     """Finds the end of a value.  `end` matches at it; `start` matches text that may turn out to be such an end.
 
     The group "key" of `end` is the next argument's: one of `keys`, where these are known.  The groups "name" and
-    "bare" are the next call's name: one of `names`.
+    "bare" are the next call's name: one of `names`; "tool" is the same where only a known name shows a call.
     """
 
     def __init__(self, end: str, start: str) -> None:
         self.end, self.start = re.compile(end), re.compile(start)
         self.keys: Collection[str] | None = None
         self.names: Collection[str] | None = None
+        self._joins_calls = "tool" in self.end.groupindex
         self._called = [group for group in ("name", "bare") if group in self.end.groupindex]
 
     def before(self, keys: Collection[str] | None, names: Collection[str] | None = None) -> LookaheadEnd:
@@ -58,6 +59,8 @@ class LookaheadEnd:
     def find(self, buf: str, pos: int) -> Match | None:
         for match in self.end.finditer(buf, pos):
             known = self.keys is None or match["key"] is None or match["key"] in self.keys
+            tool = match["tool"] if self._joins_calls else None
+            known = known and (tool is None or tool in (self.names or ()))
             if known and (not self.names or all((match[group] or "") in ("", *self.names) for group in self._called)):
                 return Match("end", match.start(), match.start())
         return None
@@ -114,7 +117,7 @@ class GuessedPairs(RawPairs):
             self._skip_space()
             buf, pos = self._buf, self._pos
             start = next_char(buf, pos)
-            literal = PYTHON.match(buf, start) if buf[start : start + 1] in tuple(self._quotes) else None
+            literal = LITERAL.match(buf, start) if buf[start : start + 1] in tuple(self._quotes) else None
             end = len(buf) if literal is None or literal[1] is None else literal.end()
             if not self._final and (start == len(buf) or (literal and self._end.partial_match(buf, end) == end)):
                 return False
@@ -127,7 +130,7 @@ class GuessedPairs(RawPairs):
         return super()._value()
 
     def _end_value(self) -> None:
-        literal = PYTHON.fullmatch("".join(self._out.texts["value"]).strip()) if self._as == "quoted" else None
+        literal = LITERAL.fullmatch("".join(self._out.texts["value"]).strip()) if self._as == "quoted" else None
         if literal is None or (literal[1] or " ")[0] not in self._quotes:
             return super()._end_value()
         self._in_value = False

@@ -21,7 +21,7 @@ from .elements import EMPTY, LIST, in_list
 from .escapes import Escapes
 from .pairs import MOST_KEYS, WHOLE_ARGUMENTS
 from .peg_readers import OtherSpelling, Readers
-from .raw import MORE_THAN_VALUE, PYTHON, coerced, in_type, nested_json, string_in
+from .raw import LITERAL, MORE_THAN_VALUE, coerced, in_type, nested_json, string_in
 from .repairs import has_argument
 from .schema import (
     is_odd_key,
@@ -565,8 +565,8 @@ class _Mapper:
         if not self.of(choice) and choice.end == len(self.text) and not self.text[-1:].isspace():
             return "null"  # the value has not begun
         text = self.of(choice)
-        quotes = "".join(QUOTES) if choice.expr_name.endswith("_for_bare") else self.literals
-        literal = PYTHON.fullmatch(text.strip()) if quotes and kind in RAW else None
+        quotes = "'\"‘“" if choice.expr_name.endswith("_for_bare") else self.literals
+        literal = LITERAL.fullmatch(text.strip()) if quotes and kind in RAW else None
         if literal is not None and (literal[1] or " ")[0] in quotes:
             by_schema = types_of(schema, root)
             typed = coerced(literal[1], by_schema) if self.readers.spelled.reads_again else None

@@ -28,6 +28,8 @@ MORE_THAN_VALUE = Pattern(r"\n|[^\w\s.+-]")
 NUMBER_PART = Pattern(r"[\s\w.+-]*")
 # The group is empty if a quote is never closed: nothing after it is examined again.
 PYTHON = Pattern(r"""('[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*"|\b(?:True|False|None)\b)|['"].*""")
+# The same at the start of a value that is one string, also in typographic quotes.
+LITERAL = Pattern(r"""('[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*"|“[^“”]*”|‘[^‘’]*’)|['"“‘].*""")
 TO_ESCAPE = Pattern(r'\\(.)|["\x00-\x1f]')
 
 

@@ -154,6 +154,9 @@ def _calls(tools: Tools, shape: CallShape, first: str, tolerated: Tolerated) -> 
     name_end = shape.slots[0][1] if shape.slots else ""
     openers = openers_of(sections, starts, first, name_end, tolerated, tolerated.declared("tools.section_start"))
     separators = not_blank(tolerated.texts(tools.separator))
+    if "other_forms" in tolerated.kinds and not openers.inside and tools.json is None:
+        other = {",": ";", ";": ","}.get(tools.separator.strip())
+        separators = (*separators, *([other] if other else []))  # only it shows that another call follows
     # A closer of a call without arguments is none of them.
     own = (*separators, *closing_of_bare(tools))
     punctuation = [char for char in _OPTIONAL_SEPARATORS if not any(text.strip() == char for text in own)]

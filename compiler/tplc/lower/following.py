@@ -164,11 +164,13 @@ def pattern_of(
     over: bool,
     key: str = KEY,
     names: tuple[str, str] = (KEY, KEY),
+    tool: str = "",
     quote: Callable[[str], str] = re.escape,
 ) -> str:
     """Return the regular expression of these texts.  `over`: also match the end of the output.
 
-    `quote` spells texts, `key` matches a key, `names` the name of a further call, with arguments and without.
+    `quote` spells texts, `key` matches a key, `names` the name of a further call, with arguments and without, `tool`
+    the name of a known tool, if any is known: a call of it may follow another separator than the template's.
     """
 
     def spelled(parts: Sequence[str | None], word: str) -> str:
@@ -190,6 +192,8 @@ def pattern_of(
     choices = []
     if after:
         choices.append((end + SPACE if end else "") + f"(?:{'|'.join(after)})")
+    if tool and end and _joins_calls(following.next_call):
+        choices.append(f"{end}{SPACE}[,;]?{SPACE}{spelled(following.next_call[-2:], tool)}")
     if following.closes:
         choices.append(SPACE.join([first, *rest]) + line_end)
     choices += _end_of_section(following, over=over, quote=quote)
@@ -204,6 +208,11 @@ def pattern_of(
     if following.lead != "blank":
         return (SPACE if following.lead == "free" else "") + pattern
     return f"(?:{_blank(following, quote)}{pattern}|{_at_once(following, quote)})"
+
+
+def _joins_calls(next_call: Sequence[str | None]) -> bool:
+    """Return whether only punctuation, or nothing, is between two calls: `, name(`."""
+    return next_call[-2:-1] == (None,) and next_call[:-2] in ((), (",",), (";",))
 
 
 def any_key(following: Following, quote: Callable[[str], str] = re.escape) -> str:

@@ -21,10 +21,10 @@ from tplc.lower.lexemes import NOTHING, exact, in_class, is_respelled, respellin
 
 SPACE_IN_LINE = r"[^\S\n]"
 DOUBLED_QUOTES = r"""(?<=: )"(?:''|(?:\\"){2})"""
-# White space, quotes, a comma, and a bracket without its opening one.
+# White space, quotes, a comma, a bracket without its opening one, and typographic quotes around all of a value.
 GUESSED_EDGES = (
     DOUBLED_QUOTES + r"""|(?<=: )"(?:\s|\\n)|(?:\s|,|\\n|(?<!\\)\\")"(?=[,}])"""
-    r"""|(?<=: ")(?:[^"(]*\)|[^"\[]*\])"(?=[,}])"""
+    r"""|(?<=: ")(?:[^"(]*\)|[^"\[]*\]|“[^"”]*”|‘[^"’]*’)"(?=[,}])"""
 )
 _CLOSING = frozenset(">]}»】⟩＞")
 # Brackets of at least two characters around words: hardly any text that is no marker has them.

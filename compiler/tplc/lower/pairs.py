@@ -22,6 +22,7 @@ from tplc.lower.slots import stops_of
 from tplc.lower.tolerated import Tolerated
 
 QUOTES = ("'", '"')
+TYPOGRAPHIC = {"'": "'‘", '"': '"“'}
 WORDS = re.compile(r"\w[\w.-]*(?: \w[\w.-]*)*")  # in a line
 
 
@@ -64,7 +65,7 @@ def pairs_of(
         next_pair=next_pair,
         next_unopened=_next_unopened(next_pair) if "other_forms" in tolerated.kinds else "",
         spaced=guessed and "whitespace" in tolerated.kinds and _is_spaced(slots, dialect),
-        literals=_literal_quote(context) if python and not close.strip() else "",
+        literals=_literal_quotes(context) if python and not close.strip() else "",
         words=spelling_of(dialect.top, also_python="python_literals" in tolerated.kinds).words,
         types=() if wraps else _type_words(tools),
         wrap=_around(dialect.wrap),
@@ -306,12 +307,12 @@ def value_ends_and_markers(pairs: PairForm) -> Lexemes:
     return lexemes_of([("mark", pairs.marks), ("end", [*ends, *wrapped])])
 
 
-def _literal_quote(context: ValueContext) -> str:
-    """Return the quote of nested values in arguments written as in Python, k=v, k=v: only there, a quoted string is a
-    string literal.  Other quotes belong to the text."""
+def _literal_quotes(context: ValueContext) -> str:
+    """Return the quotes, also typographic, of nested values in arguments written as in Python, k=v, k=v: only there, a
+    quoted string is a string literal.  Other quotes belong to the text."""
     dialect, are_keywords = context.tools.dialect, context.key_end == "=" and context.pairs.separator.strip() == ","
     strings = dialect.in_object.strings if dialect is not None and are_keywords else ()
-    return strings[0].open if strings and strings[0].open in QUOTES else ""
+    return TYPOGRAPHIC.get(strings[0].open, "") if strings else ""
 
 
 def _type_words(tools: Tools) -> tuple[tuple[str, tuple[str, ...]], ...]:

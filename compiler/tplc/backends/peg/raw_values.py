@@ -25,7 +25,14 @@ from tplc.lower.bounds import KEY
 from tplc.lower.following import any_key, closes_call, pattern_of
 from tplc.lower.garbled_values import garbled_end_of_value
 from tplc.lower.lexemes import NOTHING, ONLY_RESPELLED, Lexeme, exact, group, lexeme_of
-from tplc.lower.pairs import QUOTES, around_key, between_pairs, closes_lost_value, ends_of_value, value_ends_and_markers
+from tplc.lower.pairs import (
+    TYPOGRAPHIC,
+    around_key,
+    between_pairs,
+    closes_lost_value,
+    ends_of_value,
+    value_ends_and_markers,
+)
 from tplc.lower.states import respelled_kinds
 from tplc.lower.values import MOST_KEYS, NAME_LIMIT, WORDS
 
@@ -121,8 +128,9 @@ class RawValues:
 
     def bare_rules(self, place: str, following: Following, keys: Sequence[str]) -> list[Rule]:
         """Return a value that is written without the quotes that the template puts around every value."""
-        follow = f"(?={pattern_of(following, over=True, key=one_of(keys) or any_key(following, exact), quote=exact)})"
-        string = _string_before(QUOTES, pattern_of(following, over=True, quote=exact))
+        tool, key = self._tool_names(), one_of(keys) or any_key(following, exact)
+        follow = f"(?={pattern_of(following, over=True, key=key, tool=tool, quote=exact)})"
+        string = _string_before(STRING_QUOTES, pattern_of(following, over=True, tool=tool, quote=exact))
         return [
             rule(f"argument_value{place}", f"typed_value{place}", f"raw_text{place}"),
             rule(f"typed_value{place}", self._typed_value(follow)),
@@ -204,10 +212,13 @@ class RawValues:
         return marker(self.closer) if is_distinctive(self.closer) else self._guess()
 
     def _guess(self, keys: Sequence[str] = ()) -> str:
-        names, following = one_of([tool.name for tool in self.form.known.tools]) or KEY, self.pairs.following
-        key = one_of(keys) or any_key(following, exact)
-        follow = pattern_of(following, over=True, key=key, names=(names, names), quote=exact)
+        tool, following = self._tool_names(), self.pairs.following
+        key, name = one_of(keys) or any_key(following, exact), tool or KEY
+        follow = pattern_of(following, over=True, key=key, names=(name, name), tool=tool, quote=exact)
         return f"{marker_core(self.closer)}(?={follow})"
+
+    def _tool_names(self) -> str:
+        return one_of([tool.name for tool in self.form.known.tools])
 
     def _respelled_closers(self, keys: Sequence[str]) -> str:
         """Return the closer of a raw value in another spelling: before the next pair, which may lack its opener if the
@@ -363,9 +374,13 @@ def one_of(keys: Sequence[str]) -> str:
     return group(either([exact(key) or "(?:)" for key in sorted(keys, key=len, reverse=True)]))
 
 
+STRING_QUOTES = "".join(TYPOGRAPHIC.values())
+
+
 def _string_before(quotes: Sequence[str], follow: str) -> str:
     """Return the choice of a string in one of the quotes, before this; "" if there are no quotes."""
-    strings = [rf"{quote}[^{quote}\\]*+(?:\\.[^{quote}\\]*+)*+{quote}" for quote in quotes]
+    typographic = {"‘": "‘[^‘’]*+’", "“": "“[^“”]*+”"}
+    strings = [typographic.get(quote) or rf"{quote}[^{quote}\\]*+(?:\\.[^{quote}\\]*+)*+{quote}" for quote in quotes]
     return rf"\s*+(?:{either(strings)})(?={follow})|" if strings else ""
 
 

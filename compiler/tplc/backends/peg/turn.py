@@ -69,12 +69,17 @@ def _before_content(form: FormPatterns) -> str:
     """Return what counts before content begins only."""
     calls, more = _calls_first(form), bool(form["reasoning_open_first"] or form["content_open_first"])
     opened = f"(reasoning_for_start / {calls} / tool_calls_for_unopened / content_open_for_start {calls})"
-    return f"{opened}{'*' if more else '?'} content_open_for_start?"
+    return f"{opened}{'*' if more else _again(form)} content_open_for_start?"
+
+
+def _again(form: FormPatterns) -> str:
+    """Return how often calls come where some count before content only: others without an opener may follow them."""
+    return "*" if form.calls.may_lack_openers and form.known else "?"
 
 
 def _parts(form: FormPatterns) -> list[str]:
     """Return markers, with what may follow each of them where some count before content only; then text."""
-    calls, unopened = f"{_calls_first(form)}?", f"({_calls_first(form)} / tool_calls_for_unopened)?"
+    calls, unopened = f"{_calls_first(form)}?", f"({_calls_first(form)} / tool_calls_for_unopened){_again(form)}"
     after = _before_content(form) if form["reasoning_open_first"] or form["content_open_first"] else ""
     parts = []
     for name in _markers(form):
