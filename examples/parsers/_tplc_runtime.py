@@ -288,6 +288,7 @@ NAMESPACE = Pattern(r"\A\S*[.:/](?=[^.:/]+\Z)")
 # What Python code writes before the name of a function that it calls.
 BEFORE_A_CALL = Pattern(r"\A(?:\w{1,64} ?= ?|(?:return|yield) )?(?:await )?")
 KEY_IN_TEXT = Pattern(r"""(?<!\w)([\w-]{1,64})["']?\s?[=:]""")
+NAME_IN_TEXT = Pattern(r"""=\s?["']?([\w-]{1,64})""")
 SEPARATORS = Pattern(r"[\s_.-]+")
 
 
@@ -464,7 +465,7 @@ def misfit(arguments: Mapping[str, object], schema: object, *, types: bool = Tru
     keys = keys_allowed(schema)
     texts = []
     for key, value in arguments.items():
-        if isinstance(value, str) and ("=" in value or ":" in value):
+        if isinstance(value, str) and ("=" in value or ":" in value or ">" in value):
             texts.append(value)
         if keys is not None and key not in keys:
             return "key", key
@@ -473,8 +474,9 @@ def misfit(arguments: Mapping[str, object], schema: object, *, types: bool = Tru
         number = kind == "integer" and allowed is not None and "number" in allowed
         if allowed is not None and kind not in allowed and not number:
             return "type", key
-    words = {word for text in texts for word in KEY_IN_TEXT.findall(text)}
-    inside = [key for key in properties_of(schema) if key in words and key not in arguments] if words else []
+    words = {word for text in texts for found in (KEY_IN_TEXT, NAME_IN_TEXT) for word in found.findall(text)}
+    missing = [key for key in properties_of(schema) if key not in arguments] if texts else []
+    inside = [key for key in missing if key in words or any(key + ">" in text for text in texts)]
     return ("inside", inside[0]) if inside else None
 
 
@@ -779,7 +781,8 @@ class Reader(Copyable):
             return odd
         if self.follow and not self.stack and token not in '"[{':
             return self._no_value(pos)
-        if token in "[{" and self.want == "value" and rest > 64 and self.style.is_json and self._at_top():
+        is_long = token in "[{" and self.want == "value" and rest > 64 and self.style.is_json and self._at_top()
+        if is_long and ("]" if token == "[" else "}") not in self.first:  # else that bracket may belong to a marker
             whole = json_end(buf, pos)
             if whole:
                 return self._put_whole(buf[pos:whole], whole)
@@ -4648,6 +4651,8 @@ MORE_THAN_VALUE = Pattern(r"\n|[^\w\s.+-]")
 NUMBER_PART = Pattern(r"[\s\w.+-]*")
 # The group is empty if a quote is never closed: nothing after it is examined again.
 PYTHON = Pattern(r"""('[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*"|\b(?:True|False|None)\b)|['"].*""")
+# The same at the start of a value that is one string, also in typographic quotes.
+LITERAL = Pattern(r"""('[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*"|“[^“”]*”|‘[^‘’]*’)|['"“‘].*""")
 TO_ESCAPE = Pattern(r'\\(.)|["\x00-\x1f]')
 
 
@@ -5138,7 +5143,7 @@ class RawPairs(Pairs):
 
 
 JSON_TYPES = frozenset(["array", "object", "number", "integer", "boolean", "null", "string"])
-QUOTES = "'\""
+QUOTES = "'\"‘“"
 KEY_GROUP = "(?P<key>"
 # A key with characters that keys normally don't contain.
 ODD_KEY = Pattern(rf"(?=.*[^\w.-])\S(?:[^\n]{{0,{LONGEST_KEY - 2}}}\S)?|")
@@ -5148,13 +5153,14 @@ class LookaheadEnd:
     """Finds the end of a value.  `end` matches at it; `start` matches text that may turn out to be such an end.
 
     The group "key" of `end` is the next argument's: one of `keys`, where these are known.  The groups "name" and
-    "bare" are the next call's name: one of `names`.
+    "bare" are the next call's name: one of `names`; "tool" is the same where only a known name shows a call.
     """
 
     def __init__(self, end: str, start: str) -> None:
         self.end, self.start = re.compile(end), re.compile(start)
         self.keys: Collection[str] | None = None
         self.names: Collection[str] | None = None
+        self._joins_calls = "tool" in self.end.groupindex
         self._called = [group for group in ("name", "bare") if group in self.end.groupindex]
 
     def before(self, keys: Collection[str] | None, names: Collection[str] | None = None) -> LookaheadEnd:
@@ -5172,6 +5178,8 @@ class LookaheadEnd:
     def find(self, buf: str, pos: int) -> Match | None:
         for match in self.end.finditer(buf, pos):
             known = self.keys is None or match["key"] is None or match["key"] in self.keys
+            tool = match["tool"] if self._joins_calls else None
+            known = known and (tool is None or tool in (self.names or ()))
             if known and (not self.names or all((match[group] or "") in ("", *self.names) for group in self._called)):
                 return Match("end", match.start(), match.start())
         return None
@@ -5228,7 +5236,7 @@ class GuessedPairs(RawPairs):
             self._skip_space()
             buf, pos = self._buf, self._pos
             start = next_char(buf, pos)
-            literal = PYTHON.match(buf, start) if buf[start : start + 1] in tuple(self._quotes) else None
+            literal = LITERAL.match(buf, start) if buf[start : start + 1] in tuple(self._quotes) else None
             end = len(buf) if literal is None or literal[1] is None else literal.end()
             if not self._final and (start == len(buf) or (literal and self._end.partial_match(buf, end) == end)):
                 return False
@@ -5241,7 +5249,7 @@ class GuessedPairs(RawPairs):
         return super()._value()
 
     def _end_value(self) -> None:
-        literal = PYTHON.fullmatch("".join(self._out.texts["value"]).strip()) if self._as == "quoted" else None
+        literal = LITERAL.fullmatch("".join(self._out.texts["value"]).strip()) if self._as == "quoted" else None
         if literal is None or (literal[1] or " ")[0] not in self._quotes:
             return super()._end_value()
         self._in_value = False

@@ -79,7 +79,7 @@ class StreamParser(QuotedPairs):
         ),
     )
     AFTER_CALL = Markers(
-        call=("[",), separator=(", ",), closed=(")", "]"), final_end=("~~\n", "~top~"), header=("~bot~\n",)
+        call=("[",), separator=(", ", ";"), closed=(")", "]"), final_end=("~~\n", "~top~"), header=("~bot~\n",)
     )
     SEPARATOR_OPENS = True
 

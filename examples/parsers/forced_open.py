@@ -74,7 +74,9 @@ class StreamParser(Objects):
     REASONING_AGAIN = Markers(reasoning=("<sketch>\n",))
     OPENER_IS_UNAMBIGUOUS = False
     # call = name arguments
-    HEADER = (("name", Markers(next=("{",)), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\{())"), (None,)),)
+    HEADER = (
+        ("name", Markers(next=("{", '"{')), "", Pattern(r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(\{)|\{())'), (None, None)),
+    )
     ONLY_TOOLS = True
     HEADER_PARTS = ("@@", "@")
     HEADER_TEXTS = Pattern("(?:\\[\\w{1,32}\\]|@@|@|[^\\S\\n]{0,64}[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")

@@ -282,6 +282,7 @@ NAMESPACE = Pattern(r"\A\S*[.:/](?=[^.:/]+\Z)")
 # What Python code writes before the name of a function that it calls.
 BEFORE_A_CALL = Pattern(r"\A(?:\w{1,64} ?= ?|(?:return|yield) )?(?:await )?")
 KEY_IN_TEXT = Pattern(r"""(?<!\w)([\w-]{1,64})["']?\s?[=:]""")
+NAME_IN_TEXT = Pattern(r"""=\s?["']?([\w-]{1,64})""")
 SEPARATORS = Pattern(r"[\s_.-]+")
 
 
@@ -439,7 +440,7 @@ def misfit(arguments: Mapping[str, object], schema: object, *, types: bool = Tru
     keys = keys_allowed(schema)
     texts = []
     for key, value in arguments.items():
-        if isinstance(value, str) and ("=" in value or ":" in value):
+        if isinstance(value, str) and ("=" in value or ":" in value or ">" in value):
             texts.append(value)
         if keys is not None and key not in keys:
             return "key", key
@@ -448,8 +449,9 @@ def misfit(arguments: Mapping[str, object], schema: object, *, types: bool = Tru
         number = kind == "integer" and allowed is not None and "number" in allowed
         if allowed is not None and kind not in allowed and not number:
             return "type", key
-    words = {word for text in texts for word in KEY_IN_TEXT.findall(text)}
-    inside = [key for key in properties_of(schema) if key in words and key not in arguments] if words else []
+    words = {word for text in texts for found in (KEY_IN_TEXT, NAME_IN_TEXT) for word in found.findall(text)}
+    missing = [key for key in properties_of(schema) if key not in arguments] if texts else []
+    inside = [key for key in missing if key in words or any(key + ">" in text for text in texts)]
     return ("inside", inside[0]) if inside else None
 
 
@@ -671,7 +673,8 @@ class Reader(Copyable):
             return odd
         if self.follow and not self.stack and token not in '"[{':
             return self._no_value(pos)
-        if token in "[{" and self.want == "value" and rest > 64 and self.style.is_json and self._at_top():
+        is_long = token in "[{" and self.want == "value" and rest > 64 and self.style.is_json and self._at_top()
+        if is_long and ("]" if token == "[" else "}") not in self.first:  # else that bracket may belong to a marker
             whole = json_end(buf, pos)
             if whole:
                 return self._put_whole(buf[pos:whole], whole)
