@@ -287,8 +287,7 @@ NULL = {"type": "null"}
 NAMESPACE = Pattern(r"\A\S*[.:/](?=[^.:/]+\Z)")
 # What Python code writes before the name of a function that it calls.
 BEFORE_A_CALL = Pattern(r"\A(?:\w{1,64} ?= ?|(?:return|yield) )?(?:await )?")
-KEY_IN_TEXT = Pattern(r"""(?<!\w)([\w-]{1,64})["']?\s?[=:]""")
-NAME_IN_TEXT = Pattern(r"""=\s?["']?([\w-]{1,64})""")
+KEY_IN_TEXT = Pattern(r"""(?<!\w)([\w-]{1,64})["']?(?=\s?[=:]|\s\w{1,32}=)""")
 SEPARATORS = Pattern(r"[\s_.-]+")
 
 
@@ -463,10 +462,10 @@ def misfit(arguments: Mapping[str, object], schema: object, *, types: bool = Tru
     """Return the first argument that a schema doesn't allow, and what it doesn't: "key" or "type" (if `types`); or an
     argument that is missing, but "inside" of the text of another."""
     keys = keys_allowed(schema)
-    texts = []
+    text = ""
     for key, value in arguments.items():
         if isinstance(value, str) and ("=" in value or ":" in value or ">" in value):
-            texts.append(value)
+            text += value + "\n"
         if keys is not None and key not in keys:
             return "key", key
         allowed = types_of_member(schema, key) if types else None
@@ -474,9 +473,8 @@ def misfit(arguments: Mapping[str, object], schema: object, *, types: bool = Tru
         number = kind == "integer" and allowed is not None and "number" in allowed
         if allowed is not None and kind not in allowed and not number:
             return "type", key
-    words = {word for text in texts for found in (KEY_IN_TEXT, NAME_IN_TEXT) for word in found.findall(text)}
-    missing = [key for key in properties_of(schema) if key not in arguments] if texts else []
-    inside = [key for key in missing if key in words or any(key + ">" in text for text in texts)]
+    words, bare = set(KEY_IN_TEXT.findall(text)), "" if "<" in text else text
+    inside = [key for key in properties_of(schema) if key not in arguments and (key in words or key + ">" in bare)]
     return ("inside", inside[0]) if inside else None
 
 
@@ -781,9 +779,8 @@ class Reader(Copyable):
             return odd
         if self.follow and not self.stack and token not in '"[{':
             return self._no_value(pos)
-        is_long = token in "[{" and self.want == "value" and rest > 64 and self.style.is_json and self._at_top()
-        if is_long and ("]" if token == "[" else "}") not in self.first:  # else that bracket may belong to a marker
-            whole = json_end(buf, pos)
+        if token in "[{" and self.want == "value" and rest > 64 and self.style.is_json and self._at_top():
+            whole = 0 if ("]" if token == "[" else "}") in self.first else json_end(buf, pos)  # it may begin a marker
             if whole:
                 return self._put_whole(buf[pos:whole], whole)
         self._punctuation(token, text)
@@ -5153,14 +5150,14 @@ class LookaheadEnd:
     """Finds the end of a value.  `end` matches at it; `start` matches text that may turn out to be such an end.
 
     The group "key" of `end` is the next argument's: one of `keys`, where these are known.  The groups "name" and
-    "bare" are the next call's name: one of `names`; "tool" is the same where only a known name shows a call.
+    "bare" are the next call's name: one of `names`; "known" is the same where only a known name shows a call.
     """
 
     def __init__(self, end: str, start: str) -> None:
         self.end, self.start = re.compile(end), re.compile(start)
         self.keys: Collection[str] | None = None
         self.names: Collection[str] | None = None
-        self._joins_calls = "tool" in self.end.groupindex
+        self._joins_calls = "known" in self.end.groupindex
         self._called = [group for group in ("name", "bare") if group in self.end.groupindex]
 
     def before(self, keys: Collection[str] | None, names: Collection[str] | None = None) -> LookaheadEnd:
@@ -5178,7 +5175,7 @@ class LookaheadEnd:
     def find(self, buf: str, pos: int) -> Match | None:
         for match in self.end.finditer(buf, pos):
             known = self.keys is None or match["key"] is None or match["key"] in self.keys
-            tool = match["tool"] if self._joins_calls else None
+            tool = match["known"] if self._joins_calls else None
             known = known and (tool is None or tool in (self.names or ()))
             if known and (not self.names or all((match[group] or "") in ("", *self.names) for group in self._called)):
                 return Match("end", match.start(), match.start())

@@ -34,14 +34,14 @@ class LookaheadEnd:
     """Finds the end of a value.  `end` matches at it; `start` matches text that may turn out to be such an end.
 
     The group "key" of `end` is the next argument's: one of `keys`, where these are known.  The groups "name" and
-    "bare" are the next call's name: one of `names`; "tool" is the same where only a known name shows a call.
+    "bare" are the next call's name: one of `names`; "known" is the same where only a known name shows a call.
     """
 
     def __init__(self, end: str, start: str) -> None:
         self.end, self.start = re.compile(end), re.compile(start)
         self.keys: Collection[str] | None = None
         self.names: Collection[str] | None = None
-        self._joins_calls = "tool" in self.end.groupindex
+        self._joins_calls = "known" in self.end.groupindex
         self._called = [group for group in ("name", "bare") if group in self.end.groupindex]
 
     def before(self, keys: Collection[str] | None, names: Collection[str] | None = None) -> LookaheadEnd:
@@ -59,7 +59,7 @@ class LookaheadEnd:
     def find(self, buf: str, pos: int) -> Match | None:
         for match in self.end.finditer(buf, pos):
             known = self.keys is None or match["key"] is None or match["key"] in self.keys
-            tool = match["tool"] if self._joins_calls else None
+            tool = match["known"] if self._joins_calls else None
             known = known and (tool is None or tool in (self.names or ()))
             if known and (not self.names or all((match[group] or "") in ("", *self.names) for group in self._called)):
                 return Match("end", match.start(), match.start())

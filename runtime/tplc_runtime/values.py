@@ -291,9 +291,8 @@ class Reader(Copyable):
             return odd
         if self.follow and not self.stack and token not in '"[{':
             return self._no_value(pos)
-        is_long = token in "[{" and self.want == "value" and rest > 64 and self.style.is_json and self._at_top()
-        if is_long and ("]" if token == "[" else "}") not in self.first:  # else that bracket may belong to a marker
-            whole = json_end(buf, pos)
+        if token in "[{" and self.want == "value" and rest > 64 and self.style.is_json and self._at_top():
+            whole = 0 if ("]" if token == "[" else "}") in self.first else json_end(buf, pos)  # it may begin a marker
             if whole:
                 return self._put_whole(buf[pos:whole], whole)
         self._punctuation(token, text)

@@ -267,8 +267,7 @@ NULL = {"type": "null"}
 NAMESPACE = Pattern(r"\A\S*[.:/](?=[^.:/]+\Z)")
 # What Python code writes before the name of a function that it calls.
 BEFORE_A_CALL = Pattern(r"\A(?:\w{1,64} ?= ?|(?:return|yield) )?(?:await )?")
-KEY_IN_TEXT = Pattern(r"""(?<!\w)([\w-]{1,64})["']?\s?[=:]""")
-NAME_IN_TEXT = Pattern(r"""=\s?["']?([\w-]{1,64})""")
+KEY_IN_TEXT = Pattern(r"""(?<!\w)([\w-]{1,64})["']?(?=\s?[=:]|\s\w{1,32}=)""")
 SEPARATORS = Pattern(r"[\s_.-]+")
 
 
@@ -424,10 +423,10 @@ def misfit(arguments: Mapping[str, object], schema: object, *, types: bool = Tru
     """Return the first argument that a schema doesn't allow, and what it doesn't: "key" or "type" (if `types`); or an
     argument that is missing, but "inside" of the text of another."""
     keys = keys_allowed(schema)
-    texts = []
+    text = ""
     for key, value in arguments.items():
         if isinstance(value, str) and ("=" in value or ":" in value or ">" in value):
-            texts.append(value)
+            text += value + "\n"
         if keys is not None and key not in keys:
             return "key", key
         allowed = types_of_member(schema, key) if types else None
@@ -435,9 +434,8 @@ def misfit(arguments: Mapping[str, object], schema: object, *, types: bool = Tru
         number = kind == "integer" and allowed is not None and "number" in allowed
         if allowed is not None and kind not in allowed and not number:
             return "type", key
-    words = {word for text in texts for found in (KEY_IN_TEXT, NAME_IN_TEXT) for word in found.findall(text)}
-    missing = [key for key in properties_of(schema) if key not in arguments] if texts else []
-    inside = [key for key in missing if key in words or any(key + ">" in text for text in texts)]
+    words, bare = set(KEY_IN_TEXT.findall(text)), "" if "<" in text else text
+    inside = [key for key in properties_of(schema) if key not in arguments and (key in words or key + ">" in bare)]
     return ("inside", inside[0]) if inside else None
 
 
@@ -722,9 +720,8 @@ class Reader(Copyable):
             return odd
         if self.follow and not self.stack and token not in '"[{':
             return self._no_value(pos)
-        is_long = token in "[{" and self.want == "value" and rest > 64 and self.style.is_json and self._at_top()
-        if is_long and ("]" if token == "[" else "}") not in self.first:  # else that bracket may belong to a marker
-            whole = json_end(buf, pos)
+        if token in "[{" and self.want == "value" and rest > 64 and self.style.is_json and self._at_top():
+            whole = 0 if ("]" if token == "[" else "}") in self.first else json_end(buf, pos)  # it may begin a marker
             if whole:
                 return self._put_whole(buf[pos:whole], whole)
         self._punctuation(token, text)

@@ -453,7 +453,7 @@ def _ends_of_raw_values(pairs: PairForm, calls: CallForm, respelled: Sequence[st
 def _guess(following: Following) -> tuple[str, str]:
     """Return the patterns of a value's end, and of text that may become one."""
     names = (f"(?P<name>{KEY})", f"(?P<bare>{KEY})") if None in following.next_call else (KEY, KEY)
-    key, tool = f"(?P<key>{any_key(following)})", f"(?P<tool>{KEY})"
+    key, tool = f"(?P<key>{any_key(following)})", f"(?P<known>{KEY})"
     end = pattern_of(following, over=True, key=key, names=names, tool=tool)
     return f"(?={re.escape(following.close)}{end})", start_of(following)
 
