@@ -90,8 +90,7 @@ class StreamParser(Objects):
         (
             "name",
             Markers(
-                suffix=("{channel}work{body}", "{body}", "{channel}reply{body}", "{channel}notes{body}"),
-                bare=("{", '"{'),
+                suffix=("{channel}work{body}", "{body}", "{channel}reply{body}", "{channel}notes{body}"), bare=("{",)
             ), "",
             Pattern(
                 r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\{(?:(channel\}reply\{body\})|(channel\}notes\{body\})|(channel\}work\{b"

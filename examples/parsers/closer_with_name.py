@@ -71,10 +71,7 @@ class StreamParser(Objects):
     OPENERS = ("\\begin{ \\begin{", "\\begin{")
     # call = name "}" arguments
     HEADER = (
-        (
-            "name", Markers(suffix=("}",), bare=("{", '"{')), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\}())"),
-            ("",),
-        ),
+        ("name", Markers(suffix=("}",), bare=("{",)), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\}())"), ("",)),
     )
     HEADER_PARTS = ("\\begin{", "begin", "\\", "{", "}")
     HEADER_TEXTS = Pattern(

@@ -88,7 +88,7 @@ class StreamParser(Objects):
     # call = name "```json" arguments
     HEADER = (
         (
-            "name", Markers(suffix=("\n```json\n",), bare=("{", '"{')), "",
+            "name", Markers(suffix=("\n```json\n",), bare=("{",)), "",
             Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:(?!))"), (),
         ),
     )

@@ -84,7 +84,7 @@ class StreamParser(CallObjects):
     # call = index "]] {" object
     HEADER = (
         (
-            "index", Markers(suffix=("]] {",), bare=("{", '"{')), "",
+            "index", Markers(suffix=("]] {",), bare=("{",)), "",
             Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\](\]\s{0,64}\{))"), ("",),
         ),
     )

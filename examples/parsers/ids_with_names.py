@@ -85,7 +85,7 @@ class StreamParser(Objects):
     HEADER = (
         ("name", Markers(suffix=(":",)), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?::())"), ("",)),
         (
-            "index", Markers(suffix=("[=given=]",), bare=("{", '"{'), respelled=("suffix",)), "",
+            "index", Markers(suffix=("[=given=]",), bare=("{",), respelled=("suffix",)), "",
             Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(=given=\]))"), ("",),
         ),
     )

@@ -66,7 +66,7 @@ class StreamParser(Objects):
     # call = name "', 'kwargs':" arguments
     HEADER = (
         (
-            "name", Markers(suffix=("', 'kwargs': ",), bare=("{", '"{')), "",
+            "name", Markers(suffix=("', 'kwargs': ",), bare=("{",)), "",
             Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:'(,\s{0,64}'kwargs':))"), (" ",),
         ),
     )

@@ -80,7 +80,7 @@ class StreamParser(Objects):
     HEADER = (
         ("name", Markers(suffix=(":",)), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?::())"), ("",)),
         (
-            "index", Markers(suffix=("<!args!>",), bare=("{", '"{'), respelled=("suffix",)), "",
+            "index", Markers(suffix=("<!args!>",), bare=("{",), respelled=("suffix",)), "",
             Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:<(!args!>))"), ("",),
         ),
     )

@@ -73,9 +73,7 @@ class StreamParser(Objects):
     REASONING_AGAIN = Markers(reasoning=("(~musing\n",))
     OPENERS = ("(!ask: (!ask:", "(!ask:")
     # call = name arguments
-    HEADER = (
-        ("name", Markers(next=("{", '"{')), "", Pattern(r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(\{)|\{())'), (None, None)),
-    )
+    HEADER = (("name", Markers(next=("{",)), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\{())"), (None,)),)
     HEADER_PARTS = ("(!ask:", "ask:", "!", "(")
     HEADER_TEXTS = Pattern(
         "(?:\\[\\w{1,32}\\]|\\(!ask:|ask:|!|\\(|[^\\S\\n]{0,64}[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"

@@ -72,8 +72,8 @@ class StreamParser(Objects):
     # call = name "§with§" arguments
     HEADER = (
         (
-            "name", Markers(suffix=("§with§",), bare=("{", '"{')), "",
-            Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:§(with§))"), ("",),
+            "name", Markers(suffix=("§with§",), bare=("{",)), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:§(with§))"),
+            ("",),
         ),
     )
     HEADER_PARTS = ("§call§", "§with§", "call", "with", "§")

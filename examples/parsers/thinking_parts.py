@@ -81,7 +81,7 @@ class StreamParser(Objects):
     # call = name "[GIVEN]" arguments
     HEADER = (
         (
-            "name", Markers(suffix=("[GIVEN]",), bare=("{", '"{'), respelled=("suffix",)), "",
+            "name", Markers(suffix=("[GIVEN]",), bare=("{",), respelled=("suffix",)), "",
             Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(GIVEN\]))"), ("",),
         ),
     )

@@ -105,7 +105,7 @@ def _object_calls(ir: TemplateIR, called: CallObject, tolerated: Tolerated) -> C
         form,
         last=last_of(form.closers, [called.after], tools.section_end, ir.turn.ends, tolerated),
         empty=_empty(form, tools, called.after),
-        header=header_of(before[bool(text_at(before, 0)) :], before_object(tools, tolerated), tolerated),
+        header=header_of(before[bool(text_at(before, 0)) :], before_object(tools, tolerated, ""), tolerated),
         fields=called.fields,
         wrapped=wrapped_fields(called.fields) if form.where == "anywhere" else (),
         object_head=object_head(tools),
@@ -126,7 +126,7 @@ def _header_calls(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
     kept = (text for text in closers if text.strip() not in openers or text.strip() in _cores(own))
     form = replace(form, call_closers=tuple(kept))
     ends = [*form.closers, *([after.slots_open] if after.slots else [])]
-    pairs, last = None, before_object(tools, tolerated)
+    pairs, last = None, before_object(tools, tolerated, text_at(layout, at - 1))
     if isinstance(tools.arguments, PairArguments):
         # Where nothing closes a call, what opens the next one does.
         following = [*ends, tools.separator, *form.openers, *(form.inner if not form.call_closers else ())]

@@ -48,11 +48,12 @@ def stops_of(text: str) -> str:
     return LINE_END if "\n" in text else WHITE_SPACE
 
 
-def before_object(tools: Tools, tolerated: Tolerated) -> SlotEnd:
-    """Return the last slot before an object: it ends where the object begins, which models write in quotes, too."""
+def before_object(tools: Tools, tolerated: Tolerated, between: str) -> SlotEnd:
+    """Return the last slot before an object: it ends where the object begins.  After white space (`between`), models
+    write the object in quotes, too; without it, the quote may belong to the slot."""
     assert tools.dialect is not None
     opened = escaped(tools.replaced, "value", tools.dialect.in_object.object_open)
-    quoted = ('"' + opened,) if "other_forms" in tolerated.kinds and not tools.replaced else ()
+    quoted = ('"' + opened,) if "other_forms" in tolerated.kinds and between.isspace() and not tools.replaced else ()
     return SlotEnd("", (), (opened, *quoted))
 
 
