@@ -1,5 +1,5 @@
 """Keyword calls in one list whose values the template doesn't escape, so that only the text after a value ends it:
-calls joined otherwise than the template joins them, and strings in typographic quotes."""
+calls joined by another separator than the template's, and strings in typographic quotes."""
 
 from __future__ import annotations
 
