@@ -106,11 +106,11 @@ def pairs(opened: str, pair: str, close: str) -> str:
         (
             pairs(
                 "'<c>'",
-                "('<s ' ~ k ~ '>' ~ v ~ '</s>' if v is string else '<n ' ~ k ~ '>' ~ v | tojson ~ '</n>')",
+                "('<s ' ~ k ~ '>' ~ v | tojson ~ '</s>' if v is string else '<n ' ~ k ~ '>' ~ v | tojson ~ '</n>')",
                 "'</c>'",
             ),
             "the template writes values between texts that depend on their type: "
-            '"<s value>Oslo</s>" and "<n value>42</n>"',
+            '"<s value>\\"Oslo\\"</s>" and "<n value>42</n>"',
         ),
     ],
     ids=["count", "id", "id that nothing ends", "name", "damage", "no arguments", "type"],

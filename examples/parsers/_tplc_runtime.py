@@ -5702,7 +5702,7 @@ class SpecialTokens(Machine):
 
     def _feed_guarded(self, text: str) -> list[Delta]:
         """Handle text with guards, which always goes through the states, as does the text after a pending guard."""
-        if self._is_still_ambiguous is not None or self._wanted > len(text):
+        if (self.WAITS and self._is_still_ambiguous is not None) or self._wanted > len(text):
             return self._feed_slowly(text) if text else []
         if GUARD in text or GUARD in self._buf:
             return self._advance(text)

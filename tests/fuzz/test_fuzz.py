@@ -58,11 +58,11 @@ raw values lose text: parameter-tags: lost
     piece = RawPairs._piece
     RawPairs._piece = lambda self, text: piece(self, text.replace("a", ""))
 objects that are no call vanish: bare-json: lost
-    no_object = CallObjects._no_object
+    no_object = StreamParser._no_object
     def vanish(self, *arguments):
         self._raw = []
         return no_object(self, *arguments)
-    CallObjects._no_object = vanish
+    StreamParser._no_object = vanish
 an exception: key-value-tags: raised
     def fail(self, *note):
         raise IndexError(note)

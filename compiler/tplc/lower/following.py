@@ -193,7 +193,9 @@ def pattern_of(
     if after:
         choices.append((end + SPACE if end else "") + f"(?:{'|'.join(after)})")
     if tool and end and _joins_calls(following.next_call):
-        choices.append(f"{end}{SPACE}[,;]?{SPACE}{spelled(following.next_call[-2:], tool)}")
+        # Where nothing closes a value, white space alone before a call is part of it.
+        separator = "[,;]" + "?" * bool(following.close)
+        choices.append(f"{end}{SPACE}{separator}{SPACE}{spelled(following.next_call[-2:], tool)}")
     if following.closes:
         choices.append(SPACE.join([first, *rest]) + line_end)
     choices += _end_of_section(following, over=over, quote=quote)

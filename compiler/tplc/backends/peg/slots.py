@@ -138,7 +138,8 @@ def slot_stop(index: int, form: FormPatterns) -> str:
     if text and shape.slots[index + 1 : index + 2] and shape.slots[index + 1][0] != "arguments":
         return LINE_END if "\n" in text else BLANK  # another slot follows
     if calls.pairs is None:
-        found = [exact(calls.object_open), *(marker_word(each) for each in before_nothing(index, form))]
+        quoted = [exact(each) for each in calls.header[-1].nexts if each == '"' + calls.object_open]
+        found = [exact(calls.object_open), *quoted, *(marker_word(each) for each in before_nothing(index, form))]
         return r"\s*+" + group(either(found)) + at_line_end(index, form)
     ends = either([*arguments_ahead(form, calls.pairs), form["call_close"], form["section_close"]])
     return (rf"\s*+(?:{ends})|" if ends else "") + (BLANK if _is_one_word(kind, calls) else LINE_END)
@@ -149,7 +150,7 @@ def before_nothing(index: int, form: FormPatterns) -> tuple[str, ...]:
     calls = form.calls
     if not calls.bare_call or [kind for kind, _ in calls.shape.slots[index + 1 : index + 2]] != ["arguments"]:
         return ()
-    return tuple(text for text in calls.header[-1].nexts if text != calls.object_open)
+    return tuple(text for text in calls.header[-1].nexts if not text.endswith(calls.object_open))
 
 
 def at_line_end(index: int, form: FormPatterns) -> str:

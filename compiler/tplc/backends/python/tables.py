@@ -210,8 +210,6 @@ def _call_flags(calls: CallForm, facts: Acceptor) -> dict[str, bool]:
         "MAY_BE_EMPTY": bool(calls.bare_call),
         "ENDS_TURN": calls.is_closed and calls.ends_turn,
         "REREADS_CALLS": "other_forms" in facts.tolerances,
-        "UNOPENED_CALLS": calls.may_lack_openers,
-        "HAS_OPENERS": bool(calls.openers),
         "CORRECTS_TOOL_NAMES": "tool_names" in facts.tolerances,
     }
 

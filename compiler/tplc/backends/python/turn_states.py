@@ -43,7 +43,10 @@ KINDS = frozenset(
 
 def flags_of_turn(facts: Acceptor, of_state: Mapping[StateName, TurnState]) -> dict[str, bool]:
     """Return the flags that decide how a turn is read."""
+    calls = facts.calls
     return {
+        "UNOPENED_CALLS": calls is not None and calls.may_lack_openers,
+        "HAS_OPENERS": calls is not None and bool(calls.openers),
         "PENDING_TEXT": is_unopened(facts),
         "CLOSERS_COME_FIRST": "start" in of_state and not is_unopened(facts),
         "NAME_OPENS_MESSAGE": facts.name_opens_message,
