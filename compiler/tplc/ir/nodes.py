@@ -12,6 +12,7 @@ the concatenation of a layout is exactly what the template renders (`ir/write.py
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Literal, Union
 
 IR_VERSION = 2
@@ -261,7 +262,7 @@ class PairArguments:
     @property
     def types_open_pairs(self) -> bool:
         """Return whether the text of the value's type is directly before the key."""
-        return (Slot("type"), Slot("key")) in zip(self.pair, self.pair[1:], strict=False)
+        return (Slot("type"), Slot("key")) in pairwise(self.pair)
 
 
 Arguments = ObjectArguments | PairArguments

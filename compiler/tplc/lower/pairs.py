@@ -8,10 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from itertools import pairwise
 
 from tplc.ir.markers import is_bracketed, is_distinctive, pieces_of
-from tplc.ir.nodes import Dialect, Layout, PairArguments, Slot, StringStyle, TemplateIR, Tools
+from tplc.ir.nodes import Dialect, Layout, PairArguments, Slot, StringStyle, TemplateIR, Tools, TypeWord
 from tplc.ir.spellings import spelling_of
 from tplc.lower.acceptor import Following, PairForm, SlotEnd, TypeWrap
 from tplc.lower.following import ValueContext, following_of
@@ -32,7 +31,7 @@ def pairs_of(
     """Return the form of pairs; `closing`: the texts after them; `next_call`: those that close and open a call."""
     assert ir.tools.dialect is not None
     tools, dialect, layout = ir.tools, ir.tools.dialect, merged(pairs.pair)
-    openers, close, around_key = _around_value(layout, dialect)
+    openers, close, around_key = _around_value(layout, dialect.types if pairs.types_open_pairs else ())
     repeats, wraps = around_key is not None, _wraps_of(dialect, pairs, around_key, tolerated.texts(close))
     slots = _slot_ends(_before_value(layout, wrapped=bool(wraps)), tolerated)
     context = ValueContext(tools, pairs, close, openers[0], _end_of_key(slots), closing, _after_calls(ir, tolerated))
@@ -74,6 +73,7 @@ def pairs_of(
         marks=() if not raw else _marks(between, opens or [context.key_end], close.strip() * (not repeats)),
         resumes=bool(opens) and all(_resumes(text.strip(), between) for text in opens),
         usual_ends=() if repeats or wraps else _usual_ends(pairs, close, openers[0], closing),
+        types_open_pairs=pairs.types_open_pairs,
     )
 
 
@@ -107,13 +107,12 @@ def _wraps_of(
     return tuple(found)
 
 
-def _around_value(layout: Layout, dialect: Dialect) -> tuple[tuple[str, ...], str, tuple[str, str] | None]:
+def _around_value(layout: Layout, types: Sequence[TypeWord]) -> tuple[tuple[str, ...], str, tuple[str, str] | None]:
     """Return the texts that open a pair, the text after its value, and that text up to the key and after it, if the key
-    comes there again."""
+    comes there again.  `types`: those whose texts open pairs."""
     at = layout.index(Slot("value"))
     close = text_at(layout, at + 1)
     repeats = Slot("key") in layout[at + 2 : at + 3]
-    types = dialect.types if (Slot("type"), Slot("key")) in pairwise(layout) else ()
     openers = unique(text_at(layout, 0) + word.word for word in types) or (text_at(layout, 0),)
     return openers, close, (close, text_at(layout, at + 3)) if repeats else None
 
