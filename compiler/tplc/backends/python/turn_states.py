@@ -1,4 +1,4 @@
-"""Turn the states of a turn into flags of the runtime, whose methods read them, and name their scanners.
+"""The flags of the runtime that the states of a turn decide, and the names of the scanners of these states.
 
 TurnState("content", kinds=(("call", …), ("end", …)), …)  →  HAS_LINE_MARKERS off, TEXT_MARKERS off, …
 """
@@ -34,7 +34,8 @@ SCANNERS: Mapping[StateName, str] = {
     "over": "AFTER_TURN",
 }
 MAY_BE_TEXT = ("stray", "empty", "reasoning", "reasoning_end")
-# The kinds of markers that states distinguish, and no code but that of scanners gives to a marker.
+# The kinds of markers that states distinguish.  Where a format has no marker of a kind, its parser has no comparison
+# with it (fold.py): nothing else in the runtime that is called `kind` may be compared with one of these words.
 KINDS = frozenset(
     """reasoning content_end header stray empty unclosed call line whole tail both separator section closed
     close""".split()
