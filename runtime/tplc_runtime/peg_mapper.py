@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Protocol
 
 from .elements import EMPTY, LIST, in_list
 from .escapes import Escapes
+from .guess import QUOTES as VALUE_QUOTES
 from .pairs import MOST_KEYS, WHOLE_ARGUMENTS
 from .peg_readers import OtherSpelling, Readers
 from .raw import LITERAL, MORE_THAN_VALUE, coerced, in_type, nested_json, string_in
@@ -565,7 +566,7 @@ class _Mapper:
         if not self.of(choice) and choice.end == len(self.text) and not self.text[-1:].isspace():
             return "null"  # the value has not begun
         text = self.of(choice)
-        quotes = "'\"‘“" if choice.expr_name.endswith("_for_bare") else self.literals
+        quotes = VALUE_QUOTES if choice.expr_name.endswith("_for_bare") else self.literals
         literal = LITERAL.fullmatch(text.strip()) if quotes and kind in RAW else None
         if literal is not None and (literal[1] or " ")[0] in quotes:
             by_schema = types_of(schema, root)

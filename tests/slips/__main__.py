@@ -52,14 +52,14 @@ def authored() -> list[str]:
 
 
 def _format(name: str) -> TemplateIR:
-    kind, _, rest = name.partition(" ")
-    if kind + " " == EXAMPLE:
+    _, _, rest = name.partition(" ")
+    if name.startswith(EXAMPLE):
         return ir_of(next(one for one in load_examples() if one.name == rest))
-    if kind + " " == AUTHORED:
+    if name.startswith(AUTHORED):
         return tolerate(
             learn_text(rest.replace("/", "-"), (FOLDER.parent / f"{rest}.jinja").read_text("utf-8"), TOKENS)
         )
-    if kind + " " == DESIGN:
+    if name.startswith(DESIGN):
         return tolerate(learn_text(f"wild-{rest}", wild_template(int(rest)).source, TOKENS))
     return tolerate(learn(name))
 

@@ -131,12 +131,12 @@ def _of_others(inner: _Inner, known: Sequence[Wrapper]) -> Iterator[tuple[JsonTy
             own = (opened, closed) if inner.is_wrapper((opened, closed)) else ("", "")
             yield kind, _known(text, known) or own
     if null is not None:
-        yield "null", _known(null, known) or _of_null(null, inner.key)
+        yield "null", _known(null, known) or (_of_null(null, inner.key) if inner.key else ("", ""))
 
 
 def _of_null(text: str, key: str) -> Wrapper:
-    """Return the wrapper of null, if the key before it shows where it is."""
-    before, found, after = text.partition(key or "\0")
+    """Return the wrapper of null, which the key before it shows: many words stand for null."""
+    before, found, after = text.partition(key)
     word = next((word for word in _NULLS if word in after), "")
     opened, _, closed = after.partition(word) if word else ("", "", "")
     return (before + found + opened, closed) if word else ("", "")

@@ -138,7 +138,7 @@ def _taken_for_markers(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
             yield f"{path} {quoted(marker)} is in the text itself and cannot be distinguished from the turn's end"
     opener = (ir.tools.section_start + _text_before(ir.tools.call, "name")).strip()
     texts = [_texts(one) for one in failed if not one.case.calls]
-    if opener and len(texts) == len(failed) and all(opener in text for text in texts):
+    if opener and texts and len(texts) == len(failed) and all(opener in text for text in texts):
         yield f"what opens calls ({quoted(opener)}) is in the text itself, and the text after it reads as a call"
 
 
