@@ -245,6 +245,11 @@ class ObjectArguments:
     encoded: bool = False
 
 
+def type_opens(pair: Layout) -> bool:
+    """Return whether the text of a value's type is directly before the key of its pair."""
+    return (Slot("type"), Slot("key")) in pairwise(pair)
+
+
 @dataclass(frozen=True, slots=True)
 class PairArguments:
     """The arguments are pairs: start pair (separator pair)* end; `empty` is written when there are none.
@@ -262,7 +267,7 @@ class PairArguments:
     @property
     def types_open_pairs(self) -> bool:
         """Return whether the text of the value's type is directly before the key."""
-        return (Slot("type"), Slot("key")) in pairwise(self.pair)
+        return type_opens(self.pair)
 
 
 Arguments = ObjectArguments | PairArguments

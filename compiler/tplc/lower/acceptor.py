@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tplc.ir.markers import ends_in_text, is_distinctive, is_word_at_line, parts_of, pieces_of
-from tplc.ir.nodes import Layout, SlotKind
+from tplc.ir.nodes import Layout, SlotKind, type_opens
 from tplc.ir.spellings import Spelling
 from tplc_runtime.lexemes import SAME_SLOT as SAME_SLOT
 
@@ -142,7 +142,11 @@ class PairForm:
     resumes: bool = False  # after text that is no pair, what opens one says by itself that a pair begins there
     # The usual texts from a value's closer on: up to the next key, or to before the end of the call's closer.
     usual_ends: tuple[str, ...] = ()
-    types_open_pairs: bool = False  # the text of the value's type is directly before the key
+
+    @property
+    def types_open_pairs(self) -> bool:
+        """Return whether the text of the value's type is directly before the key."""
+        return type_opens(self.pair)
 
     @property
     def key_texts(self) -> tuple[tuple[str, ...], tuple[str, ...]] | None:

@@ -73,7 +73,6 @@ def pairs_of(
         marks=() if not raw else _marks(between, opens or [context.key_end], close.strip() * (not repeats)),
         resumes=bool(opens) and all(_resumes(text.strip(), between) for text in opens),
         usual_ends=() if repeats or wraps else _usual_ends(pairs, close, openers[0], closing),
-        types_open_pairs=pairs.types_open_pairs,
     )
 
 
