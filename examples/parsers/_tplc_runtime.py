@@ -109,6 +109,7 @@ LONGEST_LANGUAGE = 16
 LANGUAGE = Pattern(rf"[\w-]{{0,{LONGEST_LANGUAGE}}}")
 WORD_SLOT = "\ufdd2"  # in a core: any word, in a place where the template writes one that differs
 RESPELLED = "\0"  # before the core of a marker in other case or with other separators
+NON_SPACE = Pattern(r"\S|\Z")
 PART_OF_LONGER, BEGINS_LONGER, SPELLED_OTHERWISE = 1, 2, 4  # what is known about a marker, added up
 LONGEST_WORD = 64
 PLAIN_WORD = Pattern(rf"[\w.-]{{0,{LONGEST_WORD}}}")
@@ -273,6 +274,11 @@ def trailing_overlap(text: str, lead: str) -> int:
     if text.endswith(lead):
         return len(lead)
     return next((n for n in range(min(len(text), len(lead)), 0, -1) if text.endswith(lead[-n:])), 0)
+
+
+def next_char(buf: str, pos: int) -> int:
+    """Return the position of the next character that is not white space."""
+    return int(NON_SPACE.search(buf, pos).start())
 
 
 NAMES = {"str": "string", "int": "integer", "float": "number", "bool": "boolean", "NoneType": "null", "list": "array"}
@@ -686,16 +692,14 @@ class WordStyle(Style):
     HAS_WORDS: ClassVar[bool] = True
 
 
-class Reader(Copyable):
-    """Reads one value; `styles` are those at the top, inside a top-level list, and inside a top-level object.
+class ValueWriter(Copyable):
+    """Writes one value as JSON: what was read, and what was missing around it.
 
-    `breaks`: markers that occur in values only inside a string; they close everything that is open.
+    `styles` are those at the top, inside a top-level list, and inside a top-level object.  `breaks`: markers that occur
+    in values only inside a string; they close everything that is open.
     """
 
-    KNOWS_REGULAR_TEXT: ClassVar[bool] = False
     MADE_OF: ClassVar[tuple[str, ...]] = ("styles",)
-    # What may follow a value whose end only the text after it shows: a pattern, and one for the output's end.
-    follow: tuple[Pattern, ...] = ()
 
     def __init__(self, styles: tuple[Style, Style, Style], breaks: Scanner = NO_MARKERS) -> None:
         self.breaks, self.first = breaks, breaks.first
@@ -718,6 +722,116 @@ class Reader(Copyable):
         text = "".join(self.out)
         self.out.clear()
         return text
+
+    def _put_whole(self, text: str, end: int) -> int:
+        """Put out a whole value or key, as JSON; return where it ends."""
+        self._begin()
+        self.out.append(text)
+        self._end()
+        return end
+
+    def _open(self, character: str) -> None:
+        self.stack.append(character)
+        self.lists += character == "["
+        self.want = "item" if character == "[" else "key"
+
+    def _at_top(self) -> bool:
+        return not self.stack
+
+    def _repaired(self, what: str) -> None:
+        self.repair = self.repair or what
+
+    def _no_value(self, pos: int) -> int:
+        self._repaired("missing value")
+        self.is_guessed = True
+        self.out.append("null")
+        self.want = ""
+        return pos
+
+    def _begin(self) -> None:
+        """Begin a value or a key: write the text that must precede it."""
+        if self.want in ("colon", "comma"):
+            self._repaired("missing " + self.want)
+            self.out.append(": " if self.want == "colon" else ", ")
+            self.want = "value" if self.want == "colon" or self.stack[-1] == "[" else "member"
+        self.out += self.comma
+        self.comma.clear()
+
+    def _end(self) -> None:
+        self.want = "colon" if self.want in ("key", "member") else "comma" if self.stack else ""
+
+    def _punctuation(self, token: str, text: str) -> None:
+        if token == '"':
+            self._begin()
+            self.string = self.style.strings[text]
+            self.out.append('"')
+        elif token == "{" and self.want == "key":
+            self._repaired("doubled braces")
+            self.doubled_braces.append(len(self.stack))
+        elif token == "}" and self.doubled_braces and self.doubled_braces[-1] == len(self.stack):
+            self.doubled_braces.pop()
+        elif token in "[{":
+            self._begin()
+            if self.want in ("key", "member"):
+                self._repaired("missing key")
+                self.is_guessed = True
+                self.out.append('"": ')
+            if not self.stack:
+                self.style = self.styles[1 if token == "[" else 2]
+            self.out.append(token)
+            self._open(token)
+        elif token in "]}":
+            opened = "[" if token == "]" else "{"
+            if not (self.lists if token == "]" else len(self.stack) - self.lists):
+                return self._repaired("stray " + token)
+            while self.stack[-1] != opened:
+                self._repaired("missing closing bracket")
+                self.is_guessed = True
+                self._pop()
+            self._pop()
+        elif token == ":" and self.want == "colon":
+            self.out.append(":")
+            self.want = "value"
+        elif token == "," and self.want == "comma":
+            self.comma.append(",")
+            self.want = "value" if self.stack[-1] == "[" else "member"
+        else:
+            self._repaired("stray " + text)
+        return None
+
+    def _pop(self) -> None:
+        if self.want == "colon" or (self.want == "value" and self.stack[-1] == "{"):
+            self._repaired("missing value")
+            self.out.append(": null" if self.want == "colon" else " null")
+        self.out += self.comma[1:]
+        self.comma.clear()
+        opened = self.stack.pop()
+        self.lists -= opened == "["
+        self.out.append("]" if opened == "[" else "}")
+        self.style = self.style if self.stack else self.styles[0]
+        self.want = "value"
+        self._end()
+
+    def close(self) -> str:
+        """Return the rest of a truncated value, and what closes it."""
+        if self.string is not None:
+            self.string = None
+            self.out.append('"')
+            self._end()
+        if self.want == "value" and not self.stack:
+            self.out.append("null")
+        while self.stack:
+            self._pop()
+        self.want = ""
+        return self.take()
+
+
+class Reader(ValueWriter):
+    """Reads one value."""
+
+    KNOWS_REGULAR_TEXT: ClassVar[bool] = False
+    # What may follow a value whose end only the text after it shows: a pattern, and one for the output's end.
+    follow: tuple[Pattern, ...] = ()
 
     def read(self, buf: str, pos: int, final: bool) -> int:
         """Consume `buf` from `pos` on, up to the value's end or to text that needs more input."""
@@ -854,95 +968,6 @@ class Reader(Copyable):
         mark = self.breaks.find(buf, pos, stop=comment.end())
         return int(comment.end()) if mark is None else mark.start
 
-    def _put_whole(self, text: str, end: int) -> int:
-        """Put out a whole value or key, as JSON; return where it ends."""
-        self._begin()
-        self.out.append(text)
-        self._end()
-        return end
-
-    def _open(self, character: str) -> None:
-        self.stack.append(character)
-        self.lists += character == "["
-        self.want = "item" if character == "[" else "key"
-
-    def _at_top(self) -> bool:
-        return not self.stack
-
-    def _repaired(self, what: str) -> None:
-        self.repair = self.repair or what
-
-    def _no_value(self, pos: int) -> int:
-        self._repaired("missing value")
-        self.is_guessed = True
-        self.out.append("null")
-        self.want = ""
-        return pos
-
-    def _begin(self) -> None:
-        """Begin a value or a key: write the text that must precede it."""
-        if self.want in ("colon", "comma"):
-            self._repaired("missing " + self.want)
-            self.out.append(": " if self.want == "colon" else ", ")
-            self.want = "value" if self.want == "colon" or self.stack[-1] == "[" else "member"
-        self.out += self.comma
-        self.comma.clear()
-
-    def _end(self) -> None:
-        self.want = "colon" if self.want in ("key", "member") else "comma" if self.stack else ""
-
-    def _punctuation(self, token: str, text: str) -> None:
-        if token == '"':
-            self._begin()
-            self.string = self.style.strings[text]
-            self.out.append('"')
-        elif token == "{" and self.want == "key":
-            self._repaired("doubled braces")
-            self.doubled_braces.append(len(self.stack))
-        elif token == "}" and self.doubled_braces and self.doubled_braces[-1] == len(self.stack):
-            self.doubled_braces.pop()
-        elif token in "[{":
-            self._begin()
-            if self.want in ("key", "member"):
-                self._repaired("missing key")
-                self.is_guessed = True
-                self.out.append('"": ')
-            if not self.stack:
-                self.style = self.styles[1 if token == "[" else 2]
-            self.out.append(token)
-            self._open(token)
-        elif token in "]}":
-            opened = "[" if token == "]" else "{"
-            if not (self.lists if token == "]" else len(self.stack) - self.lists):
-                return self._repaired("stray " + token)
-            while self.stack[-1] != opened:
-                self._repaired("missing closing bracket")
-                self.is_guessed = True
-                self._pop()
-            self._pop()
-        elif token == ":" and self.want == "colon":
-            self.out.append(":")
-            self.want = "value"
-        elif token == "," and self.want == "comma":
-            self.comma.append(",")
-            self.want = "value" if self.stack[-1] == "[" else "member"
-        else:
-            self._repaired("stray " + text)
-        return None
-
-    def _pop(self) -> None:
-        if self.want == "colon" or (self.want == "value" and self.stack[-1] == "{"):
-            self._repaired("missing value")
-            self.out.append(": null" if self.want == "colon" else " null")
-        self.out += self.comma[1:]
-        self.comma.clear()
-        opened = self.stack.pop()
-        self.lists -= opened == "["
-        self.out.append("]" if opened == "[" else "}")
-        self.style = self.style if self.stack else self.styles[0]
-        self.want = "value"
-        self._end()
-
     def _word(self, buf: str, pos: int, end: int, final: bool) -> int:
         """Read a word: a literal, a key without quotes, or a string without quotes; -1 if more input is needed."""
         bare_key = self.want in ("key", "member") or (self.want == "comma" and self.stack[-1] == "{")
@@ -1037,19 +1062,6 @@ class Reader(Copyable):
             return end + 1
         self.out.append(match.group() if match.group(1) else unescaped(match))
         return int(match.end())
-
-    def close(self) -> str:
-        """Return the rest of a truncated value, and what closes it."""
-        if self.string is not None:
-            self.string = None
-            self.out.append('"')
-            self._end()
-        if self.want == "value" and not self.stack:
-            self.out.append("null")
-        while self.stack:
-            self._pop()
-        self.want = ""
-        return self.take()
 
 
 class RegularReader(Reader):
@@ -2128,83 +2140,6 @@ class Stream(Copyable):
         if self.CALLS and self._tools.problem:
             self._diagnostics.append(Diagnostic(0, self._tools.problem, "tools_not_read"))
 
-    @classmethod
-    def parse(
-        cls,
-        text: str,
-        *,
-        tools: object = None,
-        prompt: str | None = None,
-        parse_reasoning: bool = True,
-        parse_tool_calls: bool = True,
-        echo: bool = False,
-        json_content: bool = False,
-        continue_final_message: bool = False,
-        special: Sequence[Sequence[int]] | None = None,
-    ) -> Message:
-        """Returns the message of a model's output.
-
-        `json_content` drops a Markdown fence around the content.  `continue_final_message`: the prompt ends with the
-        beginning of this answer.  `special`: the (start, end) ranges of the text that came from special tokens."""
-        parser = cls(
-            tools=tools,
-            prompt=prompt,
-            parse_reasoning=parse_reasoning,
-            parse_tool_calls=parse_tool_calls,
-            echo=echo,
-            json_content=json_content,
-            continue_final_message=continue_final_message,
-        )
-        parser.feed(checked_text("text", text), special=special)
-        parser.finish()
-        return parser.message
-
-    @classmethod
-    def parse_many(
-        cls,
-        texts: Iterable[str | None],
-        *,
-        prompts: str | Sequence[str | None] | None = None,
-        tools: object = None,
-    ) -> list[dict[str, Any] | None]:
-        """Returns a row for each text: content, reasoning_content, tool_calls (id, name, arguments), incomplete,
-        diagnostics.
-
-        `prompts` and `tools` (also as JSON text): one for all, or a list with one for each text.  None gives None.
-        """
-        if isinstance(texts, (str, bytes)):
-            raise TypeError(f"texts: expected a list of texts, got {type(texts).__name__}")
-        if cls.CALLS:
-            read = lru_cache(maxsize=1000)(parameters_of)
-            one_list = not isinstance(tools, (list, tuple)) or all(isinstance(tool, dict) for tool in tools)
-            of_each: Any = [] if one_list else tools
-            known = parameters_of(None if of_each else tools)
-        rows: list[dict[str, Any] | None] = []
-        for at, text in enumerate(texts):
-            if text is None:
-                rows.append(None)
-                continue
-            if cls.CALLS and of_each:
-                known = (read if isinstance(of_each[at], str) else parameters_of)(of_each[at])
-            prompt = prompts if prompts is None or isinstance(prompts, str) else prompts[at]
-            stream = cls(tools=known, prompt=prompt) if cls.CALLS else cls(prompt=prompt)
-            stream.feed(checked_text(f"texts[{at}]", text))
-            stream.finish()
-            message, notes = stream.message, [note._asdict() for note in stream.diagnostics]
-            calls = [{"id": call["id"], **call["function"]} for call in message["tool_calls"]]
-            row = {"content": message["content"], "reasoning_content": message["reasoning_content"]}
-            rows.append({**row, "tool_calls": calls, "incomplete": stream.incomplete, "diagnostics": notes})
-        return rows
-
-    def __copy__(self) -> Any:
-        return self.copy()
-
-    def __deepcopy__(self, memo: object) -> Any:
-        return self.copy()
-
-    def __reduce__(self) -> Any:
-        raise TypeError("a parser cannot be pickled: keep the text that it was fed, and feed that to a new one")
-
     def _consume_head(self, prompt: str | None, continued: bool) -> None:
         if self.PENDING_TEXT and self._reasoning_on:
             self._state = type(self)._pending_text
@@ -2407,15 +2342,201 @@ class Stream(Copyable):
         raise NotImplementedError
 
 
-SPACE_SEPARATOR = "\0"  # between white space that may come and other white space that may come instead
-NON_SPACE = Pattern(r"\S|\Z")
-LONGEST_CUT = 1000  # longer than a truncated opener and the white space around it
-OPENER_KINDS = ("call", "line", "whole")
+class TextParser(Stream):
+    @classmethod
+    def parse(
+        cls,
+        text: str,
+        *,
+        tools: object = None,
+        prompt: str | None = None,
+        parse_reasoning: bool = True,
+        parse_tool_calls: bool = True,
+        echo: bool = False,
+        json_content: bool = False,
+        continue_final_message: bool = False,
+        special: Sequence[Sequence[int]] | None = None,
+    ) -> Message:
+        """Returns the message of a model's output.
+
+        `json_content` drops a Markdown fence around the content.  `continue_final_message`: the prompt ends with the
+        beginning of this answer.  `special`: the (start, end) ranges of the text that came from special tokens."""
+        parser = cls(
+            tools=tools,
+            prompt=prompt,
+            parse_reasoning=parse_reasoning,
+            parse_tool_calls=parse_tool_calls,
+            echo=echo,
+            json_content=json_content,
+            continue_final_message=continue_final_message,
+        )
+        parser.feed(checked_text("text", text), special=special)
+        parser.finish()
+        return parser.message
+
+    @classmethod
+    def parse_many(
+        cls,
+        texts: Iterable[str | None],
+        *,
+        prompts: str | Sequence[str | None] | None = None,
+        tools: object = None,
+    ) -> list[dict[str, Any] | None]:
+        """Returns a row for each text: content, reasoning_content, tool_calls (id, name, arguments), incomplete,
+        diagnostics.
+
+        `prompts` and `tools` (also as JSON text): one for all, or a list with one for each text.  None gives None.
+        """
+        if isinstance(texts, (str, bytes)):
+            raise TypeError(f"texts: expected a list of texts, got {type(texts).__name__}")
+        if cls.CALLS:
+            read = lru_cache(maxsize=1000)(parameters_of)
+            one_list = not isinstance(tools, (list, tuple)) or all(isinstance(tool, dict) for tool in tools)
+            of_each: Any = [] if one_list else tools
+            known = parameters_of(None if of_each else tools)
+        rows: list[dict[str, Any] | None] = []
+        for at, text in enumerate(texts):
+            if text is None:
+                rows.append(None)
+                continue
+            if cls.CALLS and of_each:
+                known = (read if isinstance(of_each[at], str) else parameters_of)(of_each[at])
+            prompt = prompts if prompts is None or isinstance(prompts, str) else prompts[at]
+            stream = cls(tools=known, prompt=prompt) if cls.CALLS else cls(prompt=prompt)
+            stream.feed(checked_text(f"texts[{at}]", text))
+            stream.finish()
+            message, notes = stream.message, [note._asdict() for note in stream.diagnostics]
+            calls = [{"id": call["id"], **call["function"]} for call in message["tool_calls"]]
+            row = {"content": message["content"], "reasoning_content": message["reasoning_content"]}
+            rows.append({**row, "tool_calls": calls, "incomplete": stream.incomplete, "diagnostics": notes})
+        return rows
+
+    def __copy__(self) -> Any:
+        return self.copy()
+
+    def __deepcopy__(self, memo: object) -> Any:
+        return self.copy()
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a parser cannot be pickled: keep the text that it was fed, and feed that to a new one")
+
+
 UNDECIDED_KINDS = ("ordinary", "final_end", "weak_content_end", "respelled")  # what follows shows whether they count
 UNCLOSED_KINDS = ("respelled", "unclosed")  # they count in reasoning that nothing else closes
 # And those that count at the start of a line, or in reasoning that nothing else closes.
 DECIDED_LATER = ("line", "reasoning_line", "unclosed", *UNDECIDED_KINDS)
 MOST_ENDS = 4  # so many ends of the turn in a row are one
+
+
+def begins_line(buf: str, pos: int) -> bool:
+    """Return whether only white space is before `pos` on its line, which does not begin the text."""
+    while buf[pos - 1 : pos].isspace() and buf[pos - 1] != "\n":
+        pos -= 1
+    return buf[pos - 1 : pos] == "\n"
+
+
+class PlacedMarkers(TextParser):
+    OPENER_IS_UNAMBIGUOUS: ClassVar[bool] = True  # the opener of calls is distinctive, so a call follows
+    _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
+
+    def _counting(self, marks: Scanner, mark: Match | None) -> Match | None:
+        """Return the mark, or the first after it, that counts in its place: `line` and `reasoning_line` at a line's
+        start, `final_end` at the end, `weak_content_end` before the end or before another mark.
+
+        A marker whose later pieces are at a line's start counts as a whole.
+        """
+        buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
+        while mark is not None and mark.kind in DECIDED_LATER:
+            if self.HAS_RESPELLED_ENDS and mark.kind in UNCLOSED_KINDS:
+                counting = self._without_closer(marks, mark)
+                if counting is not None:
+                    return counting
+            elif self.HAS_LINE_CLOSERS and mark.kind == "reasoning_line":
+                line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
+                if line_start:
+                    return mark.of_kind("reasoning_end")
+            elif self.HAS_FINAL_MARKERS and mark.kind != "line" and mark.kind != "ordinary":
+                counting = self._at_end(marks, mark)
+                if counting is not None:
+                    return counting
+            if self.HAS_LINE_MARKERS and mark.kind in ("line", "ordinary"):
+                line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
+                if self.WHOLE_CALL and (mark.kind == "ordinary") == line_start:
+                    counting = self._as_whole_call(mark)
+                    if counting is not None:
+                        return counting
+                if line_start and mark.kind == "line":
+                    return outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
+                if self.CALLS and self.OPENER_IS_UNAMBIGUOUS and self._tools and mark.kind == "line":
+                    counting = self._without_closer(marks, mark)
+                    if counting is not None:
+                        return counting
+                outer = mark if outer is None or mark.start >= outer.end else outer
+            mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of one that doesn't count here
+        return mark
+
+    def _as_whole_call(self, mark: Match) -> Match | None:
+        """Return the mark as the opener of a call if a whole call follows; "ordinary" while that is undecided."""
+        before = self._buf[mark.start - 1] if mark.start > self._pos else self._last_char
+        # Without tools, a line that is indented differently from the template is code or prose.
+        counts = self._tools or (mark.kind == "ordinary" and (before not in (" ", "\t") or before == mark.lead[-1:]))
+        if not (self._calls_on and counts) or (is_word(before) and is_word(self._buf[mark.start])):
+            return None
+        end = self.WHOLE_CALL.end_of_call(self._buf, mark.start, self._final, self._tools)
+        if end == MORE:  # a long one is read again only after it has grown by half
+            self._wanted = max(0, len(self._buf) - mark.start - LONGEST_TEXT) >> 1
+        return mark.of_kind("ordinary" if end == MORE else "whole") if end >= 0 or end == MORE else None
+
+    def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
+        """Return the mark as the end of reasoning that is never closed: a closer in another spelling, an opener of
+        content, or one of calls inside a line if a tool is named.  Its kind is "ordinary" while that is undecided."""
+        buf, undecided = self._buf, None if self._final else mark.of_kind("ordinary")
+        if self._base + mark.start < self._reasoning_to:
+            return None
+        alike = mark.kind in UNCLOSED_KINDS
+        if not alike and not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
+            return undecided if len(buf) - mark.end < NAME_LIMIT else None
+        found = mark.of_kind("reasoning_end") if mark.kind == "respelled" else mark
+        end = marks.find(buf, mark.end)
+        while end is not None and end.kind not in ("reasoning_end", "end"):
+            if self.HAS_LINE_CLOSERS and end.kind == "reasoning_line" and begins_line(buf, end.start):
+                break
+            end = marks.find(buf, end.start + 1)
+        if end is not None and end.ambiguous and undecided is not None and marks.prefix_of(buf, end.start):
+            return undecided
+        if end is None or end.kind == "end":
+            return found if end is not None else undecided or found
+        self._reasoning_to = self._base + end.start
+        return None
+
+    def _at_end(self, marks: Scanner, mark: Match) -> Match | None:
+        """Return the mark with its meaning at the end, or before another marker; unchanged while that is undecided."""
+        buf, at, after = self._buf, next_char(self._buf, mark.end), None
+        for _ in range(MOST_ENDS):
+            if at == len(buf):
+                return mark.of_kind(self._counted(mark)) if self._final else mark
+            after = marks.match_at(buf, at)
+            if mark.kind != "final_end" or after is None or after.kind != "final_end":
+                break
+            at = next_char(buf, after.end)
+        if not self._final and marks.prefix_of(buf, at):
+            return mark
+        if mark.kind == "final_end":
+            return None
+        apart = after is not None and (after.kind != "line" or "\n" in buf[mark.end : at])
+        if after is not None and apart and after.kind not in ("final_end", "weak_content_end"):
+            return mark.of_kind(self._counted(mark))
+        if after is not None and after.kind == "final_end" and next_char(buf, after.end) == len(buf):
+            return mark.of_kind(self._counted(mark)) if self._final else mark
+        return None
+
+    def _counted(self, mark: Match) -> str:
+        return {"final_end": "end", "weak_content_end": "content_end"}.get(mark.kind, "reasoning_end")
+
+
+SPACE_SEPARATOR = "\0"  # between white space that may come and other white space that may come instead
+LONGEST_CUT = 1000  # longer than a truncated opener and the white space around it
+OPENER_KINDS = ("call", "line", "whole")
 REASONING_KINDS = ("reasoning", "reasoning_end")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
 CUT_KINDS = ("end", "reasoning_end", "content_end")
@@ -2431,25 +2552,12 @@ ENDS_IN_CALL = ("ends_in_call", "the output ends inside a call")
 TEXT_AFTER_TURN = ("text_after_turn", "text after the end of the turn")
 
 
-def next_char(buf: str, pos: int) -> int:
-    """Return the position of the next character that is not white space."""
-    return int(NON_SPACE.search(buf, pos).start())
-
-
-def begins_line(buf: str, pos: int) -> bool:
-    """Return whether only white space is before `pos` on its line, which does not begin the text."""
-    while buf[pos - 1 : pos].isspace() and buf[pos - 1] != "\n":
-        pos -= 1
-    return buf[pos - 1 : pos] == "\n"
-
-
-class TurnStates(Stream):
+class TurnStates(PlacedMarkers):
     TEXT_MARKERS: ClassVar[bool] = True  # some are text where they are, or where the caller wants them so
     CONTENT_OPENS: ClassVar[bool] = True  # with a marker
     NAME_OPENS_MESSAGE: ClassVar[bool] = False  # the end of a call's name may also open a message
     OTHER_SPELLINGS: ClassVar[bool] = True  # markers may be in other case, or have other separators
     DROPS_TRUNCATED_MARKERS: ClassVar[bool] = True  # a truncated marker at the output's end is not text
-    OPENER_IS_UNAMBIGUOUS: ClassVar[bool] = True  # the opener of calls is distinctive, so a call follows
     ENDS_TURN: ClassVar[bool] = False  # a call's closer may also end the turn, so it may be missing
     OPENERS: ClassVar[tuple[str, ...]] = ()  # of calls: the beginning of one at the output's end is not text
     # What the states look for, each in its text.
@@ -2460,7 +2568,6 @@ class TurnStates(Stream):
     REASONING_AGAIN: ClassVar[Any] = None  # what opens it, where it has just been opened
     IN_REASONING: ClassVar[Scanner] = NO_MARKERS
     IN_CONTENT: ClassVar[Scanner] = NO_MARKERS
-    _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
     _ends_inside = False  # the output was found to end inside a part
     _lacks_section = False  # the section of the last call is missing
     _kept = False  # the header of a call that stays text is being read
@@ -2611,100 +2718,6 @@ class TurnStates(Stream):
             self._keep_as_text(kind)
             return "text"
         return str(mark.kind)
-
-    def _counting(self, marks: Scanner, mark: Match | None) -> Match | None:
-        """Return the mark, or the first after it, that counts in its place: `line` and `reasoning_line` at a line's
-        start, `final_end` at the end, `weak_content_end` before the end or before another mark.
-
-        A marker whose later pieces are at a line's start counts as a whole.
-        """
-        buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
-        while mark is not None and mark.kind in DECIDED_LATER:
-            if self.HAS_RESPELLED_ENDS and mark.kind in UNCLOSED_KINDS:
-                counting = self._without_closer(marks, mark)
-                if counting is not None:
-                    return counting
-            elif self.HAS_LINE_CLOSERS and mark.kind == "reasoning_line":
-                line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
-                if line_start:
-                    return mark.of_kind("reasoning_end")
-            elif self.HAS_FINAL_MARKERS and mark.kind != "line" and mark.kind != "ordinary":
-                counting = self._at_end(marks, mark)
-                if counting is not None:
-                    return counting
-            if self.HAS_LINE_MARKERS and mark.kind in ("line", "ordinary"):
-                line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
-                if self.WHOLE_CALL and (mark.kind == "ordinary") == line_start:
-                    counting = self._as_whole_call(mark)
-                    if counting is not None:
-                        return counting
-                if line_start and mark.kind == "line":
-                    return outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
-                if self.CALLS and self.OPENER_IS_UNAMBIGUOUS and self._tools and mark.kind == "line":
-                    counting = self._without_closer(marks, mark)
-                    if counting is not None:
-                        return counting
-                outer = mark if outer is None or mark.start >= outer.end else outer
-            mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of one that doesn't count here
-        return mark
-
-    def _as_whole_call(self, mark: Match) -> Match | None:
-        """Return the mark as the opener of a call if a whole call follows; "ordinary" while that is undecided."""
-        before = self._buf[mark.start - 1] if mark.start > self._pos else self._last_char
-        # Without tools, a line that is indented differently from the template is code or prose.
-        counts = self._tools or (mark.kind == "ordinary" and (before not in (" ", "\t") or before == mark.lead[-1:]))
-        if not (self._calls_on and counts) or (is_word(before) and is_word(self._buf[mark.start])):
-            return None
-        end = self.WHOLE_CALL.end_of_call(self._buf, mark.start, self._final, self._tools)
-        if end == MORE:  # a long one is read again only after it has grown by half
-            self._wanted = max(0, len(self._buf) - mark.start - LONGEST_TEXT) >> 1
-        return mark.of_kind("ordinary" if end == MORE else "whole") if end >= 0 or end == MORE else None
-
-    def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
-        """Return the mark as the end of reasoning that is never closed: a closer in another spelling, an opener of
-        content, or one of calls inside a line if a tool is named.  Its kind is "ordinary" while that is undecided."""
-        buf, undecided = self._buf, None if self._final else mark.of_kind("ordinary")
-        if self._base + mark.start < self._reasoning_to:
-            return None
-        alike = mark.kind in UNCLOSED_KINDS
-        if not alike and not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
-            return undecided if len(buf) - mark.end < NAME_LIMIT else None
-        found = mark.of_kind("reasoning_end") if mark.kind == "respelled" else mark
-        end = marks.find(buf, mark.end)
-        while end is not None and end.kind not in ("reasoning_end", "end"):
-            if self.HAS_LINE_CLOSERS and end.kind == "reasoning_line" and begins_line(buf, end.start):
-                break
-            end = marks.find(buf, end.start + 1)
-        if end is not None and end.ambiguous and undecided is not None and marks.prefix_of(buf, end.start):
-            return undecided
-        if end is None or end.kind == "end":
-            return found if end is not None else undecided or found
-        self._reasoning_to = self._base + end.start
-        return None
-
-    def _at_end(self, marks: Scanner, mark: Match) -> Match | None:
-        """Return the mark with its meaning at the end, or before another marker; unchanged while that is undecided."""
-        buf, at, after = self._buf, next_char(self._buf, mark.end), None
-        for _ in range(MOST_ENDS):
-            if at == len(buf):
-                return mark.of_kind(self._counted(mark)) if self._final else mark
-            after = marks.match_at(buf, at)
-            if mark.kind != "final_end" or after is None or after.kind != "final_end":
-                break
-            at = next_char(buf, after.end)
-        if not self._final and marks.prefix_of(buf, at):
-            return mark
-        if mark.kind == "final_end":
-            return None
-        apart = after is not None and (after.kind != "line" or "\n" in buf[mark.end : at])
-        if after is not None and apart and after.kind not in ("final_end", "weak_content_end"):
-            return mark.of_kind(self._counted(mark))
-        if after is not None and after.kind == "final_end" and next_char(buf, after.end) == len(buf):
-            return mark.of_kind(self._counted(mark)) if self._final else mark
-        return None
-
-    def _counted(self, mark: Match) -> str:
-        return {"final_end": "end", "weak_content_end": "content_end"}.get(mark.kind, "reasoning_end")
 
     def _next(self, marks: Scanner, usual: Any = None) -> str | None:
         """Return the kind of the next marker after white space, "" for other text; None if more input is needed.
@@ -3030,59 +3043,21 @@ class Slots(TurnStates):
         return self._odd[slot, of]
 
 
-# Those of Stream that are not in a dictionary: objects of a class share the keys of at most 30 attributes there.
-ATTRIBUTES = (
-    "incomplete _after_failed_call _ambiguous_from _base _buf _calls_on _diagnostics _echo _final "
-    "_find_safe_end _is_still_ambiguous _kind_before_call _line_start _mark _only_space_so_far _open "
-    "_open_kind _opener _out _parts _pos _reasoning_on _regular_fast_path _skip _space _state _state_before_call "
-    "_text_fast_path _tools _unaccounted _unchecked _unclosed _value_fast_path _wanted"
-)
 MISFITS = {
     "inside": ("argument_not_closed", "the argument {key} is in the value of another"),
     "type": ("argument_of_other_type", "the argument {key} is not of the type in the schema"),
     "key": ("unknown_argument", "the tool {tool} has no argument {key}"),
     "repeated": ("repeated_argument", "the argument {key} comes again"),
 }
-CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 
 
-class Machine(Slots):
-    __slots__ = ATTRIBUTES.split()
-    CALLS: ClassVar[bool] = True
-    UNOPENED_CALLS: ClassVar[bool] = True
-    HAS_OPENERS: ClassVar[bool] = True
-    CORRECTS_TOOL_NAMES: ClassVar[bool] = True  # tools may be called with a namespace, or with other separators
-    OBJECTS_HAVE_ID: ClassVar[bool] = False  # a field of those that are calls is the call's id
+class CallArguments(Slots):
     REREADS_CALLS: ClassVar[bool] = True  # failed calls are read again, by the tools' names
-    AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
-    LONE_OPENERS: ClassVar[Sequence[str]] = ()  # openers whose section is missing: they count at a line's start only
-    UNWRAPPED: ClassVar[Sequence[str]] = ()  # an opener without its outer piece, and the closer of such a call
-    SHORT_OPENERS: ClassVar[Sequence[str]] = ()  # what opens only calls of tools that are known
-    # Slots of a call: the kind, what ends it, and characters that do; a plain word up to the text's end or to an
-    # unambiguous marker, and the white space after each of these (None for markers that don't belong to the slot).
-    HEADER: ClassVar[Sequence[Any]] = ()
-    NAME_ESCAPES: ClassVar[Any] = None  # texts that stand for characters in names
-    CALL_ID: ClassVar[str] = ""  # an id that consists of slots: "{name}:{index}"
-    ARGUMENTS_OPEN: ClassVar[bool] = False  # with a character or a marker: other text makes no call
-    ONLY_TOOLS: ClassVar[bool] = False  # calls look like text, so that only a tool's name makes one,
-    OPENER_IS_ONE_CHARACTER: ClassVar[bool] = True  # even their openers look like text
-    TAIL: ClassVar[Sequence[Any]] = ()  # slots after a call
-    CALLS_HAVE_CLOSER: ClassVar[bool] = True  # calls have a closer
-    SECTION_DECIDES: ClassVar[bool] = True  # what may follow a call depends on whether all calls were closed
-    DROPS_LEFT_OVER: ClassVar[bool] = True  # superfluous brackets, fences and openers after a call are dropped
-    SEPARATOR_OPENS: ClassVar[bool] = False  # the next call begins directly after a separator,
-    CALLS_ARE_JUXTAPOSED: ClassVar[bool] = False  # or directly after a call, without one
-    TEXT_ENDS_TURN: ClassVar[bool] = False  # no text follows calls that are closed
-    _closed = False  # they were
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
     _reader: Reader | None = None  # and the reader of one
     _written = ""  # the beginning of the arguments
-    _is_unwrapped = False  # the outer piece of the call's opener is missing
-    _is_opened_twice = False  # another opener follows the opener of this call
     _repaired = False  # the arguments of the last call were repaired
     _types_are_checked = False  # the types of values are reported where these are read
-    _ends_in_bracket = False  # the last closer was one: another opening bracket may begin the arguments
-    _second_reading_failed = False  # the second reading of this call found none
 
     def _feed_regular_text(self, chunk: str) -> list[Delta]:
         """Read more of arguments that are regular text, without a state."""
@@ -3194,6 +3169,49 @@ class Machine(Slots):
         found = arguments_of(self._out.calls[-1][0], loaded(text), doubts)
         self.incomplete |= doubts.is_guessed and found is not None
         return found
+
+
+# Those of Stream that are not in a dictionary: objects of a class share the keys of at most 30 attributes there.
+ATTRIBUTES = (
+    "incomplete _after_failed_call _ambiguous_from _base _buf _calls_on _diagnostics _echo _final "
+    "_find_safe_end _is_still_ambiguous _kind_before_call _line_start _mark _only_space_so_far _open "
+    "_open_kind _opener _out _parts _pos _reasoning_on _regular_fast_path _skip _space _state _state_before_call "
+    "_text_fast_path _tools _unaccounted _unchecked _unclosed _value_fast_path _wanted"
+)
+CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
+
+
+class Machine(CallArguments):
+    __slots__ = ATTRIBUTES.split()
+    CALLS: ClassVar[bool] = True
+    UNOPENED_CALLS: ClassVar[bool] = True
+    HAS_OPENERS: ClassVar[bool] = True
+    CORRECTS_TOOL_NAMES: ClassVar[bool] = True  # tools may be called with a namespace, or with other separators
+    OBJECTS_HAVE_ID: ClassVar[bool] = False  # a field of those that are calls is the call's id
+    AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
+    LONE_OPENERS: ClassVar[Sequence[str]] = ()  # openers whose section is missing: they count at a line's start only
+    UNWRAPPED: ClassVar[Sequence[str]] = ()  # an opener without its outer piece, and the closer of such a call
+    SHORT_OPENERS: ClassVar[Sequence[str]] = ()  # what opens only calls of tools that are known
+    # Slots of a call: the kind, what ends it, and characters that do; a plain word up to the text's end or to an
+    # unambiguous marker, and the white space after each of these (None for markers that don't belong to the slot).
+    HEADER: ClassVar[Sequence[Any]] = ()
+    NAME_ESCAPES: ClassVar[Any] = None  # texts that stand for characters in names
+    CALL_ID: ClassVar[str] = ""  # an id that consists of slots: "{name}:{index}"
+    ARGUMENTS_OPEN: ClassVar[bool] = False  # with a character or a marker: other text makes no call
+    ONLY_TOOLS: ClassVar[bool] = False  # calls look like text, so that only a tool's name makes one,
+    OPENER_IS_ONE_CHARACTER: ClassVar[bool] = True  # even their openers look like text
+    TAIL: ClassVar[Sequence[Any]] = ()  # slots after a call
+    CALLS_HAVE_CLOSER: ClassVar[bool] = True  # calls have a closer
+    SECTION_DECIDES: ClassVar[bool] = True  # what may follow a call depends on whether all calls were closed
+    DROPS_LEFT_OVER: ClassVar[bool] = True  # superfluous brackets, fences and openers after a call are dropped
+    SEPARATOR_OPENS: ClassVar[bool] = False  # the next call begins directly after a separator,
+    CALLS_ARE_JUXTAPOSED: ClassVar[bool] = False  # or directly after a call, without one
+    TEXT_ENDS_TURN: ClassVar[bool] = False  # no text follows calls that are closed
+    _closed = False  # they were
+    _is_unwrapped = False  # the outer piece of the call's opener is missing
+    _is_opened_twice = False  # another opener follows the opener of this call
+    _ends_in_bracket = False  # the last closer was one: another opening bracket may begin the arguments
+    _second_reading_failed = False  # the second reading of this call found none
 
     def _call(self) -> bool:
         # call = (slot SLOT_END)* arguments

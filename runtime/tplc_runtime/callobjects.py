@@ -12,10 +12,10 @@ import sys
 
 from .pattern import Pattern
 from .repairs import AROUND_ARGUMENTS, Repairs
-from .scanner import NO_MARKERS
+from .scanner import NO_MARKERS, next_char
 from .schema import keys_of, tool_named
 from .second import FIRST_KEY, PART_OF_FIRST_KEY, Doubts, arguments_after, arguments_at, is_wrapper
-from .turn import ENDS_IN_CALL, next_char
+from .turn import ENDS_IN_CALL
 from .values import Reader, RegularReader, Style, escaped, json_end, text_of
 
 TYPE_CHECKING = False

@@ -10,9 +10,8 @@ from collections import namedtuple
 
 from .pairs import Pairs
 from .raw import Closer, RawPairs
-from .scanner import Scanner
+from .scanner import Scanner, next_char
 from .schema import item_of, member_of, types_by_items, types_of
-from .turn import next_char
 from .values import escaped
 
 TYPE_CHECKING = False

@@ -13,9 +13,8 @@ import re
 from .pairs import MOST_KEYS
 from .pattern import LONGEST_KEY, LOOK_BACK, Pattern
 from .raw import LITERAL, RawPairs, coerced, string_in
-from .scanner import Match
+from .scanner import Match, next_char
 from .schema import keys_of
-from .turn import next_char
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import re
 
-from .message import Diagnostic
+from .arguments import CallArguments
 from .pattern import IDENTIFIER, LEAST_CUT
-from .scanner import NO_MARKERS, SPELLED_OTHERWISE
+from .scanner import NO_MARKERS, SPELLED_OTHERWISE, next_char
 from .schema import tool_named
-from .second import FENCE_END, Doubts, arguments_of, holds_other_call, loaded, misfit_in
-from .slots import NEVER_IN_NAMES, Slots
-from .stream import MOST_DIAGNOSTICS
-from .turn import CALL_KINDS, ENDS_IN_CALL, next_char
-from .values import LONGEST_SEPARATOR, unwrapped
+from .second import FENCE_END
+from .slots import NEVER_IN_NAMES
+from .turn import CALL_KINDS, ENDS_IN_CALL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any, ClassVar
 
-    from .message import Delta
     from .scanner import Scanner
-    from .values import Reader, Style
 
 # Those of Stream that are not in a dictionary: objects of a class share the keys of at most 30 attributes there.
 ATTRIBUTES = (
@@ -30,23 +26,16 @@ ATTRIBUTES = (
     "_open_kind _opener _out _parts _pos _reasoning_on _regular_fast_path _skip _space _state _state_before_call "
     "_text_fast_path _tools _unaccounted _unchecked _unclosed _value_fast_path _wanted"
 )
-MISFITS = {
-    "inside": ("argument_not_closed", "the argument {key} is in the value of another"),
-    "type": ("argument_of_other_type", "the argument {key} is not of the type in the schema"),
-    "key": ("unknown_argument", "the tool {tool} has no argument {key}"),
-    "repeated": ("repeated_argument", "the argument {key} comes again"),
-}
 CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 
 
-class Machine(Slots):
+class Machine(CallArguments):
     __slots__ = ATTRIBUTES.split()
     CALLS: ClassVar[bool] = True
     UNOPENED_CALLS: ClassVar[bool] = True
     HAS_OPENERS: ClassVar[bool] = True
     CORRECTS_TOOL_NAMES: ClassVar[bool] = True  # tools may be called with a namespace, or with other separators
     OBJECTS_HAVE_ID: ClassVar[bool] = False  # a field of those that are calls is the call's id
-    REREADS_CALLS: ClassVar[bool] = True  # failed calls are read again, by the tools' names
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
     LONE_OPENERS: ClassVar[Sequence[str]] = ()  # openers whose section is missing: they count at a line's start only
     UNWRAPPED: ClassVar[Sequence[str]] = ()  # an opener without its outer piece, and the closer of such a call
@@ -67,126 +56,10 @@ class Machine(Slots):
     CALLS_ARE_JUXTAPOSED: ClassVar[bool] = False  # or directly after a call, without one
     TEXT_ENDS_TURN: ClassVar[bool] = False  # no text follows calls that are closed
     _closed = False  # they were
-    STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
-    _reader: Reader | None = None  # and the reader of one
-    _written = ""  # the beginning of the arguments
     _is_unwrapped = False  # the outer piece of the call's opener is missing
     _is_opened_twice = False  # another opener follows the opener of this call
-    _repaired = False  # the arguments of the last call were repaired
-    _types_are_checked = False  # the types of values are reported where these are read
     _ends_in_bracket = False  # the last closer was one: another opening bracket may begin the arguments
     _second_reading_failed = False  # the second reading of this call found none
-
-    def _feed_regular_text(self, chunk: str) -> list[Delta]:
-        """Read more of arguments that are regular text, without a state."""
-        reader = self._reader
-        if reader is None:
-            return self._advance(chunk)
-        buf = self._buf + chunk
-        stop = len(buf)
-        end = reader.regular(buf, 0, stop)
-        text = reader.take() if reader.style.HAS_WORDS else buf[:end]
-        if end == stop:
-            self._buf, self._value_fast_path = "", reader.string is not None
-        elif reader.needs_more and stop - end <= LONGEST_SEPARATOR:
-            self._buf, self._value_fast_path = buf[end:], False
-            if text == "":
-                return []
-        else:
-            reader.out.append(text)
-            self._buf, self._pos = buf, end
-            return self._advance("")
-        self._unaccounted.append(text)
-        if reader.style.HAS_WORDS:
-            self._base += end - len(text)  # the rest is accounted for with the text
-        return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": text}}]}]
-
-    def _in_string(self, reader: Reader) -> None:
-        """Prepare to pass on the next chunks of a value that is written as the template does."""
-        string = reader.string
-        if string is not None and string.close == reader.style.usual and not reader.out:
-            self._enter_fast_path("arguments", string.plain_end)
-        elif self._open_kind:
-            self._enter_fast_path("")
-        if not reader.out and reader.is_regular():
-            self._open_kind, self._regular_fast_path = "arguments", type(self)._feed_regular_text
-
-    def _value_has_ended(self, reader: Reader) -> bool:
-        """Return whether the value has ended; if it hasn't, the next chunk may continue a string of it."""
-        if reader.want:
-            self._in_string(reader)
-            return False
-        if reader.repair:
-            self._note_repair("arguments_repaired", "arguments: ", reader)
-        self._reader = None
-        return True
-
-    def _note_repair(self, code: str, what: str, reader: Reader) -> None:
-        self._note(code, what + reader.repair)
-        self._repaired, self.incomplete = True, self.incomplete or reader.is_guessed
-
-    def _value_of(self, reader: Reader) -> str:
-        """Return the value of a text that is read as a whole; report if it was repaired or is cut."""
-        if reader.want:
-            self._note_truncation(*ENDS_IN_CALL)
-        elif reader.repair:
-            self._note_repair("arguments_repaired", "arguments: ", reader)
-        return reader.close()
-
-    def _check_arguments(self) -> None:
-        """Examine the arguments of the last call when somebody asks for diagnostics; those of a repaired call at once:
-        repairs that invent a key, or a value of another type than the schema's, have failed."""
-        if not self.incomplete:  # what was lost is reported
-            types = not (self.RAW_VALUES and self._types_are_checked) or self._repaired
-            offset, before = self._here(), len(self._diagnostics)
-            while before and self._diagnostics[before - 1].offset == offset:
-                before -= 1
-            # The call, where it is, how many diagnostics there come before its own, and whether types are examined.
-            self._unchecked.append((self._out.index, offset, len(self._diagnostics) - before, types))
-        name = self._out.calls[-1][0]
-        if self._repaired or (self._tools and name not in self._tools):
-            self._out.flush()
-            arguments = "".join(self._out.texts["arguments"])
-            misfits = self._repaired and misfit_in(arguments, self._tools.get(name)) is not None
-            self.incomplete |= misfits or holds_other_call(name, arguments, self._tools)
-
-    def _note_misfits(self) -> None:
-        """Report, for each call, the first argument that the tool's schema doesn't allow."""
-        self._out.flush()
-        unchecked, self._unchecked, notes = self._unchecked, [], self._diagnostics
-        for index, offset, earlier, types in unchecked:
-            name, _, text = self._out.calls[index]
-            text = "".join(self._out.texts["arguments"]) if index == self._out.index else text
-            found = misfit_in(text, self._tools.get(name), types=types)
-            if found is not None:
-                # Where it would be if it had been added at once, whenever somebody asks.
-                at = next((at for at, note in enumerate(notes) if note.offset >= offset), len(notes))
-                code, text = MISFITS[found[0]]
-                notes.insert(at + earlier, Diagnostic(offset, text.format(tool=name, key=found[1]), code))
-                del notes[MOST_DIAGNOSTICS:]
-
-    def _emit_arguments(self, text: str) -> None:
-        """Emit arguments that are a string with an object in it; any other string is content."""
-        inside: str | None = text
-        if self._written != "{":
-            reader = unwrapped(text, self.STYLES)
-            inside = None if reader is None else self._value_of(reader)
-        if inside is None and self.REREADS_CALLS and text[:1] in ("[", '"') and self._tools:
-            inside = self._arguments_of(text)
-            if inside is not None:
-                self._note("arguments_repaired", "arguments: brackets around them")
-        if inside is None and text not in ("null", '""'):
-            self._note_lost_text("arguments_not_an_object", "the arguments are not an object")
-            self._out.emit("content", text)
-        self._out.emit("arguments", "{}" if inside is None else inside)
-
-    def _arguments_of(self, text: str, *, is_guessed: bool = False) -> str | None:
-        """Return the arguments that a value in JSON, whose end may be guessed, is or contains; None if none are."""
-        doubts = Doubts(self._tools)
-        doubts.is_guessed = is_guessed
-        found = arguments_of(self._out.calls[-1][0], loaded(text), doubts)
-        self.incomplete |= doubts.is_guessed and found is not None
-        return found
 
     def _call(self) -> bool:
         # call = (slot SLOT_END)* arguments

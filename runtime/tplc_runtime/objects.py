@@ -8,8 +8,8 @@ from __future__ import annotations
 from .machine import CLOSER_KINDS
 from .pattern import Pattern
 from .repairs import AROUND_ARGUMENTS, Repairs
+from .scanner import next_char
 from .second import FIRST_KEY, NO_BRACE, PART_OF_FIRST_KEY, Doubts, arguments_in, is_wrapper
-from .turn import next_char
 from .values import Reader, RegularReader
 
 TYPE_CHECKING = False

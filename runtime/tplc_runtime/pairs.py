@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from .pattern import NAME_LIMIT, Pattern
 from .repairs import Repairs
-from .scanner import SPELLED_OTHERWISE, Match, Scanner
+from .scanner import SPELLED_OTHERWISE, Match, Scanner, next_char
 from .schema import begins_with_tag, is_odd_key, keys_of, properties_of, without_quotes
 from .second import Doubts, any_styles, as_json, tagged
-from .turn import next_char
 from .values import Reader, RegularReader, escaped
 
 TYPE_CHECKING = False

@@ -17,7 +17,7 @@ from .machine import CLOSER_KINDS
 from .pairs import ENDS_OF_HEADERS
 from .pattern import NAME_LIMIT, Pattern
 from .repairs import ENDS_OF_CALLS, LEFT_OVER_BRACKET, irregular_header, is_empty_object
-from .scanner import NO_MARKERS, Scanner
+from .scanner import NO_MARKERS, Scanner, next_char
 from .schema import Parameters, begins_with_tag, is_odd_key, keys_of, properties_of, tool_named
 from .second import (
     FIRST_KEY,
@@ -37,7 +37,6 @@ from .second import (
     misfit_in,
     tagged,
 )
-from .turn import next_char
 from .unopened import unopened_calls
 from .values import Reader, Style, escaped, text_of, unwrapped
 

@@ -11,10 +11,10 @@ import re
 
 from .pairs import MOST_KEYS, WHOLE_ARGUMENTS, Pairs
 from .pattern import LOOK_BACK, Pattern
-from .scanner import NO_MARKERS, SPELLED_OTHERWISE, Match, Scanner, trailing_overlap
+from .scanner import NO_MARKERS, SPELLED_OTHERWISE, Match, Scanner, next_char, trailing_overlap
 from .schema import keys_of, typed_as, types_of_member
 from .second import any_styles, without_fence
-from .turn import SPELLING, next_char
+from .turn import SPELLING
 from .values import Reader, escaped, json_end, literal_of
 
 TYPE_CHECKING = False

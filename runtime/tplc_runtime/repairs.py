@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from .machine import CLOSER_KINDS, Machine
 from .pattern import NAME_LIMIT, ONE_WORD, Pattern
-from .scanner import NO_MARKERS, squeezed
+from .scanner import NO_MARKERS, next_char, squeezed
 from .schema import KEY_IN_TEXT, begins_with_tag, properties_of, tool_named
 from .second import Doubts, arguments_of, calls_up_to, closed, may_be_calls
-from .turn import next_char
 from .unopened import unopened_calls
 
 TYPE_CHECKING = False

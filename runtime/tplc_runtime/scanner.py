@@ -27,6 +27,7 @@ LONGEST_LANGUAGE = 16
 LANGUAGE = Pattern(rf"[\w-]{{0,{LONGEST_LANGUAGE}}}")
 WORD_SLOT = "\ufdd2"  # in a core: any word, in a place where the template writes one that differs
 RESPELLED = "\0"  # before the core of a marker in other case or with other separators
+NON_SPACE = Pattern(r"\S|\Z")
 PART_OF_LONGER, BEGINS_LONGER, SPELLED_OTHERWISE = 1, 2, 4  # what is known about a marker, added up
 LONGEST_WORD = 64
 PLAIN_WORD = Pattern(rf"[\w.-]{{0,{LONGEST_WORD}}}")
@@ -191,3 +192,8 @@ def trailing_overlap(text: str, lead: str) -> int:
     if text.endswith(lead):
         return len(lead)
     return next((n for n in range(min(len(text), len(lead)), 0, -1) if text.endswith(lead[-n:])), 0)
+
+
+def next_char(buf: str, pos: int) -> int:
+    """Return the position of the next character that is not white space."""
+    return int(NON_SPACE.search(buf, pos).start())

@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 from .pattern import NAME_LIMIT, ONE_WORD
-from .scanner import NO_MARKERS, PLAIN_WORD, SPELLED_OTHERWISE, Match, Scanner
+from .scanner import NO_MARKERS, PLAIN_WORD, SPELLED_OTHERWISE, Match, Scanner, next_char
 from .schema import properties_of, tool_named
-from .turn import SPELLING, TurnStates, next_char
+from .turn import SPELLING, TurnStates
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

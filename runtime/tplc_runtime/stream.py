@@ -6,8 +6,6 @@ decides depends on the text only, never on how it was cut: a state that can't de
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from .heads import after_last_anchor, continued_head, filled_heads, known_head
 from .markerlike import LIKE_A_MARKER, marker_like
 from .message import Copyable, Diagnostic, checked_text
@@ -18,7 +16,7 @@ from .values import escaped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any, ClassVar
 
     from .message import Delta, Message
@@ -130,83 +128,6 @@ class Stream(Copyable):
         self._consume_head(None if prompt is None else checked_text("prompt", prompt), continue_final_message)
         if self.CALLS and self._tools.problem:
             self._diagnostics.append(Diagnostic(0, self._tools.problem, "tools_not_read"))
-
-    @classmethod
-    def parse(
-        cls,
-        text: str,
-        *,
-        tools: object = None,
-        prompt: str | None = None,
-        parse_reasoning: bool = True,
-        parse_tool_calls: bool = True,
-        echo: bool = False,
-        json_content: bool = False,
-        continue_final_message: bool = False,
-        special: Sequence[Sequence[int]] | None = None,
-    ) -> Message:
-        """Returns the message of a model's output.
-
-        `json_content` drops a Markdown fence around the content.  `continue_final_message`: the prompt ends with the
-        beginning of this answer.  `special`: the (start, end) ranges of the text that came from special tokens."""
-        parser = cls(
-            tools=tools,
-            prompt=prompt,
-            parse_reasoning=parse_reasoning,
-            parse_tool_calls=parse_tool_calls,
-            echo=echo,
-            json_content=json_content,
-            continue_final_message=continue_final_message,
-        )
-        parser.feed(checked_text("text", text), special=special)
-        parser.finish()
-        return parser.message
-
-    @classmethod
-    def parse_many(
-        cls,
-        texts: Iterable[str | None],
-        *,
-        prompts: str | Sequence[str | None] | None = None,
-        tools: object = None,
-    ) -> list[dict[str, Any] | None]:
-        """Returns a row for each text: content, reasoning_content, tool_calls (id, name, arguments), incomplete,
-        diagnostics.
-
-        `prompts` and `tools` (also as JSON text): one for all, or a list with one for each text.  None gives None.
-        """
-        if isinstance(texts, (str, bytes)):
-            raise TypeError(f"texts: expected a list of texts, got {type(texts).__name__}")
-        if cls.CALLS:
-            read = lru_cache(maxsize=1000)(parameters_of)
-            one_list = not isinstance(tools, (list, tuple)) or all(isinstance(tool, dict) for tool in tools)
-            of_each: Any = [] if one_list else tools
-            known = parameters_of(None if of_each else tools)
-        rows: list[dict[str, Any] | None] = []
-        for at, text in enumerate(texts):
-            if text is None:
-                rows.append(None)
-                continue
-            if cls.CALLS and of_each:
-                known = (read if isinstance(of_each[at], str) else parameters_of)(of_each[at])
-            prompt = prompts if prompts is None or isinstance(prompts, str) else prompts[at]
-            stream = cls(tools=known, prompt=prompt) if cls.CALLS else cls(prompt=prompt)
-            stream.feed(checked_text(f"texts[{at}]", text))
-            stream.finish()
-            message, notes = stream.message, [note._asdict() for note in stream.diagnostics]
-            calls = [{"id": call["id"], **call["function"]} for call in message["tool_calls"]]
-            row = {"content": message["content"], "reasoning_content": message["reasoning_content"]}
-            rows.append({**row, "tool_calls": calls, "incomplete": stream.incomplete, "diagnostics": notes})
-        return rows
-
-    def __copy__(self) -> Any:
-        return self.copy()
-
-    def __deepcopy__(self, memo: object) -> Any:
-        return self.copy()
-
-    def __reduce__(self) -> Any:
-        raise TypeError("a parser cannot be pickled: keep the text that it was fed, and feed that to a new one")
 
     def _consume_head(self, prompt: str | None, continued: bool) -> None:
         if self.PENDING_TEXT and self._reasoning_on:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from .pattern import LEAST_CUT, NAME_LIMIT, Pattern
+from .pattern import LEAST_CUT
+from .places import UNDECIDED_KINDS, PlacedMarkers
 from .scanner import (
     NO_MARKERS,
+    NON_SPACE,
     PART_OF_LONGER,
     SPELLED_OTHERWISE,
     Match,
     Scanner,
+    next_char,
     trailing_overlap,
     truncated_core,
 )
-from .stream import Stream, at_line_start, is_word
-from .whole import LONGEST_TEXT, MORE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,14 +23,8 @@ if TYPE_CHECKING:
     from .message import Delta
 
 SPACE_SEPARATOR = "\0"  # between white space that may come and other white space that may come instead
-NON_SPACE = Pattern(r"\S|\Z")
 LONGEST_CUT = 1000  # longer than a truncated opener and the white space around it
 OPENER_KINDS = ("call", "line", "whole")
-UNDECIDED_KINDS = ("ordinary", "final_end", "weak_content_end", "respelled")  # what follows shows whether they count
-UNCLOSED_KINDS = ("respelled", "unclosed")  # they count in reasoning that nothing else closes
-# And those that count at the start of a line, or in reasoning that nothing else closes.
-DECIDED_LATER = ("line", "reasoning_line", "unclosed", *UNDECIDED_KINDS)
-MOST_ENDS = 4  # so many ends of the turn in a row are one
 REASONING_KINDS = ("reasoning", "reasoning_end")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
 CUT_KINDS = ("end", "reasoning_end", "content_end")
@@ -45,25 +40,12 @@ ENDS_IN_CALL = ("ends_in_call", "the output ends inside a call")
 TEXT_AFTER_TURN = ("text_after_turn", "text after the end of the turn")
 
 
-def next_char(buf: str, pos: int) -> int:
-    """Return the position of the next character that is not white space."""
-    return int(NON_SPACE.search(buf, pos).start())
-
-
-def begins_line(buf: str, pos: int) -> bool:
-    """Return whether only white space is before `pos` on its line, which does not begin the text."""
-    while buf[pos - 1 : pos].isspace() and buf[pos - 1] != "\n":
-        pos -= 1
-    return buf[pos - 1 : pos] == "\n"
-
-
-class TurnStates(Stream):
+class TurnStates(PlacedMarkers):
     TEXT_MARKERS: ClassVar[bool] = True  # some are text where they are, or where the caller wants them so
     CONTENT_OPENS: ClassVar[bool] = True  # with a marker
     NAME_OPENS_MESSAGE: ClassVar[bool] = False  # the end of a call's name may also open a message
     OTHER_SPELLINGS: ClassVar[bool] = True  # markers may be in other case, or have other separators
     DROPS_TRUNCATED_MARKERS: ClassVar[bool] = True  # a truncated marker at the output's end is not text
-    OPENER_IS_UNAMBIGUOUS: ClassVar[bool] = True  # the opener of calls is distinctive, so a call follows
     ENDS_TURN: ClassVar[bool] = False  # a call's closer may also end the turn, so it may be missing
     OPENERS: ClassVar[tuple[str, ...]] = ()  # of calls: the beginning of one at the output's end is not text
     # What the states look for, each in its text.
@@ -74,7 +56,6 @@ class TurnStates(Stream):
     REASONING_AGAIN: ClassVar[Any] = None  # what opens it, where it has just been opened
     IN_REASONING: ClassVar[Scanner] = NO_MARKERS
     IN_CONTENT: ClassVar[Scanner] = NO_MARKERS
-    _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
     _ends_inside = False  # the output was found to end inside a part
     _lacks_section = False  # the section of the last call is missing
     _kept = False  # the header of a call that stays text is being read
@@ -225,100 +206,6 @@ class TurnStates(Stream):
             self._keep_as_text(kind)
             return "text"
         return str(mark.kind)
-
-    def _counting(self, marks: Scanner, mark: Match | None) -> Match | None:
-        """Return the mark, or the first after it, that counts in its place: `line` and `reasoning_line` at a line's
-        start, `final_end` at the end, `weak_content_end` before the end or before another mark.
-
-        A marker whose later pieces are at a line's start counts as a whole.
-        """
-        buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
-        while mark is not None and mark.kind in DECIDED_LATER:
-            if self.HAS_RESPELLED_ENDS and mark.kind in UNCLOSED_KINDS:
-                counting = self._without_closer(marks, mark)
-                if counting is not None:
-                    return counting
-            elif self.HAS_LINE_CLOSERS and mark.kind == "reasoning_line":
-                line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
-                if line_start:
-                    return mark.of_kind("reasoning_end")
-            elif self.HAS_FINAL_MARKERS and mark.kind != "line" and mark.kind != "ordinary":
-                counting = self._at_end(marks, mark)
-                if counting is not None:
-                    return counting
-            if self.HAS_LINE_MARKERS and mark.kind in ("line", "ordinary"):
-                line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
-                if self.WHOLE_CALL and (mark.kind == "ordinary") == line_start:
-                    counting = self._as_whole_call(mark)
-                    if counting is not None:
-                        return counting
-                if line_start and mark.kind == "line":
-                    return outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
-                if self.CALLS and self.OPENER_IS_UNAMBIGUOUS and self._tools and mark.kind == "line":
-                    counting = self._without_closer(marks, mark)
-                    if counting is not None:
-                        return counting
-                outer = mark if outer is None or mark.start >= outer.end else outer
-            mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of one that doesn't count here
-        return mark
-
-    def _as_whole_call(self, mark: Match) -> Match | None:
-        """Return the mark as the opener of a call if a whole call follows; "ordinary" while that is undecided."""
-        before = self._buf[mark.start - 1] if mark.start > self._pos else self._last_char
-        # Without tools, a line that is indented differently from the template is code or prose.
-        counts = self._tools or (mark.kind == "ordinary" and (before not in (" ", "\t") or before == mark.lead[-1:]))
-        if not (self._calls_on and counts) or (is_word(before) and is_word(self._buf[mark.start])):
-            return None
-        end = self.WHOLE_CALL.end_of_call(self._buf, mark.start, self._final, self._tools)
-        if end == MORE:  # a long one is read again only after it has grown by half
-            self._wanted = max(0, len(self._buf) - mark.start - LONGEST_TEXT) >> 1
-        return mark.of_kind("ordinary" if end == MORE else "whole") if end >= 0 or end == MORE else None
-
-    def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
-        """Return the mark as the end of reasoning that is never closed: a closer in another spelling, an opener of
-        content, or one of calls inside a line if a tool is named.  Its kind is "ordinary" while that is undecided."""
-        buf, undecided = self._buf, None if self._final else mark.of_kind("ordinary")
-        if self._base + mark.start < self._reasoning_to:
-            return None
-        alike = mark.kind in UNCLOSED_KINDS
-        if not alike and not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
-            return undecided if len(buf) - mark.end < NAME_LIMIT else None
-        found = mark.of_kind("reasoning_end") if mark.kind == "respelled" else mark
-        end = marks.find(buf, mark.end)
-        while end is not None and end.kind not in ("reasoning_end", "end"):
-            if self.HAS_LINE_CLOSERS and end.kind == "reasoning_line" and begins_line(buf, end.start):
-                break
-            end = marks.find(buf, end.start + 1)
-        if end is not None and end.ambiguous and undecided is not None and marks.prefix_of(buf, end.start):
-            return undecided
-        if end is None or end.kind == "end":
-            return found if end is not None else undecided or found
-        self._reasoning_to = self._base + end.start
-        return None
-
-    def _at_end(self, marks: Scanner, mark: Match) -> Match | None:
-        """Return the mark with its meaning at the end, or before another marker; unchanged while that is undecided."""
-        buf, at, after = self._buf, next_char(self._buf, mark.end), None
-        for _ in range(MOST_ENDS):
-            if at == len(buf):
-                return mark.of_kind(self._counted(mark)) if self._final else mark
-            after = marks.match_at(buf, at)
-            if mark.kind != "final_end" or after is None or after.kind != "final_end":
-                break
-            at = next_char(buf, after.end)
-        if not self._final and marks.prefix_of(buf, at):
-            return mark
-        if mark.kind == "final_end":
-            return None
-        apart = after is not None and (after.kind != "line" or "\n" in buf[mark.end : at])
-        if after is not None and apart and after.kind not in ("final_end", "weak_content_end"):
-            return mark.of_kind(self._counted(mark))
-        if after is not None and after.kind == "final_end" and next_char(buf, after.end) == len(buf):
-            return mark.of_kind(self._counted(mark)) if self._final else mark
-        return None
-
-    def _counted(self, mark: Match) -> str:
-        return {"final_end": "end", "weak_content_end": "content_end"}.get(mark.kind, "reasoning_end")
 
     def _next(self, marks: Scanner, usual: Any = None) -> str | None:
         """Return the kind of the next marker after white space, "" for other text; None if more input is needed.

@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 from .raw import Closer, RawPairs
+from .scanner import next_char
 from .schema import typed_as
-from .turn import next_char
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ Such a text counts as a whole only: nothing in it may be repaired, or lost.
 from __future__ import annotations
 
 from .pattern import NAME_CHARACTERS, Pattern
+from .scanner import next_char
 from .schema import keys_allowed
 from .second import (
     ARGUMENT_KEYS,
@@ -25,7 +26,6 @@ from .second import (
     values_in,
     values_within,
 )
-from .turn import next_char
 from .values import Reader
 
 TYPE_CHECKING = False

@@ -198,16 +198,14 @@ class WordStyle(Style):
     HAS_WORDS: ClassVar[bool] = True
 
 
-class Reader(Copyable):
-    """Reads one value; `styles` are those at the top, inside a top-level list, and inside a top-level object.
+class ValueWriter(Copyable):
+    """Writes one value as JSON: what was read, and what was missing around it.
 
-    `breaks`: markers that occur in values only inside a string; they close everything that is open.
+    `styles` are those at the top, inside a top-level list, and inside a top-level object.  `breaks`: markers that occur
+    in values only inside a string; they close everything that is open.
     """
 
-    KNOWS_REGULAR_TEXT: ClassVar[bool] = False
     MADE_OF: ClassVar[tuple[str, ...]] = ("styles",)
-    # What may follow a value whose end only the text after it shows: a pattern, and one for the output's end.
-    follow: tuple[Pattern, ...] = ()
 
     def __init__(self, styles: tuple[Style, Style, Style], breaks: Scanner = NO_MARKERS) -> None:
         self.breaks, self.first = breaks, breaks.first
@@ -230,6 +228,116 @@ class Reader(Copyable):
         text = "".join(self.out)
         self.out.clear()
         return text
+
+    def _put_whole(self, text: str, end: int) -> int:
+        """Put out a whole value or key, as JSON; return where it ends."""
+        self._begin()
+        self.out.append(text)
+        self._end()
+        return end
+
+    def _open(self, character: str) -> None:
+        self.stack.append(character)
+        self.lists += character == "["
+        self.want = "item" if character == "[" else "key"
+
+    def _at_top(self) -> bool:
+        return not self.stack
+
+    def _repaired(self, what: str) -> None:
+        self.repair = self.repair or what
+
+    def _no_value(self, pos: int) -> int:
+        self._repaired("missing value")
+        self.is_guessed = True
+        self.out.append("null")
+        self.want = ""
+        return pos
+
+    def _begin(self) -> None:
+        """Begin a value or a key: write the text that must precede it."""
+        if self.want in ("colon", "comma"):
+            self._repaired("missing " + self.want)
+            self.out.append(": " if self.want == "colon" else ", ")
+            self.want = "value" if self.want == "colon" or self.stack[-1] == "[" else "member"
+        self.out += self.comma
+        self.comma.clear()
+
+    def _end(self) -> None:
+        self.want = "colon" if self.want in ("key", "member") else "comma" if self.stack else ""
+
+    def _punctuation(self, token: str, text: str) -> None:
+        if token == '"':
+            self._begin()
+            self.string = self.style.strings[text]
+            self.out.append('"')
+        elif token == "{" and self.want == "key":
+            self._repaired("doubled braces")
+            self.doubled_braces.append(len(self.stack))
+        elif token == "}" and self.doubled_braces and self.doubled_braces[-1] == len(self.stack):
+            self.doubled_braces.pop()
+        elif token in "[{":
+            self._begin()
+            if self.want in ("key", "member"):
+                self._repaired("missing key")
+                self.is_guessed = True
+                self.out.append('"": ')
+            if not self.stack:
+                self.style = self.styles[1 if token == "[" else 2]
+            self.out.append(token)
+            self._open(token)
+        elif token in "]}":
+            opened = "[" if token == "]" else "{"
+            if not (self.lists if token == "]" else len(self.stack) - self.lists):
+                return self._repaired("stray " + token)
+            while self.stack[-1] != opened:
+                self._repaired("missing closing bracket")
+                self.is_guessed = True
+                self._pop()
+            self._pop()
+        elif token == ":" and self.want == "colon":
+            self.out.append(":")
+            self.want = "value"
+        elif token == "," and self.want == "comma":
+            self.comma.append(",")
+            self.want = "value" if self.stack[-1] == "[" else "member"
+        else:
+            self._repaired("stray " + text)
+        return None
+
+    def _pop(self) -> None:
+        if self.want == "colon" or (self.want == "value" and self.stack[-1] == "{"):
+            self._repaired("missing value")
+            self.out.append(": null" if self.want == "colon" else " null")
+        self.out += self.comma[1:]
+        self.comma.clear()
+        opened = self.stack.pop()
+        self.lists -= opened == "["
+        self.out.append("]" if opened == "[" else "}")
+        self.style = self.style if self.stack else self.styles[0]
+        self.want = "value"
+        self._end()
+
+    def close(self) -> str:
+        """Return the rest of a truncated value, and what closes it."""
+        if self.string is not None:
+            self.string = None
+            self.out.append('"')
+            self._end()
+        if self.want == "value" and not self.stack:
+            self.out.append("null")
+        while self.stack:
+            self._pop()
+        self.want = ""
+        return self.take()
+
+
+class Reader(ValueWriter):
+    """Reads one value."""
+
+    KNOWS_REGULAR_TEXT: ClassVar[bool] = False
+    # What may follow a value whose end only the text after it shows: a pattern, and one for the output's end.
+    follow: tuple[Pattern, ...] = ()
 
     def read(self, buf: str, pos: int, final: bool) -> int:
         """Consume `buf` from `pos` on, up to the value's end or to text that needs more input."""
@@ -366,95 +474,6 @@ class Reader(Copyable):
         mark = self.breaks.find(buf, pos, stop=comment.end())
         return int(comment.end()) if mark is None else mark.start
 
-    def _put_whole(self, text: str, end: int) -> int:
-        """Put out a whole value or key, as JSON; return where it ends."""
-        self._begin()
-        self.out.append(text)
-        self._end()
-        return end
-
-    def _open(self, character: str) -> None:
-        self.stack.append(character)
-        self.lists += character == "["
-        self.want = "item" if character == "[" else "key"
-
-    def _at_top(self) -> bool:
-        return not self.stack
-
-    def _repaired(self, what: str) -> None:
-        self.repair = self.repair or what
-
-    def _no_value(self, pos: int) -> int:
-        self._repaired("missing value")
-        self.is_guessed = True
-        self.out.append("null")
-        self.want = ""
-        return pos
-
-    def _begin(self) -> None:
-        """Begin a value or a key: write the text that must precede it."""
-        if self.want in ("colon", "comma"):
-            self._repaired("missing " + self.want)
-            self.out.append(": " if self.want == "colon" else ", ")
-            self.want = "value" if self.want == "colon" or self.stack[-1] == "[" else "member"
-        self.out += self.comma
-        self.comma.clear()
-
-    def _end(self) -> None:
-        self.want = "colon" if self.want in ("key", "member") else "comma" if self.stack else ""
-
-    def _punctuation(self, token: str, text: str) -> None:
-        if token == '"':
-            self._begin()
-            self.string = self.style.strings[text]
-            self.out.append('"')
-        elif token == "{" and self.want == "key":
-            self._repaired("doubled braces")
-            self.doubled_braces.append(len(self.stack))
-        elif token == "}" and self.doubled_braces and self.doubled_braces[-1] == len(self.stack):
-            self.doubled_braces.pop()
-        elif token in "[{":
-            self._begin()
-            if self.want in ("key", "member"):
-                self._repaired("missing key")
-                self.is_guessed = True
-                self.out.append('"": ')
-            if not self.stack:
-                self.style = self.styles[1 if token == "[" else 2]
-            self.out.append(token)
-            self._open(token)
-        elif token in "]}":
-            opened = "[" if token == "]" else "{"
-            if not (self.lists if token == "]" else len(self.stack) - self.lists):
-                return self._repaired("stray " + token)
-            while self.stack[-1] != opened:
-                self._repaired("missing closing bracket")
-                self.is_guessed = True
-                self._pop()
-            self._pop()
-        elif token == ":" and self.want == "colon":
-            self.out.append(":")
-            self.want = "value"
-        elif token == "," and self.want == "comma":
-            self.comma.append(",")
-            self.want = "value" if self.stack[-1] == "[" else "member"
-        else:
-            self._repaired("stray " + text)
-        return None
-
-    def _pop(self) -> None:
-        if self.want == "colon" or (self.want == "value" and self.stack[-1] == "{"):
-            self._repaired("missing value")
-            self.out.append(": null" if self.want == "colon" else " null")
-        self.out += self.comma[1:]
-        self.comma.clear()
-        opened = self.stack.pop()
-        self.lists -= opened == "["
-        self.out.append("]" if opened == "[" else "}")
-        self.style = self.style if self.stack else self.styles[0]
-        self.want = "value"
-        self._end()
-
     def _word(self, buf: str, pos: int, end: int, final: bool) -> int:
         """Read a word: a literal, a key without quotes, or a string without quotes; -1 if more input is needed."""
         bare_key = self.want in ("key", "member") or (self.want == "comma" and self.stack[-1] == "{")
@@ -549,19 +568,6 @@ class Reader(Copyable):
             return end + 1
         self.out.append(match.group() if match.group(1) else unescaped(match))
         return int(match.end())
-
-    def close(self) -> str:
-        """Return the rest of a truncated value, and what closes it."""
-        if self.string is not None:
-            self.string = None
-            self.out.append('"')
-            self._end()
-        if self.want == "value" and not self.stack:
-            self.out.append("null")
-        while self.stack:
-            self._pop()
-        self.want = ""
-        return self.take()
 
 
 class RegularReader(Reader):

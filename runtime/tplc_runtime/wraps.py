@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from .raw import Closer, RawPairs
-from .turn import next_char
+from .scanner import next_char
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from tests.fuzz.formats import named
 from tests.slips.bases import TOOLS
 from tplc.batch.rows import NO_PARSER, NOT_READ
 from tplc.schemas import load_schema
+from tplc_runtime.arguments import MISFITS
 from tplc_runtime.diagnostics import CODES
-from tplc_runtime.machine import MISFITS
 from tplc_runtime.objects import AROUND_ARGUMENTS
 from tplc_runtime.pairs import OBJECT
 from tplc_runtime.slots import REPEATED_SLOT

@@ -33,12 +33,9 @@ OF_RAW_VALUES = [{f"ValueOrCallEnd.{name}"} for name in ("find", "partial_match"
 # function of the class around parsers calls the parser's of the same name.
 OTHERS = {
     "peg_mapper.py": [
-        {"_Mapper.argument", "_Mapper.element", "_Mapper.gathered", "_Mapper.members", "_Mapper.pair"},
-        {
-            "_Mapper.tool_calls",
-            "_Mapper.turn",
-        },  # once for an output without its head, and for the text between calls
+        {"_Mapper.tool_calls", "_Mapper.turn"},  # once for an output without its head, and for the text between calls
     ],
+    "peg_values.py": [{f"ValueMapper.{name}" for name in ("argument", "element", "gathered", "members", "pair")}],
     "openai.py": [{"Completion._ended", "Completion.finish"}, {"Completion.feed"}],
 }
 # What is called that has no definition here: tuples with names, of the library, the class of a method, and (of a

@@ -16,7 +16,7 @@ from typing import Any
 from tplc.backends.peg.engine import PegEngine, grammar_for, head_of, syntax_tree
 from tplc.ir.markers import parts_of, pieces_of
 from tplc.ir.nodes import Elements, PairArguments, Slot, Text
-from tplc_runtime.peg_mapper import Node, captures
+from tplc_runtime.peg_nodes import Node, captures
 
 Message = dict[str, Any]
 

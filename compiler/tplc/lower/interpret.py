@@ -33,15 +33,14 @@ from tplc_runtime.escapes import Escapes
 from tplc_runtime.markerlike import LIKE_A_MARKER, marker_like
 from tplc_runtime.message import Message
 from tplc_runtime.pattern import IDENTIFIER, LEAST_CUT, Pattern
+from tplc_runtime.places import MOST_ENDS, UNCLOSED_KINDS
 from tplc_runtime.turn import (
     ENDS_IN_CALL,
     ENDS_IN_REASONING,
-    MOST_ENDS,
     REASONING_TWICE,
     SPACE_SEPARATOR,
     SPELLING,
     TEXT_AFTER_TURN,
-    UNCLOSED_KINDS,
 )
 
 # The kinds of COUNTED_AS by the kind that they are where they count.

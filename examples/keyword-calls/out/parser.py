@@ -120,6 +120,7 @@ ANY_WORD = "\ufdd1"  # in a core: the language that a fence names, or none.  It 
 LONGEST_LANGUAGE = 16
 LANGUAGE = Pattern(rf"[\w-]{{0,{LONGEST_LANGUAGE}}}")
 RESPELLED = "\0"  # before the core of a marker in other case or with other separators
+NON_SPACE = Pattern(r"\S|\Z")
 PART_OF_LONGER, BEGINS_LONGER, SPELLED_OTHERWISE = 1, 2, 4  # what is known about a marker, added up
 LONGEST_WORD = 64
 PLAIN_WORD = Pattern(rf"[\w.-]{{0,{LONGEST_WORD}}}")
@@ -253,6 +254,11 @@ def trailing_overlap(text: str, lead: str) -> int:
     if text.endswith(lead):
         return len(lead)
     return next((n for n in range(min(len(text), len(lead)), 0, -1) if text.endswith(lead[-n:])), 0)
+
+
+def next_char(buf: str, pos: int) -> int:
+    """Return the position of the next character that is not white space."""
+    return int(NON_SPACE.search(buf, pos).start())
 
 
 NAMES = {"str": "string", "int": "integer", "float": "number", "bool": "boolean", "NoneType": "null", "list": "array"}
@@ -631,18 +637,14 @@ class WordStyle(Style):
     HAS_WORDS: ClassVar[bool] = True
 
 
-class Reader(Copyable):
-    """Reads one value; `styles` are those at the top, inside a top-level list, and inside a top-level object.
+class ValueWriter(Copyable):
+    """Writes one value as JSON: what was read, and what was missing around it.
 
-    `breaks`: markers that occur in values only inside a string; they close everything that is open.
+    `styles` are those at the top, inside a top-level list, and inside a top-level object.  `breaks`: markers that occur
+    in values only inside a string; they close everything that is open.
     """
 
-    KNOWS_REGULAR_TEXT: ClassVar[bool] = False
     MADE_OF: ClassVar[tuple[str, ...]] = ("styles",)
-    # What may follow a value whose end only the text after it shows: a pattern, and one for the output's end.
-    follow: tuple[Pattern, ...] = ()
-    is_regular: ClassVar[Callable[[Any], bool]]
-    regular: ClassVar[Callable[..., int]]
 
     def __init__(self, styles: tuple[Style, Style, Style], breaks: Scanner = NO_MARKERS) -> None:
         self.breaks, self.first = breaks, breaks.first
@@ -665,6 +667,118 @@ class Reader(Copyable):
         text = "".join(self.out)
         self.out.clear()
         return text
+
+    def _put_whole(self, text: str, end: int) -> int:
+        """Put out a whole value or key, as JSON; return where it ends."""
+        self._begin()
+        self.out.append(text)
+        self._end()
+        return end
+
+    def _open(self, character: str) -> None:
+        self.stack.append(character)
+        self.lists += character == "["
+        self.want = "item" if character == "[" else "key"
+
+    def _at_top(self) -> bool:
+        return not self.stack
+
+    def _repaired(self, what: str) -> None:
+        self.repair = self.repair or what
+
+    def _no_value(self, pos: int) -> int:
+        self._repaired("missing value")
+        self.is_guessed = True
+        self.out.append("null")
+        self.want = ""
+        return pos
+
+    def _begin(self) -> None:
+        """Begin a value or a key: write the text that must precede it."""
+        if self.want in ("colon", "comma"):
+            self._repaired("missing " + self.want)
+            self.out.append(": " if self.want == "colon" else ", ")
+            self.want = "value" if self.want == "colon" or self.stack[-1] == "[" else "member"
+        self.out += self.comma
+        self.comma.clear()
+
+    def _end(self) -> None:
+        self.want = "colon" if self.want in ("key", "member") else "comma" if self.stack else ""
+
+    def _punctuation(self, token: str, text: str) -> None:
+        if token == '"':
+            self._begin()
+            self.string = self.style.strings[text]
+            self.out.append('"')
+        elif token == "{" and self.want == "key":
+            self._repaired("doubled braces")
+            self.doubled_braces.append(len(self.stack))
+        elif token == "}" and self.doubled_braces and self.doubled_braces[-1] == len(self.stack):
+            self.doubled_braces.pop()
+        elif token in "[{":
+            self._begin()
+            if self.want in ("key", "member"):
+                self._repaired("missing key")
+                self.is_guessed = True
+                self.out.append('"": ')
+            if not self.stack:
+                self.style = self.styles[1 if token == "[" else 2]
+            self.out.append(token)
+            self._open(token)
+        elif token in "]}":
+            opened = "[" if token == "]" else "{"
+            if not (self.lists if token == "]" else len(self.stack) - self.lists):
+                return self._repaired("stray " + token)
+            while self.stack[-1] != opened:
+                self._repaired("missing closing bracket")
+                self.is_guessed = True
+                self._pop()
+            self._pop()
+        elif token == ":" and self.want == "colon":
+            self.out.append(":")
+            self.want = "value"
+        elif token == "," and self.want == "comma":
+            self.comma.append(",")
+            self.want = "value" if self.stack[-1] == "[" else "member"
+        else:
+            self._repaired("stray " + text)
+        return None
+
+    def _pop(self) -> None:
+        if self.want == "colon" or (self.want == "value" and self.stack[-1] == "{"):
+            self._repaired("missing value")
+            self.out.append(": null" if self.want == "colon" else " null")
+        self.out += self.comma[1:]
+        self.comma.clear()
+        opened = self.stack.pop()
+        self.lists -= opened == "["
+        self.out.append("]" if opened == "[" else "}")
+        self.style = self.style if self.stack else self.styles[0]
+        self.want = "value"
+        self._end()
+
+    def close(self) -> str:
+        """Return the rest of a truncated value, and what closes it."""
+        if self.string is not None:
+            self.string = None
+            self.out.append('"')
+            self._end()
+        if self.want == "value" and not self.stack:
+            self.out.append("null")
+        while self.stack:
+            self._pop()
+        self.want = ""
+        return self.take()
+
+
+class Reader(ValueWriter):
+    """Reads one value."""
+
+    KNOWS_REGULAR_TEXT: ClassVar[bool] = False
+    # What may follow a value whose end only the text after it shows: a pattern, and one for the output's end.
+    follow: tuple[Pattern, ...] = ()
+    is_regular: ClassVar[Callable[[Any], bool]]
+    regular: ClassVar[Callable[..., int]]
 
     def read(self, buf: str, pos: int, final: bool) -> int:
         """Consume `buf` from `pos` on, up to the value's end or to text that needs more input."""
@@ -795,95 +909,6 @@ class Reader(Copyable):
         mark = self.breaks.find(buf, pos, stop=comment.end())
         return int(comment.end()) if mark is None else mark.start
 
-    def _put_whole(self, text: str, end: int) -> int:
-        """Put out a whole value or key, as JSON; return where it ends."""
-        self._begin()
-        self.out.append(text)
-        self._end()
-        return end
-
-    def _open(self, character: str) -> None:
-        self.stack.append(character)
-        self.lists += character == "["
-        self.want = "item" if character == "[" else "key"
-
-    def _at_top(self) -> bool:
-        return not self.stack
-
-    def _repaired(self, what: str) -> None:
-        self.repair = self.repair or what
-
-    def _no_value(self, pos: int) -> int:
-        self._repaired("missing value")
-        self.is_guessed = True
-        self.out.append("null")
-        self.want = ""
-        return pos
-
-    def _begin(self) -> None:
-        """Begin a value or a key: write the text that must precede it."""
-        if self.want in ("colon", "comma"):
-            self._repaired("missing " + self.want)
-            self.out.append(": " if self.want == "colon" else ", ")
-            self.want = "value" if self.want == "colon" or self.stack[-1] == "[" else "member"
-        self.out += self.comma
-        self.comma.clear()
-
-    def _end(self) -> None:
-        self.want = "colon" if self.want in ("key", "member") else "comma" if self.stack else ""
-
-    def _punctuation(self, token: str, text: str) -> None:
-        if token == '"':
-            self._begin()
-            self.string = self.style.strings[text]
-            self.out.append('"')
-        elif token == "{" and self.want == "key":
-            self._repaired("doubled braces")
-            self.doubled_braces.append(len(self.stack))
-        elif token == "}" and self.doubled_braces and self.doubled_braces[-1] == len(self.stack):
-            self.doubled_braces.pop()
-        elif token in "[{":
-            self._begin()
-            if self.want in ("key", "member"):
-                self._repaired("missing key")
-                self.is_guessed = True
-                self.out.append('"": ')
-            if not self.stack:
-                self.style = self.styles[1 if token == "[" else 2]
-            self.out.append(token)
-            self._open(token)
-        elif token in "]}":
-            opened = "[" if token == "]" else "{"
-            if not (self.lists if token == "]" else len(self.stack) - self.lists):
-                return self._repaired("stray " + token)
-            while self.stack[-1] != opened:
-                self._repaired("missing closing bracket")
-                self.is_guessed = True
-                self._pop()
-            self._pop()
-        elif token == ":" and self.want == "colon":
-            self.out.append(":")
-            self.want = "value"
-        elif token == "," and self.want == "comma":
-            self.comma.append(",")
-            self.want = "value" if self.stack[-1] == "[" else "member"
-        else:
-            self._repaired("stray " + text)
-        return None
-
-    def _pop(self) -> None:
-        if self.want == "colon" or (self.want == "value" and self.stack[-1] == "{"):
-            self._repaired("missing value")
-            self.out.append(": null" if self.want == "colon" else " null")
-        self.out += self.comma[1:]
-        self.comma.clear()
-        opened = self.stack.pop()
-        self.lists -= opened == "["
-        self.out.append("]" if opened == "[" else "}")
-        self.style = self.style if self.stack else self.styles[0]
-        self.want = "value"
-        self._end()
-
     def _word(self, buf: str, pos: int, end: int, final: bool) -> int:
         """Read a word: a literal, a key without quotes, or a string without quotes; -1 if more input is needed."""
         bare_key = self.want in ("key", "member") or (self.want == "comma" and self.stack[-1] == "{")
@@ -978,19 +1003,6 @@ class Reader(Copyable):
             return end + 1
         self.out.append(match.group() if match.group(1) else unescaped(match))
         return int(match.end())
-
-    def close(self) -> str:
-        """Return the rest of a truncated value, and what closes it."""
-        if self.string is not None:
-            self.string = None
-            self.out.append('"')
-            self._end()
-        if self.want == "value" and not self.stack:
-            self.out.append("null")
-        while self.stack:
-            self._pop()
-        self.want = ""
-        return self.take()
 
 
 class RegularReader(Reader):
@@ -1705,82 +1717,6 @@ class Stream(Copyable):
         if self._tools.problem:
             self._diagnostics.append(Diagnostic(0, self._tools.problem, "tools_not_read"))
 
-    @classmethod
-    def parse(
-        cls,
-        text: str,
-        *,
-        tools: object = None,
-        prompt: str | None = None,
-        parse_reasoning: bool = True,
-        parse_tool_calls: bool = True,
-        echo: bool = False,
-        json_content: bool = False,
-        continue_final_message: bool = False,
-        special: Sequence[Sequence[int]] | None = None,
-    ) -> Message:
-        """Returns the message of a model's output.
-
-        `json_content` drops a Markdown fence around the content.  `continue_final_message`: the prompt ends with the
-        beginning of this answer.  `special`: the (start, end) ranges of the text that came from special tokens."""
-        parser = cls(
-            tools=tools,
-            prompt=prompt,
-            parse_reasoning=parse_reasoning,
-            parse_tool_calls=parse_tool_calls,
-            echo=echo,
-            json_content=json_content,
-            continue_final_message=continue_final_message,
-        )
-        parser.feed(checked_text("text", text), special=special)
-        parser.finish()
-        return parser.message
-
-    @classmethod
-    def parse_many(
-        cls,
-        texts: Iterable[str | None],
-        *,
-        prompts: str | Sequence[str | None] | None = None,
-        tools: object = None,
-    ) -> list[dict[str, Any] | None]:
-        """Returns a row for each text: content, reasoning_content, tool_calls (id, name, arguments), incomplete,
-        diagnostics.
-
-        `prompts` and `tools` (also as JSON text): one for all, or a list with one for each text.  None gives None.
-        """
-        if isinstance(texts, (str, bytes)):
-            raise TypeError(f"texts: expected a list of texts, got {type(texts).__name__}")
-        read = lru_cache(maxsize=1000)(parameters_of)
-        one_list = not isinstance(tools, (list, tuple)) or all(isinstance(tool, dict) for tool in tools)
-        of_each: Any = [] if one_list else tools
-        known = parameters_of(None if of_each else tools)
-        rows: list[dict[str, Any] | None] = []
-        for at, text in enumerate(texts):
-            if text is None:
-                rows.append(None)
-                continue
-            if of_each:
-                known = (read if isinstance(of_each[at], str) else parameters_of)(of_each[at])
-            prompt = prompts if prompts is None or isinstance(prompts, str) else prompts[at]
-            stream = cls(tools=known, prompt=prompt)
-            stream.feed(checked_text(f"texts[{at}]", text))
-            stream.finish()
-            message, notes = stream.message, [note._asdict() for note in stream.diagnostics]
-            calls = [{"id": call["id"], **call["function"]} for call in message["tool_calls"]]
-            row = {"content": message["content"], "reasoning_content": message["reasoning_content"]}
-            rows.append({**row, "tool_calls": calls, "incomplete": stream.incomplete, "diagnostics": notes})
-        return rows
-
-    def __copy__(self) -> Any:
-        return self.copy()
-
-    def __deepcopy__(self, memo: object) -> Any:
-        return self.copy()
-
-    def __reduce__(self) -> Any:
-        raise TypeError("a parser cannot be pickled: keep the text that it was fed, and feed that to a new one")
-
     def _consume_head(self, prompt: str | None, continued: bool) -> None:
         head = ""
         if prompt is not None and continued:
@@ -1918,15 +1854,90 @@ class Stream(Copyable):
         """Return the offset of what is read, for diagnostics."""
         return self._base + self._pos
 
+    @classmethod
+    def parse(
+        cls,
+        text: str,
+        *,
+        tools: object = None,
+        prompt: str | None = None,
+        parse_reasoning: bool = True,
+        parse_tool_calls: bool = True,
+        echo: bool = False,
+        json_content: bool = False,
+        continue_final_message: bool = False,
+        special: Sequence[Sequence[int]] | None = None,
+    ) -> Message:
+        """Returns the message of a model's output.
 
-SPACE_SEPARATOR = "\0"  # between white space that may come and other white space that may come instead
-NON_SPACE = Pattern(r"\S|\Z")
-LONGEST_CUT = 1000  # longer than a truncated opener and the white space around it
-OPENER_KINDS = ("call", "line", "whole")
+        `json_content` drops a Markdown fence around the content.  `continue_final_message`: the prompt ends with the
+        beginning of this answer.  `special`: the (start, end) ranges of the text that came from special tokens."""
+        parser = cls(
+            tools=tools,
+            prompt=prompt,
+            parse_reasoning=parse_reasoning,
+            parse_tool_calls=parse_tool_calls,
+            echo=echo,
+            json_content=json_content,
+            continue_final_message=continue_final_message,
+        )
+        parser.feed(checked_text("text", text), special=special)
+        parser.finish()
+        return parser.message
+
+    @classmethod
+    def parse_many(
+        cls,
+        texts: Iterable[str | None],
+        *,
+        prompts: str | Sequence[str | None] | None = None,
+        tools: object = None,
+    ) -> list[dict[str, Any] | None]:
+        """Returns a row for each text: content, reasoning_content, tool_calls (id, name, arguments), incomplete,
+        diagnostics.
+
+        `prompts` and `tools` (also as JSON text): one for all, or a list with one for each text.  None gives None.
+        """
+        if isinstance(texts, (str, bytes)):
+            raise TypeError(f"texts: expected a list of texts, got {type(texts).__name__}")
+        read = lru_cache(maxsize=1000)(parameters_of)
+        one_list = not isinstance(tools, (list, tuple)) or all(isinstance(tool, dict) for tool in tools)
+        of_each: Any = [] if one_list else tools
+        known = parameters_of(None if of_each else tools)
+        rows: list[dict[str, Any] | None] = []
+        for at, text in enumerate(texts):
+            if text is None:
+                rows.append(None)
+                continue
+            if of_each:
+                known = (read if isinstance(of_each[at], str) else parameters_of)(of_each[at])
+            prompt = prompts if prompts is None or isinstance(prompts, str) else prompts[at]
+            stream = cls(tools=known, prompt=prompt)
+            stream.feed(checked_text(f"texts[{at}]", text))
+            stream.finish()
+            message, notes = stream.message, [note._asdict() for note in stream.diagnostics]
+            calls = [{"id": call["id"], **call["function"]} for call in message["tool_calls"]]
+            row = {"content": message["content"], "reasoning_content": message["reasoning_content"]}
+            rows.append({**row, "tool_calls": calls, "incomplete": stream.incomplete, "diagnostics": notes})
+        return rows
+
+    def __copy__(self) -> Any:
+        return self.copy()
+
+    def __deepcopy__(self, memo: object) -> Any:
+        return self.copy()
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a parser cannot be pickled: keep the text that it was fed, and feed that to a new one")
+
+
 UNDECIDED_KINDS = ("ordinary", "final_end", "weak_content_end", "respelled")  # what follows shows whether they count
 UNCLOSED_KINDS = ("respelled", "unclosed")  # they count in reasoning that nothing else closes
 # And those that count at the start of a line, or in reasoning that nothing else closes.
 DECIDED_LATER = ("line", "reasoning_line", "unclosed", *UNDECIDED_KINDS)
+SPACE_SEPARATOR = "\0"  # between white space that may come and other white space that may come instead
+LONGEST_CUT = 1000  # longer than a truncated opener and the white space around it
+OPENER_KINDS = ("call", "line", "whole")
 REASONING_KINDS = ("reasoning", "reasoning_end")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
 CUT_KINDS = ("end", "reasoning_end", "content_end")
@@ -1941,12 +1952,8 @@ ENDS_IN_CALL = ("ends_in_call", "the output ends inside a call")
 TEXT_AFTER_TURN = ("text_after_turn", "text after the end of the turn")
 
 
-def next_char(buf: str, pos: int) -> int:
-    """Return the position of the next character that is not white space."""
-    return int(NON_SPACE.search(buf, pos).start())
-
-
 class TurnStates(Stream):
+    _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
     OPENERS: ClassVar[tuple[str, ...]] = ()  # of calls: the beginning of one at the output's end is not text
     OPENS_FIRST: ClassVar[tuple[str, ...]] = ()  # kinds of openers that are text once content has begun, and
     BEFORE_CONTENT: ClassVar[Scanner] = NO_MARKERS  # what counts before that
@@ -1954,115 +1961,10 @@ class TurnStates(Stream):
     REASONING_AGAIN: ClassVar[Any] = None  # what opens it, where it has just been opened
     IN_REASONING: ClassVar[Scanner] = NO_MARKERS
     IN_CONTENT: ClassVar[Scanner] = NO_MARKERS
-    _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
     _ends_inside = False  # the output was found to end inside a part
     _lacks_section = False  # the section of the last call is missing
     _try_call: ClassVar[Callable[[Any, str], bool]]
     _unopened_calls: ClassVar[Callable[[Any], bool | None]]
-
-    def finish(self) -> list[Delta]:
-        """Ends the output; returns the remaining deltas."""
-        if self._final:
-            return []
-        self._final = True
-        deltas = self._advance("") if self._pos < len(self._buf) or self._parts or self._unaccounted else []
-        self._finish()
-        if self._buf[self._pos :].strip():
-            if self._is_truncated_opener(self._pos):
-                self._note_truncation(*ENDS_IN_CALL)
-            else:
-                self._note("ends_in_marker", "the output ends inside a marker")
-            self._text("trailing", len(self._buf))
-        self._out.end_content()
-        self._enter_fast_path("")
-        return deltas + self._out.deltas()
-
-    # States
-
-    def _reasoning(self) -> bool:
-        # reasoning = text (REASONING_END content | CALL_START call)
-        again = self._reasoning_again()
-        if again is not False:
-            return again is True
-        text = "reasoning_content" if self._reasoning_on else "content"
-        kind = self._until(self.IN_REASONING, text)
-        if kind == "reasoning_end":
-            return self._close_reasoning()
-        return kind != "" and self._at_marker(kind, text)
-
-    def _content(self) -> bool:
-        # content = (text | marker)*
-        unopened = self._unopened_calls()
-        if unopened is not None:
-            return unopened
-        if self._only_space_so_far:
-            first = self._next(self.BEFORE_CONTENT)
-            if first is None or first in self.OPENS_FIRST:
-                return first is not None and self._at_marker(first, "content")
-        kind = self._until(self.IN_CONTENT, "content")
-        return kind != "" and self._at_marker(kind, "content")
-
-    def _at_marker(self, kind: str, text: str) -> bool:
-        """Do what a marker of this kind does in text of this kind; one of another kind was text itself."""
-        if kind == "reasoning":
-            return self._open_reasoning()
-        if kind in ("call", "line"):
-            return self._try_call(text)
-        if kind == "end":
-            return self._end_turn()
-        if kind == "header":
-            return self._drop_after_text(*ANOTHER_TURN)
-        if kind == "stray":
-            return self._drop_noted(*REASONING_NOT_OPEN)
-        if kind == "empty":
-            return self._drop_noted(*EMPTY_CALL)
-        return True
-
-    # Text and markers
-
-    def _until(self, marks: Scanner, kind: str) -> str:
-        """Emit the text before the next marker as `kind`.  Return the marker's kind, "text" if the marker is text
-        itself and was emitted too, "" if more input is needed."""
-        if self._space:
-            self._skip_space()
-        buf, pos, stop = self._buf, self._pos, len(self._buf)
-        mark = marks.find(buf, pos)
-        mark = self._counting(marks, mark)
-        clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
-        partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
-        if mark is not None and mark.kind in UNDECIDED_KINDS and not self._final:
-            partial = min(partial, marks.with_lead(buf, pos, mark.start))
-        if self._final and not self._is_truncated_marker(marks, partial):
-            partial = stop
-        if mark is not None and mark.start >= partial:
-            mark = None  # a longer one may begin there
-        end = partial if mark is None else mark.start
-        blank = self._only_space_so_far and (end == pos or buf[pos:end].isspace())
-        self._only_space_so_far = blank
-        if mark is None:
-            if not blank:
-                self._text(kind, end)
-                passed = self._out.fence is None and (self._reasoning_on or not self._opener)
-                self._enter_fast_path(kind if passed else "", marks.safe_prefix_end)
-            elif self._final:  # no marker follows this white space, so it may be text
-                if self._out.is_empty():
-                    self._text(kind, end)
-                self._pos = end
-            return ""
-        # If the whole turn is white space, that white space is the content.
-        alone = mark.kind == "end" and kind == "content" and self._out.is_empty()
-        lead = end - pos if blank and not alone else trailing_overlap(buf[pos:end], mark.lead)
-        if is_text := self._is_text(mark):
-            lead = 0
-        if not blank or alone or is_text:
-            self._text(kind, end - lead)
-        # A call may turn out to be text, and then the white space before it is text too.
-        self._mark, self._pos = mark, end - lead if mark.kind in OPENER_KINDS else end
-        self._skip = mark.end - self._pos
-        if is_text and mark.kind not in REASONING_KINDS:
-            self._keep_as_text(kind)
-            return "text"
-        return str(mark.kind)
 
     def _counting(self, marks: Scanner, mark: Match | None) -> Match | None:
         """Return the mark, or the first after it, that counts in its place: `line` and `reasoning_line` at a line's
@@ -2107,6 +2009,106 @@ class TurnStates(Stream):
             return found if end is not None else undecided or found
         self._reasoning_to = self._base + end.start
         return None
+
+    def finish(self) -> list[Delta]:
+        """Ends the output; returns the remaining deltas."""
+        if self._final:
+            return []
+        self._final = True
+        deltas = self._advance("") if self._pos < len(self._buf) or self._parts or self._unaccounted else []
+        self._finish()
+        if self._buf[self._pos :].strip():
+            if self._is_truncated_opener(self._pos):
+                self._note_truncation(*ENDS_IN_CALL)
+            else:
+                self._note("ends_in_marker", "the output ends inside a marker")
+            self._text("trailing", len(self._buf))
+        self._out.end_content()
+        self._enter_fast_path("")
+        return deltas + self._out.deltas()
+
+    def _reasoning(self) -> bool:
+        # reasoning = text (REASONING_END content | CALL_START call)
+        again = self._reasoning_again()
+        if again is not False:
+            return again is True
+        text = "reasoning_content" if self._reasoning_on else "content"
+        kind = self._until(self.IN_REASONING, text)
+        if kind == "reasoning_end":
+            return self._close_reasoning()
+        return kind != "" and self._at_marker(kind, text)
+
+    def _content(self) -> bool:
+        # content = (text | marker)*
+        unopened = self._unopened_calls()
+        if unopened is not None:
+            return unopened
+        if self._only_space_so_far:
+            first = self._next(self.BEFORE_CONTENT)
+            if first is None or first in self.OPENS_FIRST:
+                return first is not None and self._at_marker(first, "content")
+        kind = self._until(self.IN_CONTENT, "content")
+        return kind != "" and self._at_marker(kind, "content")
+
+    def _at_marker(self, kind: str, text: str) -> bool:
+        """Do what a marker of this kind does in text of this kind; one of another kind was text itself."""
+        if kind == "reasoning":
+            return self._open_reasoning()
+        if kind in ("call", "line"):
+            return self._try_call(text)
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            return self._drop_after_text(*ANOTHER_TURN)
+        if kind == "stray":
+            return self._drop_noted(*REASONING_NOT_OPEN)
+        if kind == "empty":
+            return self._drop_noted(*EMPTY_CALL)
+        return True
+
+    def _until(self, marks: Scanner, kind: str) -> str:
+        """Emit the text before the next marker as `kind`.  Return the marker's kind, "text" if the marker is text
+        itself and was emitted too, "" if more input is needed."""
+        if self._space:
+            self._skip_space()
+        buf, pos, stop = self._buf, self._pos, len(self._buf)
+        mark = marks.find(buf, pos)
+        mark = self._counting(marks, mark)
+        clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
+        partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
+        if mark is not None and mark.kind in UNDECIDED_KINDS and not self._final:
+            partial = min(partial, marks.with_lead(buf, pos, mark.start))
+        if self._final and not self._is_truncated_marker(marks, partial):
+            partial = stop
+        if mark is not None and mark.start >= partial:
+            mark = None  # a longer one may begin there
+        end = partial if mark is None else mark.start
+        blank = self._only_space_so_far and (end == pos or buf[pos:end].isspace())
+        self._only_space_so_far = blank
+        if mark is None:
+            if not blank:
+                self._text(kind, end)
+                passed = self._out.fence is None and (self._reasoning_on or not self._opener)
+                self._enter_fast_path(kind if passed else "", marks.safe_prefix_end)
+            elif self._final:  # no marker follows this white space, so it may be text
+                if self._out.is_empty():
+                    self._text(kind, end)
+                self._pos = end
+            return ""
+        # If the whole turn is white space, that white space is the content.
+        alone = mark.kind == "end" and kind == "content" and self._out.is_empty()
+        lead = end - pos if blank and not alone else trailing_overlap(buf[pos:end], mark.lead)
+        if is_text := self._is_text(mark):
+            lead = 0
+        if not blank or alone or is_text:
+            self._text(kind, end - lead)
+        # A call may turn out to be text, and then the white space before it is text too.
+        self._mark, self._pos = mark, end - lead if mark.kind in OPENER_KINDS else end
+        self._skip = mark.end - self._pos
+        if is_text and mark.kind not in REASONING_KINDS:
+            self._keep_as_text(kind)
+            return "text"
+        return str(mark.kind)
 
     def _next(self, marks: Scanner, usual: Any = None) -> str | None:
         """Return the kind of the next marker after white space, "" for other text; None if more input is needed.
@@ -2277,12 +2279,21 @@ NEVER_IN_NAMES = frozenset("<>{}\n")  # characters of markup, which stand in no 
 NUMBERS = ("index", "count")  # slots that contain a number
 REPEATED_SLOT = "repeated_slot"  # a code of diagnostics
 MOST_ODD = 64  # the most names with unusual characters that are searched for
+MISFITS = {
+    "inside": ("argument_not_closed", "the argument {key} is in the value of another"),
+    "type": ("argument_of_other_type", "the argument {key} is not of the type in the schema"),
+    "key": ("unknown_argument", "the tool {tool} has no argument {key}"),
+    "repeated": ("repeated_argument", "the argument {key} comes again"),
+}
 
 
-class Slots(TurnStates):
+class CallArguments(TurnStates):
     BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that never occur in names, or in values outside of a string
     _slot_diagnostics: Sequence[tuple[str, str]] = ()  # diagnostics of the slots: codes and texts
     _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that contain ends of names
+    STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
+    _reader: Reader | None = None  # and the reader of one
+    _repaired = False  # the arguments of the last call were repaired
 
     def _slots(self, pos: int, slots: Sequence[Any], name: str | None = None) -> tuple[dict[str, str], int, str]:
         """Read slots with the markers that end them; return values, the end, and what was expected instead.
@@ -2405,42 +2416,6 @@ class Slots(TurnStates):
             self._odd[slot, of] = sorted(fit, key=len, reverse=True)[:MOST_ODD]
         return self._odd[slot, of]
 
-
-# Those of Stream that are not in a dictionary: objects of a class share the keys of at most 30 attributes there.
-ATTRIBUTES = (
-    "incomplete _after_failed_call _ambiguous_from _base _buf _calls_on _diagnostics _echo _final "
-    "_find_safe_end _is_still_ambiguous _kind_before_call _line_start _mark _only_space_so_far _open "
-    "_open_kind _opener _out _parts _pos _reasoning_on _regular_fast_path _skip _space _state _state_before_call "
-    "_text_fast_path _tools _unaccounted _unchecked _unclosed _value_fast_path _wanted"
-)
-MISFITS = {
-    "inside": ("argument_not_closed", "the argument {key} is in the value of another"),
-    "type": ("argument_of_other_type", "the argument {key} is not of the type in the schema"),
-    "key": ("unknown_argument", "the tool {tool} has no argument {key}"),
-    "repeated": ("repeated_argument", "the argument {key} comes again"),
-}
-CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
-
-
-class Machine(Slots):
-    __slots__ = ATTRIBUTES.split()
-    AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
-    SHORT_OPENERS: ClassVar[Sequence[str]] = ()  # what opens only calls of tools that are known
-    # Slots of a call: the kind, what ends it, and characters that do; a plain word up to the text's end or to an
-    # unambiguous marker, and the white space after each of these (None for markers that don't belong to the slot).
-    HEADER: ClassVar[Sequence[Any]] = ()
-    CALLS_HAVE_CLOSER: ClassVar[bool] = True  # calls have a closer
-    STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
-    _reader: Reader | None = None  # and the reader of one
-    _is_opened_twice = False  # another opener follows the opener of this call
-    _repaired = False  # the arguments of the last call were repaired
-    _ends_in_bracket = False  # the last closer was one: another opening bracket may begin the arguments
-    _second_reading_failed = False  # the second reading of this call found none
-    _begin_arguments: ClassVar[Callable[[Any], None]]
-    _irregular_call: ClassVar[Callable[[Any], bool | None]]
-    _drop_left_over: ClassVar[Callable[[Any, str], str]]
-    _note_following_text: ClassVar[Callable[[Any], None]]
-
     def _feed_regular_text(self, chunk: str) -> list[Delta]:
         """Read more of arguments that are regular text, without a state."""
         reader = self._reader
@@ -2520,6 +2495,176 @@ class Machine(Slots):
                 code, text = MISFITS[found[0]]
                 notes.insert(at + earlier, Diagnostic(offset, text.format(tool=name, key=found[1]), code))
                 del notes[MOST_DIAGNOSTICS:]
+
+
+# Those of Stream that are not in a dictionary: objects of a class share the keys of at most 30 attributes there.
+ATTRIBUTES = (
+    "incomplete _after_failed_call _ambiguous_from _base _buf _calls_on _diagnostics _echo _final "
+    "_find_safe_end _is_still_ambiguous _kind_before_call _line_start _mark _only_space_so_far _open "
+    "_open_kind _opener _out _parts _pos _reasoning_on _regular_fast_path _skip _space _state _state_before_call "
+    "_text_fast_path _tools _unaccounted _unchecked _unclosed _value_fast_path _wanted"
+)
+CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
+CALL_KEYS = frozenset(NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS)
+FIRST_OF_CALLS = Pattern(r"\s*(?:[,;]\s*)?(?=[\w{\[`<])")
+# A fence, a backtick or a tag around calls; and a text that may become one.
+AROUND_CALLS = Pattern(r"(?:(```)[\w-]{0,16}\s{1,16}|(`)|<([\w:-]{1,64})>\s{0,16})?")
+PART_OF_AROUND = Pattern(r"(?:`{1,3}[\w-]{0,16}|<[\w:-]{0,64}>?)\s{0,16}\Z")
+# How calls begin: a name, or an object with a key and a value.
+HEAD_OF_CALL = Pattern(
+    rf"\[?\s{{0,16}}([{NAME_CHARACTERS}]{{1,64}})(\(|\s{{1,16}}(?:\{{|\Z))?|[\[\s]{{0,16}}"
+    r"""(?:\{\s{0,64}(?:["'](\w{0,64})(?:["']\s{0,16}(?::\s{0,16}(?:["']([\w.:/-]{0,64})(["'])?)?)?)?)?)?"""
+)
+
+
+def unopened_calls(
+    buf: str, pos: int, final: bool, tools: Parameters, marks: Scanner, breaks: Scanner
+) -> tuple[list[tuple[str, str, str | None]], int] | None:
+    """Return the calls that begin here, with their ids, and where they end; [] if none do.  None: more input is needed.
+    `marks` open other parts; `breaks` may follow in the same line."""
+    first = FIRST_OF_CALLS.match(buf, pos)
+    start = pos if first is None else first.end()
+    if first is None or marks.match_at(buf, start) is not None or (not final and marks.prefix_of(buf, start)):
+        return [], pos
+    around = AROUND_CALLS.match(buf, start)
+    at, closing = around.end(), around[1] or around[2] or (f"</{around[3]}>" if around[3] else "")
+    end = None if PART_OF_AROUND.match(buf, start) else _end_of_calls(buf, at, final, tools, closing, breaks)
+    over = None if end is None or not end else _over(buf, end + len(closing), final, closing, breaks)
+    if end is None or over is None:
+        return ([], pos) if final or end == 0 else None
+    doubts = Doubts(tools, True)
+    found = [
+        _whole_call(one, tools) for value in values_in(buf[at:end], doubts) for one in values_within(value, doubts)
+    ]
+    calls = [call for call in found if call is not None and (call[1] != "{}" or buf[at:end].rstrip()[-1:] != ")")]
+    is_whole = over and calls and len(calls) == len(found) and not (doubts.is_guessed or doubts.is_repaired)
+    return (calls, end + len(closing)) if is_whole else ([], pos)
+
+
+def _end_of_calls(buf: str, pos: int, final: bool, tools: Parameters, closing: str, breaks: Scanner) -> int | None:
+    """Return where a text ends that begins like calls of tools; 0 if none does, None if more input is needed."""
+    head = HEAD_OF_CALL.match(buf, pos)
+    name, called, key, value, ended = head.groups()
+    if (key in NAME_KEYS and value is not None) or not key:
+        word = value or name or ""
+        is_begun = head.end() == len(buf) and any(tool.startswith(word) for tool in tools)
+        if not (word in tools if ended or called else is_begun):
+            return 0
+    elif head.end() < len(buf) and key not in tools and key not in CALL_KEYS:
+        return 0
+    if head.end() == len(buf):
+        return None
+    if closing:
+        end = buf.find(closing, pos)
+        return end if end >= 0 else None
+    if called == "(":  # in a line
+        mark = breaks.find(buf, pos)
+        end = len(buf) if mark is None else mark.start
+        line = buf.find("\n", pos, end)
+        return line if line >= 0 else end if mark is not None or final else None
+    reader = Reader(any_styles())
+    end = reader.read(buf, head.end() - 1 if called else pos, final)
+    return 0 if reader.repair else None if reader.want else end
+
+
+def _over(buf: str, end: int, final: bool, closing: str, breaks: Scanner) -> bool | None:
+    """Return whether nothing follows calls in their line; None if more input is needed."""
+    at = next_char(buf, end)
+    if "\n" in buf[end:at] and closing != FENCE_END:  # what follows a fence shows whether it is an example
+        return True
+    if at == len(buf) or breaks.match_at(buf, at) is not None:
+        return True if final or at < len(buf) else None
+    if not final and breaks.prefix_of(buf, at):
+        return None
+    return buf[at] in ",;" and not closing
+
+
+def _whole_call(value: Any, tools: Parameters) -> tuple[str, str, str | None] | None:
+    """Return the call that an object is, with its id, if it has a name, arguments of the schema, and nothing else."""
+    inner = innermost(value)
+    if inner is not None and len(inner) == 1:  # the name may be the key
+        [(key, given)] = inner.items()
+        inner = {"name": key, "arguments": given or None}
+    if inner is None or not inner.keys() <= CALL_KEYS:
+        return None
+    names, found = ([inner[key] for key in keys if key in inner] for keys in (NAME_KEYS, ARGUMENT_KEYS))
+    if len(names) != 1 or len(found) != 1 or not isinstance(found[0], dict) or not isinstance(names[0], str):
+        return None
+    keys = keys_allowed(tools.get(names[0]))
+    ids = [one[key] for one in (inner, value) for key in ID_KEYS if isinstance(one.get(key), str)]
+    is_call = names[0] in tools and (keys is None or keys.issuperset(found[0]))
+    return (names[0], as_json(found[0]), ids[0] if ids else None) if is_call else None
+
+
+ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "final_end")
+PART_OF_NAME = Pattern(r"(?:[=:][\"']?)?\Z")  # after a garbled closer
+PART_OF_ATTRIBUTE = Pattern(r"\w{1,32}\s?=\s?")  # before the quote that shows what it is
+LEFT_OVER_BRACKET = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}|\|?>")
+LEFT_OVER = Pattern(r"[\"']?[}\])]{0,4}[.,;]|" + LEFT_OVER_BRACKET.pattern)
+PART_OF_CLOSING_TAG = Pattern(r"<(?:/[\w:.=-]{0,64})?\Z")
+
+
+def is_empty_object(arguments: str) -> bool:
+    return arguments[:1] == "{" and not arguments[1:-1].strip()
+
+
+def irregular_header(parser: Any, buf: str, start: int, tools: Parameters, final: bool) -> tuple[str, int] | None:
+    """Return the tool that an irregular header names, and where its arguments begin; ("", 0) if it names none.
+
+    None if undecided.  `parser` has the texts of headers, and knows where arguments begin, and headers continue."""
+    name, pos, other = "", next_char(buf, start), 0
+    while pos - start < NAME_LIMIT:
+        part, word = parser.HEADER_TEXTS.match(buf, pos), ONE_WORD.match(buf, pos)
+        sure = part is not None and part.end() > pos + 1
+        may_end = name and not sure and pos < len(buf)
+        if may_end and (parser._arguments_begin(pos) or begins_with_tag(buf, pos, tools.get(name))):
+            return None if not final and parser._header_may_continue(pos) else (name, pos)
+        end = word.end() if word is not None and (part is None or word.end() > part.end()) else 0
+        end = end or (part.end() if part is not None else pos)
+        is_cut = end == len(buf) or PART_OF_ATTRIBUTE.fullmatch(buf, pos) is not None
+        if not final and (is_cut or parser._header_may_continue(pos)):
+            return None
+        mark = parser.AFTER_CALL.match_at(buf, pos) if other else None
+        if end == pos or (mark is not None and mark.kind == "call"):
+            break
+        if part is None or part.end() < end:
+            tool = tool_named(buf[pos:end], tools)
+            if tool not in tools:  # an index may follow it, or texts of headers may be next to it
+                parts = buf[pos:end].rpartition(":")[0], parser.HEADER_TEXTS.sub("", buf[pos:end])
+                tool = max((tool_named(part, tools) for part in parts), key=lambda name: name in tools)
+            other += tool not in tools  # one word may be next to the name that the template doesn't write
+            if (tool in tools and name not in ("", tool)) or other > 1:
+                break
+            name = name or tool
+        pos = next_char(buf, end)
+    return (name, len(buf)) if name and final and pos == len(buf) else ("", 0)
+
+
+def has_argument(header: str, name: str, tools: Parameters) -> bool:
+    """Return whether a header contains an argument of its tool after the tool's name: `f city="Oslo">`."""
+    words = KEY_IN_TEXT.findall(header.partition(name)[2] or header)
+    return not set(words).isdisjoint(properties_of(tools.get(name)))
+
+
+class Machine(CallArguments):
+    __slots__ = ATTRIBUTES.split()
+    AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
+    SHORT_OPENERS: ClassVar[Sequence[str]] = ()  # what opens only calls of tools that are known
+    # Slots of a call: the kind, what ends it, and characters that do; a plain word up to the text's end or to an
+    # unambiguous marker, and the white space after each of these (None for markers that don't belong to the slot).
+    HEADER: ClassVar[Sequence[Any]] = ()
+    CALLS_HAVE_CLOSER: ClassVar[bool] = True  # calls have a closer
+    _is_opened_twice = False  # another opener follows the opener of this call
+    _ends_in_bracket = False  # the last closer was one: another opening bracket may begin the arguments
+    _second_reading_failed = False  # the second reading of this call found none
+    _begin_arguments: ClassVar[Callable[[Any], None]]
+    HEADER_PARTS: ClassVar[Sequence[str]] = ()  # the texts of which headers consist
+    HEADER_TEXTS: ClassVar[Pattern] = Pattern("(?!)")
+    # Closers with the right letters and other brackets: a pattern, whose first group has those after which nothing is
+    # missing, the characters that they begin with, their letters.
+    GARBLED: ClassVar[Any] = None
+    LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may be in the place of a closer
+    _opens_arguments: ClassVar[Callable[[Any, int], bool]]
 
     def _call(self) -> bool:
         # call = (slot SLOT_END)* arguments
@@ -2666,157 +2811,6 @@ class Machine(Slots):
     def _is_short(self) -> bool:
         """Return whether the opener lacks its last words, so that only a tool's name makes a call."""
         return "".join(self._buf[self._pos : self._pos + self._skip].split()) in self.SHORT_OPENERS
-
-
-CALL_KEYS = frozenset(NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS)
-FIRST_OF_CALLS = Pattern(r"\s*(?:[,;]\s*)?(?=[\w{\[`<])")
-# A fence, a backtick or a tag around calls; and a text that may become one.
-AROUND_CALLS = Pattern(r"(?:(```)[\w-]{0,16}\s{1,16}|(`)|<([\w:-]{1,64})>\s{0,16})?")
-PART_OF_AROUND = Pattern(r"(?:`{1,3}[\w-]{0,16}|<[\w:-]{0,64}>?)\s{0,16}\Z")
-# How calls begin: a name, or an object with a key and a value.
-HEAD_OF_CALL = Pattern(
-    rf"\[?\s{{0,16}}([{NAME_CHARACTERS}]{{1,64}})(\(|\s{{1,16}}(?:\{{|\Z))?|[\[\s]{{0,16}}"
-    r"""(?:\{\s{0,64}(?:["'](\w{0,64})(?:["']\s{0,16}(?::\s{0,16}(?:["']([\w.:/-]{0,64})(["'])?)?)?)?)?)?"""
-)
-
-
-def unopened_calls(
-    buf: str, pos: int, final: bool, tools: Parameters, marks: Scanner, breaks: Scanner
-) -> tuple[list[tuple[str, str, str | None]], int] | None:
-    """Return the calls that begin here, with their ids, and where they end; [] if none do.  None: more input is needed.
-    `marks` open other parts; `breaks` may follow in the same line."""
-    first = FIRST_OF_CALLS.match(buf, pos)
-    start = pos if first is None else first.end()
-    if first is None or marks.match_at(buf, start) is not None or (not final and marks.prefix_of(buf, start)):
-        return [], pos
-    around = AROUND_CALLS.match(buf, start)
-    at, closing = around.end(), around[1] or around[2] or (f"</{around[3]}>" if around[3] else "")
-    end = None if PART_OF_AROUND.match(buf, start) else _end_of_calls(buf, at, final, tools, closing, breaks)
-    over = None if end is None or not end else _over(buf, end + len(closing), final, closing, breaks)
-    if end is None or over is None:
-        return ([], pos) if final or end == 0 else None
-    doubts = Doubts(tools, True)
-    found = [
-        _whole_call(one, tools) for value in values_in(buf[at:end], doubts) for one in values_within(value, doubts)
-    ]
-    calls = [call for call in found if call is not None and (call[1] != "{}" or buf[at:end].rstrip()[-1:] != ")")]
-    is_whole = over and calls and len(calls) == len(found) and not (doubts.is_guessed or doubts.is_repaired)
-    return (calls, end + len(closing)) if is_whole else ([], pos)
-
-
-def _end_of_calls(buf: str, pos: int, final: bool, tools: Parameters, closing: str, breaks: Scanner) -> int | None:
-    """Return where a text ends that begins like calls of tools; 0 if none does, None if more input is needed."""
-    head = HEAD_OF_CALL.match(buf, pos)
-    name, called, key, value, ended = head.groups()
-    if (key in NAME_KEYS and value is not None) or not key:
-        word = value or name or ""
-        is_begun = head.end() == len(buf) and any(tool.startswith(word) for tool in tools)
-        if not (word in tools if ended or called else is_begun):
-            return 0
-    elif head.end() < len(buf) and key not in tools and key not in CALL_KEYS:
-        return 0
-    if head.end() == len(buf):
-        return None
-    if closing:
-        end = buf.find(closing, pos)
-        return end if end >= 0 else None
-    if called == "(":  # in a line
-        mark = breaks.find(buf, pos)
-        end = len(buf) if mark is None else mark.start
-        line = buf.find("\n", pos, end)
-        return line if line >= 0 else end if mark is not None or final else None
-    reader = Reader(any_styles())
-    end = reader.read(buf, head.end() - 1 if called else pos, final)
-    return 0 if reader.repair else None if reader.want else end
-
-
-def _over(buf: str, end: int, final: bool, closing: str, breaks: Scanner) -> bool | None:
-    """Return whether nothing follows calls in their line; None if more input is needed."""
-    at = next_char(buf, end)
-    if "\n" in buf[end:at] and closing != FENCE_END:  # what follows a fence shows whether it is an example
-        return True
-    if at == len(buf) or breaks.match_at(buf, at) is not None:
-        return True if final or at < len(buf) else None
-    if not final and breaks.prefix_of(buf, at):
-        return None
-    return buf[at] in ",;" and not closing
-
-
-def _whole_call(value: Any, tools: Parameters) -> tuple[str, str, str | None] | None:
-    """Return the call that an object is, with its id, if it has a name, arguments of the schema, and nothing else."""
-    inner = innermost(value)
-    if inner is not None and len(inner) == 1:  # the name may be the key
-        [(key, given)] = inner.items()
-        inner = {"name": key, "arguments": given or None}
-    if inner is None or not inner.keys() <= CALL_KEYS:
-        return None
-    names, found = ([inner[key] for key in keys if key in inner] for keys in (NAME_KEYS, ARGUMENT_KEYS))
-    if len(names) != 1 or len(found) != 1 or not isinstance(found[0], dict) or not isinstance(names[0], str):
-        return None
-    keys = keys_allowed(tools.get(names[0]))
-    ids = [one[key] for one in (inner, value) for key in ID_KEYS if isinstance(one.get(key), str)]
-    is_call = names[0] in tools and (keys is None or keys.issuperset(found[0]))
-    return (names[0], as_json(found[0]), ids[0] if ids else None) if is_call else None
-
-
-ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "final_end")
-PART_OF_NAME = Pattern(r"(?:[=:][\"']?)?\Z")  # after a garbled closer
-PART_OF_ATTRIBUTE = Pattern(r"\w{1,32}\s?=\s?")  # before the quote that shows what it is
-LEFT_OVER_BRACKET = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}|\|?>")
-LEFT_OVER = Pattern(r"[\"']?[}\])]{0,4}[.,;]|" + LEFT_OVER_BRACKET.pattern)
-PART_OF_CLOSING_TAG = Pattern(r"<(?:/[\w:.=-]{0,64})?\Z")
-
-
-def is_empty_object(arguments: str) -> bool:
-    return arguments[:1] == "{" and not arguments[1:-1].strip()
-
-
-def irregular_header(parser: Any, buf: str, start: int, tools: Parameters, final: bool) -> tuple[str, int] | None:
-    """Return the tool that an irregular header names, and where its arguments begin; ("", 0) if it names none.
-
-    None if undecided.  `parser` has the texts of headers, and knows where arguments begin, and headers continue."""
-    name, pos, other = "", next_char(buf, start), 0
-    while pos - start < NAME_LIMIT:
-        part, word = parser.HEADER_TEXTS.match(buf, pos), ONE_WORD.match(buf, pos)
-        sure = part is not None and part.end() > pos + 1
-        may_end = name and not sure and pos < len(buf)
-        if may_end and (parser._arguments_begin(pos) or begins_with_tag(buf, pos, tools.get(name))):
-            return None if not final and parser._header_may_continue(pos) else (name, pos)
-        end = word.end() if word is not None and (part is None or word.end() > part.end()) else 0
-        end = end or (part.end() if part is not None else pos)
-        is_cut = end == len(buf) or PART_OF_ATTRIBUTE.fullmatch(buf, pos) is not None
-        if not final and (is_cut or parser._header_may_continue(pos)):
-            return None
-        mark = parser.AFTER_CALL.match_at(buf, pos) if other else None
-        if end == pos or (mark is not None and mark.kind == "call"):
-            break
-        if part is None or part.end() < end:
-            tool = tool_named(buf[pos:end], tools)
-            if tool not in tools:  # an index may follow it, or texts of headers may be next to it
-                parts = buf[pos:end].rpartition(":")[0], parser.HEADER_TEXTS.sub("", buf[pos:end])
-                tool = max((tool_named(part, tools) for part in parts), key=lambda name: name in tools)
-            other += tool not in tools  # one word may be next to the name that the template doesn't write
-            if (tool in tools and name not in ("", tool)) or other > 1:
-                break
-            name = name or tool
-        pos = next_char(buf, end)
-    return (name, len(buf)) if name and final and pos == len(buf) else ("", 0)
-
-
-def has_argument(header: str, name: str, tools: Parameters) -> bool:
-    """Return whether a header contains an argument of its tool after the tool's name: `f city="Oslo">`."""
-    words = KEY_IN_TEXT.findall(header.partition(name)[2] or header)
-    return not set(words).isdisjoint(properties_of(tools.get(name)))
-
-
-class Repairs(Machine):
-    HEADER_PARTS: ClassVar[Sequence[str]] = ()  # the texts of which headers consist
-    HEADER_TEXTS: ClassVar[Pattern] = Pattern("(?!)")
-    # Closers with the right letters and other brackets: a pattern, whose first group has those after which nothing is
-    # missing, the characters that they begin with, their letters.
-    GARBLED: ClassVar[Any] = None
-    LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may be in the place of a closer
-    _opens_arguments: ClassVar[Callable[[Any, int], bool]]
 
     def _irregular_call(self) -> bool | None:
         """Read a call whose header differs from the template's; None if it is no call."""
@@ -2989,7 +2983,7 @@ OBJECT = ("object_as_arguments", "an object in the place of arguments")
 PAIR_KINDS = ("pair", "end", "skip", "next", "broken")
 
 
-class Pairs(Repairs):
+class Pairs(Machine):
     BETWEEN: ClassVar[Scanner]  # pair, end (consumed), next (not consumed), and others (skipped)
     PAIR: ClassVar[Sequence[Any]]
     AROUND_KEY: ClassVar[Any] = ()  # the texts before a key and after it, of which some may be missing

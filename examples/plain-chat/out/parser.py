@@ -101,6 +101,7 @@ class Pattern:
         return found
 
 
+NON_SPACE = Pattern(r"\S|\Z")
 PART_OF_LONGER, BEGINS_LONGER, SPELLED_OTHERWISE = 1, 2, 4  # what is known about a marker, added up
 # What stands in a scanner's pattern for white space inside of a marker, and, in another spelling, around its words.
 SHORTENED = ((" ", r"\s{0,64}"), ("{}", r"[\s|｜]{0,4}"), ("{-}", r"[\s_▁|｜-]{0,64}"))
@@ -202,6 +203,11 @@ def trailing_overlap(text: str, lead: str) -> int:
     if text.endswith(lead):
         return len(lead)
     return next((n for n in range(min(len(text), len(lead)), 0, -1) if text.endswith(lead[-n:])), 0)
+
+
+def next_char(buf: str, pos: int) -> int:
+    """Return the position of the next character that is not white space."""
+    return int(NON_SPACE.search(buf, pos).start())
 
 
 OPENING = Pattern(r"\s*```[^\n`]*\n")
@@ -312,15 +318,9 @@ MOST_DIAGNOSTICS = 1000  # of one answer
 TEXT_AFTER_FINISH = "text_after_finish"
 NO_MATCH = Match("", 0, 0)
 SPACE_SEPARATOR = "\0"  # between white space that may come and other white space that may come instead
-NON_SPACE = Pattern(r"\S|\Z")
 CUT_KINDS = ("end", "reasoning_end", "content_end")
 ANOTHER_TURN = ("another_turn", "another turn begins")
 TEXT_AFTER_TURN = ("text_after_turn", "text after the end of the turn")
-
-
-def next_char(buf: str, pos: int) -> int:
-    """Return the position of the next character that is not white space."""
-    return int(NON_SPACE.search(buf, pos).start())
 
 
 def run_command(parser: Any) -> None:
@@ -423,76 +423,6 @@ class StreamParser(Copyable):
         self._find_safe_end: Callable[[str], int] = len
         self._unaccounted: list[str] = []
         self._consume_head(None if prompt is None else checked_text("prompt", prompt), continue_final_message)
-
-    @classmethod
-    def parse(
-        cls,
-        text: str,
-        *,
-        tools: object = None,
-        prompt: str | None = None,
-        parse_reasoning: bool = True,
-        parse_tool_calls: bool = True,
-        echo: bool = False,
-        json_content: bool = False,
-        continue_final_message: bool = False,
-        special: Sequence[Sequence[int]] | None = None,
-    ) -> Message:
-        """Returns the message of a model's output.
-
-        `json_content` drops a Markdown fence around the content.  `continue_final_message`: the prompt ends with the
-        beginning of this answer.  `special`: the (start, end) ranges of the text that came from special tokens."""
-        parser = cls(
-            tools=tools,
-            prompt=prompt,
-            parse_reasoning=parse_reasoning,
-            parse_tool_calls=parse_tool_calls,
-            echo=echo,
-            json_content=json_content,
-            continue_final_message=continue_final_message,
-        )
-        parser.feed(checked_text("text", text), special=special)
-        parser.finish()
-        return parser.message
-
-    @classmethod
-    def parse_many(
-        cls,
-        texts: Iterable[str | None],
-        *,
-        prompts: str | Sequence[str | None] | None = None,
-        tools: object = None,
-    ) -> list[dict[str, Any] | None]:
-        """Returns a row for each text: content, reasoning_content, tool_calls (id, name, arguments), incomplete,
-        diagnostics.
-
-        `prompts` and `tools` (also as JSON text): one for all, or a list with one for each text.  None gives None.
-        """
-        if isinstance(texts, (str, bytes)):
-            raise TypeError(f"texts: expected a list of texts, got {type(texts).__name__}")
-        rows: list[dict[str, Any] | None] = []
-        for at, text in enumerate(texts):
-            if text is None:
-                rows.append(None)
-                continue
-            prompt = prompts if prompts is None or isinstance(prompts, str) else prompts[at]
-            stream = cls(prompt=prompt)
-            stream.feed(checked_text(f"texts[{at}]", text))
-            stream.finish()
-            message, notes = stream.message, [note._asdict() for note in stream.diagnostics]
-            calls = [{"id": call["id"], **call["function"]} for call in message["tool_calls"]]
-            row = {"content": message["content"], "reasoning_content": message["reasoning_content"]}
-            rows.append({**row, "tool_calls": calls, "incomplete": stream.incomplete, "diagnostics": notes})
-        return rows
-
-    def __copy__(self) -> Any:
-        return self.copy()
-
-    def __deepcopy__(self, memo: object) -> Any:
-        return self.copy()
-
-    def __reduce__(self) -> Any:
-        raise TypeError("a parser cannot be pickled: keep the text that it was fed, and feed that to a new one")
 
     def _consume_head(self, prompt: str | None, continued: bool) -> None:
         head = ""
@@ -599,6 +529,76 @@ class StreamParser(Copyable):
     def _here(self) -> int:
         """Return the offset of what is read, for diagnostics."""
         return self._base + self._pos
+
+    @classmethod
+    def parse(
+        cls,
+        text: str,
+        *,
+        tools: object = None,
+        prompt: str | None = None,
+        parse_reasoning: bool = True,
+        parse_tool_calls: bool = True,
+        echo: bool = False,
+        json_content: bool = False,
+        continue_final_message: bool = False,
+        special: Sequence[Sequence[int]] | None = None,
+    ) -> Message:
+        """Returns the message of a model's output.
+
+        `json_content` drops a Markdown fence around the content.  `continue_final_message`: the prompt ends with the
+        beginning of this answer.  `special`: the (start, end) ranges of the text that came from special tokens."""
+        parser = cls(
+            tools=tools,
+            prompt=prompt,
+            parse_reasoning=parse_reasoning,
+            parse_tool_calls=parse_tool_calls,
+            echo=echo,
+            json_content=json_content,
+            continue_final_message=continue_final_message,
+        )
+        parser.feed(checked_text("text", text), special=special)
+        parser.finish()
+        return parser.message
+
+    @classmethod
+    def parse_many(
+        cls,
+        texts: Iterable[str | None],
+        *,
+        prompts: str | Sequence[str | None] | None = None,
+        tools: object = None,
+    ) -> list[dict[str, Any] | None]:
+        """Returns a row for each text: content, reasoning_content, tool_calls (id, name, arguments), incomplete,
+        diagnostics.
+
+        `prompts` and `tools` (also as JSON text): one for all, or a list with one for each text.  None gives None.
+        """
+        if isinstance(texts, (str, bytes)):
+            raise TypeError(f"texts: expected a list of texts, got {type(texts).__name__}")
+        rows: list[dict[str, Any] | None] = []
+        for at, text in enumerate(texts):
+            if text is None:
+                rows.append(None)
+                continue
+            prompt = prompts if prompts is None or isinstance(prompts, str) else prompts[at]
+            stream = cls(prompt=prompt)
+            stream.feed(checked_text(f"texts[{at}]", text))
+            stream.finish()
+            message, notes = stream.message, [note._asdict() for note in stream.diagnostics]
+            calls = [{"id": call["id"], **call["function"]} for call in message["tool_calls"]]
+            row = {"content": message["content"], "reasoning_content": message["reasoning_content"]}
+            rows.append({**row, "tool_calls": calls, "incomplete": stream.incomplete, "diagnostics": notes})
+        return rows
+
+    def __copy__(self) -> Any:
+        return self.copy()
+
+    def __deepcopy__(self, memo: object) -> Any:
+        return self.copy()
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a parser cannot be pickled: keep the text that it was fed, and feed that to a new one")
 
     def finish(self) -> list[Delta]:
         """Ends the output; returns the remaining deltas."""

@@ -118,6 +118,7 @@ ANY_WORD = "\ufdd1"  # in a core: the language that a fence names, or none.  It 
 LONGEST_LANGUAGE = 16
 LANGUAGE = Pattern(rf"[\w-]{{0,{LONGEST_LANGUAGE}}}")
 RESPELLED = "\0"  # before the core of a marker in other case or with other separators
+NON_SPACE = Pattern(r"\S|\Z")
 PART_OF_LONGER, BEGINS_LONGER, SPELLED_OTHERWISE = 1, 2, 4  # what is known about a marker, added up
 LONGEST_WORD = 64
 PLAIN_WORD = Pattern(rf"[\w.-]{{0,{LONGEST_WORD}}}")
@@ -268,6 +269,11 @@ def trailing_overlap(text: str, lead: str) -> int:
     if text.endswith(lead):
         return len(lead)
     return next((n for n in range(min(len(text), len(lead)), 0, -1) if text.endswith(lead[-n:])), 0)
+
+
+def next_char(buf: str, pos: int) -> int:
+    """Return the position of the next character that is not white space."""
+    return int(NON_SPACE.search(buf, pos).start())
 
 
 NAMES = {"str": "string", "int": "integer", "float": "number", "bool": "boolean", "NoneType": "null", "list": "array"}
@@ -583,18 +589,14 @@ class Style:
         self.is_json = self.is_regular = is_json and all(words.get(word) == word for word in JSON_WORDS)
 
 
-class Reader(Copyable):
-    """Reads one value; `styles` are those at the top, inside a top-level list, and inside a top-level object.
+class ValueWriter(Copyable):
+    """Writes one value as JSON: what was read, and what was missing around it.
 
-    `breaks`: markers that occur in values only inside a string; they close everything that is open.
+    `styles` are those at the top, inside a top-level list, and inside a top-level object.  `breaks`: markers that occur
+    in values only inside a string; they close everything that is open.
     """
 
-    KNOWS_REGULAR_TEXT: ClassVar[bool] = False
     MADE_OF: ClassVar[tuple[str, ...]] = ("styles",)
-    # What may follow a value whose end only the text after it shows: a pattern, and one for the output's end.
-    follow: tuple[Pattern, ...] = ()
-    is_regular: ClassVar[Callable[[Any], bool]]
-    regular: ClassVar[Callable[..., int]]
 
     def __init__(self, styles: tuple[Style, Style, Style], breaks: Scanner = NO_MARKERS) -> None:
         self.breaks, self.first = breaks, breaks.first
@@ -617,6 +619,118 @@ class Reader(Copyable):
         text = "".join(self.out)
         self.out.clear()
         return text
+
+    def _put_whole(self, text: str, end: int) -> int:
+        """Put out a whole value or key, as JSON; return where it ends."""
+        self._begin()
+        self.out.append(text)
+        self._end()
+        return end
+
+    def _open(self, character: str) -> None:
+        self.stack.append(character)
+        self.lists += character == "["
+        self.want = "item" if character == "[" else "key"
+
+    def _at_top(self) -> bool:
+        return not self.stack
+
+    def _repaired(self, what: str) -> None:
+        self.repair = self.repair or what
+
+    def _no_value(self, pos: int) -> int:
+        self._repaired("missing value")
+        self.is_guessed = True
+        self.out.append("null")
+        self.want = ""
+        return pos
+
+    def _begin(self) -> None:
+        """Begin a value or a key: write the text that must precede it."""
+        if self.want in ("colon", "comma"):
+            self._repaired("missing " + self.want)
+            self.out.append(": " if self.want == "colon" else ", ")
+            self.want = "value" if self.want == "colon" or self.stack[-1] == "[" else "member"
+        self.out += self.comma
+        self.comma.clear()
+
+    def _end(self) -> None:
+        self.want = "colon" if self.want in ("key", "member") else "comma" if self.stack else ""
+
+    def _punctuation(self, token: str, text: str) -> None:
+        if token == '"':
+            self._begin()
+            self.string = self.style.strings[text]
+            self.out.append('"')
+        elif token == "{" and self.want == "key":
+            self._repaired("doubled braces")
+            self.doubled_braces.append(len(self.stack))
+        elif token == "}" and self.doubled_braces and self.doubled_braces[-1] == len(self.stack):
+            self.doubled_braces.pop()
+        elif token in "[{":
+            self._begin()
+            if self.want in ("key", "member"):
+                self._repaired("missing key")
+                self.is_guessed = True
+                self.out.append('"": ')
+            if not self.stack:
+                self.style = self.styles[1 if token == "[" else 2]
+            self.out.append(token)
+            self._open(token)
+        elif token in "]}":
+            opened = "[" if token == "]" else "{"
+            if not (self.lists if token == "]" else len(self.stack) - self.lists):
+                return self._repaired("stray " + token)
+            while self.stack[-1] != opened:
+                self._repaired("missing closing bracket")
+                self.is_guessed = True
+                self._pop()
+            self._pop()
+        elif token == ":" and self.want == "colon":
+            self.out.append(":")
+            self.want = "value"
+        elif token == "," and self.want == "comma":
+            self.comma.append(",")
+            self.want = "value" if self.stack[-1] == "[" else "member"
+        else:
+            self._repaired("stray " + text)
+        return None
+
+    def _pop(self) -> None:
+        if self.want == "colon" or (self.want == "value" and self.stack[-1] == "{"):
+            self._repaired("missing value")
+            self.out.append(": null" if self.want == "colon" else " null")
+        self.out += self.comma[1:]
+        self.comma.clear()
+        opened = self.stack.pop()
+        self.lists -= opened == "["
+        self.out.append("]" if opened == "[" else "}")
+        self.style = self.style if self.stack else self.styles[0]
+        self.want = "value"
+        self._end()
+
+    def close(self) -> str:
+        """Return the rest of a truncated value, and what closes it."""
+        if self.string is not None:
+            self.string = None
+            self.out.append('"')
+            self._end()
+        if self.want == "value" and not self.stack:
+            self.out.append("null")
+        while self.stack:
+            self._pop()
+        self.want = ""
+        return self.take()
+
+
+class Reader(ValueWriter):
+    """Reads one value."""
+
+    KNOWS_REGULAR_TEXT: ClassVar[bool] = False
+    # What may follow a value whose end only the text after it shows: a pattern, and one for the output's end.
+    follow: tuple[Pattern, ...] = ()
+    is_regular: ClassVar[Callable[[Any], bool]]
+    regular: ClassVar[Callable[..., int]]
 
     def read(self, buf: str, pos: int, final: bool) -> int:
         """Consume `buf` from `pos` on, up to the value's end or to text that needs more input."""
@@ -746,95 +860,6 @@ class Reader(Copyable):
         mark = self.breaks.find(buf, pos, stop=comment.end())
         return int(comment.end()) if mark is None else mark.start
 
-    def _put_whole(self, text: str, end: int) -> int:
-        """Put out a whole value or key, as JSON; return where it ends."""
-        self._begin()
-        self.out.append(text)
-        self._end()
-        return end
-
-    def _open(self, character: str) -> None:
-        self.stack.append(character)
-        self.lists += character == "["
-        self.want = "item" if character == "[" else "key"
-
-    def _at_top(self) -> bool:
-        return not self.stack
-
-    def _repaired(self, what: str) -> None:
-        self.repair = self.repair or what
-
-    def _no_value(self, pos: int) -> int:
-        self._repaired("missing value")
-        self.is_guessed = True
-        self.out.append("null")
-        self.want = ""
-        return pos
-
-    def _begin(self) -> None:
-        """Begin a value or a key: write the text that must precede it."""
-        if self.want in ("colon", "comma"):
-            self._repaired("missing " + self.want)
-            self.out.append(": " if self.want == "colon" else ", ")
-            self.want = "value" if self.want == "colon" or self.stack[-1] == "[" else "member"
-        self.out += self.comma
-        self.comma.clear()
-
-    def _end(self) -> None:
-        self.want = "colon" if self.want in ("key", "member") else "comma" if self.stack else ""
-
-    def _punctuation(self, token: str, text: str) -> None:
-        if token == '"':
-            self._begin()
-            self.string = self.style.strings[text]
-            self.out.append('"')
-        elif token == "{" and self.want == "key":
-            self._repaired("doubled braces")
-            self.doubled_braces.append(len(self.stack))
-        elif token == "}" and self.doubled_braces and self.doubled_braces[-1] == len(self.stack):
-            self.doubled_braces.pop()
-        elif token in "[{":
-            self._begin()
-            if self.want in ("key", "member"):
-                self._repaired("missing key")
-                self.is_guessed = True
-                self.out.append('"": ')
-            if not self.stack:
-                self.style = self.styles[1 if token == "[" else 2]
-            self.out.append(token)
-            self._open(token)
-        elif token in "]}":
-            opened = "[" if token == "]" else "{"
-            if not (self.lists if token == "]" else len(self.stack) - self.lists):
-                return self._repaired("stray " + token)
-            while self.stack[-1] != opened:
-                self._repaired("missing closing bracket")
-                self.is_guessed = True
-                self._pop()
-            self._pop()
-        elif token == ":" and self.want == "colon":
-            self.out.append(":")
-            self.want = "value"
-        elif token == "," and self.want == "comma":
-            self.comma.append(",")
-            self.want = "value" if self.stack[-1] == "[" else "member"
-        else:
-            self._repaired("stray " + text)
-        return None
-
-    def _pop(self) -> None:
-        if self.want == "colon" or (self.want == "value" and self.stack[-1] == "{"):
-            self._repaired("missing value")
-            self.out.append(": null" if self.want == "colon" else " null")
-        self.out += self.comma[1:]
-        self.comma.clear()
-        opened = self.stack.pop()
-        self.lists -= opened == "["
-        self.out.append("]" if opened == "[" else "}")
-        self.style = self.style if self.stack else self.styles[0]
-        self.want = "value"
-        self._end()
-
     def _word(self, buf: str, pos: int, end: int, final: bool) -> int:
         """Read a word: a literal, a key without quotes, or a string without quotes; -1 if more input is needed."""
         bare_key = self.want in ("key", "member") or (self.want == "comma" and self.stack[-1] == "{")
@@ -929,19 +954,6 @@ class Reader(Copyable):
             return end + 1
         self.out.append(match.group() if match.group(1) else unescaped(match))
         return int(match.end())
-
-    def close(self) -> str:
-        """Return the rest of a truncated value, and what closes it."""
-        if self.string is not None:
-            self.string = None
-            self.out.append('"')
-            self._end()
-        if self.want == "value" and not self.stack:
-            self.out.append("null")
-        while self.stack:
-            self._pop()
-        self.want = ""
-        return self.take()
 
 
 class RegularReader(Reader):
@@ -1713,82 +1725,6 @@ class Stream(Copyable):
         if self._tools.problem:
             self._diagnostics.append(Diagnostic(0, self._tools.problem, "tools_not_read"))
 
-    @classmethod
-    def parse(
-        cls,
-        text: str,
-        *,
-        tools: object = None,
-        prompt: str | None = None,
-        parse_reasoning: bool = True,
-        parse_tool_calls: bool = True,
-        echo: bool = False,
-        json_content: bool = False,
-        continue_final_message: bool = False,
-        special: Sequence[Sequence[int]] | None = None,
-    ) -> Message:
-        """Returns the message of a model's output.
-
-        `json_content` drops a Markdown fence around the content.  `continue_final_message`: the prompt ends with the
-        beginning of this answer.  `special`: the (start, end) ranges of the text that came from special tokens."""
-        parser = cls(
-            tools=tools,
-            prompt=prompt,
-            parse_reasoning=parse_reasoning,
-            parse_tool_calls=parse_tool_calls,
-            echo=echo,
-            json_content=json_content,
-            continue_final_message=continue_final_message,
-        )
-        parser.feed(checked_text("text", text), special=special)
-        parser.finish()
-        return parser.message
-
-    @classmethod
-    def parse_many(
-        cls,
-        texts: Iterable[str | None],
-        *,
-        prompts: str | Sequence[str | None] | None = None,
-        tools: object = None,
-    ) -> list[dict[str, Any] | None]:
-        """Returns a row for each text: content, reasoning_content, tool_calls (id, name, arguments), incomplete,
-        diagnostics.
-
-        `prompts` and `tools` (also as JSON text): one for all, or a list with one for each text.  None gives None.
-        """
-        if isinstance(texts, (str, bytes)):
-            raise TypeError(f"texts: expected a list of texts, got {type(texts).__name__}")
-        read = lru_cache(maxsize=1000)(parameters_of)
-        one_list = not isinstance(tools, (list, tuple)) or all(isinstance(tool, dict) for tool in tools)
-        of_each: Any = [] if one_list else tools
-        known = parameters_of(None if of_each else tools)
-        rows: list[dict[str, Any] | None] = []
-        for at, text in enumerate(texts):
-            if text is None:
-                rows.append(None)
-                continue
-            if of_each:
-                known = (read if isinstance(of_each[at], str) else parameters_of)(of_each[at])
-            prompt = prompts if prompts is None or isinstance(prompts, str) else prompts[at]
-            stream = cls(tools=known, prompt=prompt)
-            stream.feed(checked_text(f"texts[{at}]", text))
-            stream.finish()
-            message, notes = stream.message, [note._asdict() for note in stream.diagnostics]
-            calls = [{"id": call["id"], **call["function"]} for call in message["tool_calls"]]
-            row = {"content": message["content"], "reasoning_content": message["reasoning_content"]}
-            rows.append({**row, "tool_calls": calls, "incomplete": stream.incomplete, "diagnostics": notes})
-        return rows
-
-    def __copy__(self) -> Any:
-        return self.copy()
-
-    def __deepcopy__(self, memo: object) -> Any:
-        return self.copy()
-
-    def __reduce__(self) -> Any:
-        raise TypeError("a parser cannot be pickled: keep the text that it was fed, and feed that to a new one")
-
     def _consume_head(self, prompt: str | None, continued: bool) -> None:
         head = self.HEADS[0]
         if prompt is not None and continued:
@@ -1941,15 +1877,90 @@ class Stream(Copyable):
         """Return the offset of what is read, for diagnostics."""
         return self._base + self._pos
 
+    @classmethod
+    def parse(
+        cls,
+        text: str,
+        *,
+        tools: object = None,
+        prompt: str | None = None,
+        parse_reasoning: bool = True,
+        parse_tool_calls: bool = True,
+        echo: bool = False,
+        json_content: bool = False,
+        continue_final_message: bool = False,
+        special: Sequence[Sequence[int]] | None = None,
+    ) -> Message:
+        """Returns the message of a model's output.
 
-SPACE_SEPARATOR = "\0"  # between white space that may come and other white space that may come instead
-NON_SPACE = Pattern(r"\S|\Z")
-LONGEST_CUT = 1000  # longer than a truncated opener and the white space around it
-OPENER_KINDS = ("call", "line", "whole")
+        `json_content` drops a Markdown fence around the content.  `continue_final_message`: the prompt ends with the
+        beginning of this answer.  `special`: the (start, end) ranges of the text that came from special tokens."""
+        parser = cls(
+            tools=tools,
+            prompt=prompt,
+            parse_reasoning=parse_reasoning,
+            parse_tool_calls=parse_tool_calls,
+            echo=echo,
+            json_content=json_content,
+            continue_final_message=continue_final_message,
+        )
+        parser.feed(checked_text("text", text), special=special)
+        parser.finish()
+        return parser.message
+
+    @classmethod
+    def parse_many(
+        cls,
+        texts: Iterable[str | None],
+        *,
+        prompts: str | Sequence[str | None] | None = None,
+        tools: object = None,
+    ) -> list[dict[str, Any] | None]:
+        """Returns a row for each text: content, reasoning_content, tool_calls (id, name, arguments), incomplete,
+        diagnostics.
+
+        `prompts` and `tools` (also as JSON text): one for all, or a list with one for each text.  None gives None.
+        """
+        if isinstance(texts, (str, bytes)):
+            raise TypeError(f"texts: expected a list of texts, got {type(texts).__name__}")
+        read = lru_cache(maxsize=1000)(parameters_of)
+        one_list = not isinstance(tools, (list, tuple)) or all(isinstance(tool, dict) for tool in tools)
+        of_each: Any = [] if one_list else tools
+        known = parameters_of(None if of_each else tools)
+        rows: list[dict[str, Any] | None] = []
+        for at, text in enumerate(texts):
+            if text is None:
+                rows.append(None)
+                continue
+            if of_each:
+                known = (read if isinstance(of_each[at], str) else parameters_of)(of_each[at])
+            prompt = prompts if prompts is None or isinstance(prompts, str) else prompts[at]
+            stream = cls(tools=known, prompt=prompt)
+            stream.feed(checked_text(f"texts[{at}]", text))
+            stream.finish()
+            message, notes = stream.message, [note._asdict() for note in stream.diagnostics]
+            calls = [{"id": call["id"], **call["function"]} for call in message["tool_calls"]]
+            row = {"content": message["content"], "reasoning_content": message["reasoning_content"]}
+            rows.append({**row, "tool_calls": calls, "incomplete": stream.incomplete, "diagnostics": notes})
+        return rows
+
+    def __copy__(self) -> Any:
+        return self.copy()
+
+    def __deepcopy__(self, memo: object) -> Any:
+        return self.copy()
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a parser cannot be pickled: keep the text that it was fed, and feed that to a new one")
+
+
 UNDECIDED_KINDS = ("ordinary", "final_end", "weak_content_end", "respelled")  # what follows shows whether they count
 UNCLOSED_KINDS = ("respelled", "unclosed")  # they count in reasoning that nothing else closes
 # And those that count at the start of a line, or in reasoning that nothing else closes.
 DECIDED_LATER = ("line", "reasoning_line", "unclosed", *UNDECIDED_KINDS)
+SPACE_SEPARATOR = "\0"  # between white space that may come and other white space that may come instead
+LONGEST_CUT = 1000  # longer than a truncated opener and the white space around it
+OPENER_KINDS = ("call", "line", "whole")
 REASONING_KINDS = ("reasoning", "reasoning_end")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
 CUT_KINDS = ("end", "reasoning_end", "content_end")
@@ -1964,12 +1975,8 @@ ENDS_IN_CALL = ("ends_in_call", "the output ends inside a call")
 TEXT_AFTER_TURN = ("text_after_turn", "text after the end of the turn")
 
 
-def next_char(buf: str, pos: int) -> int:
-    """Return the position of the next character that is not white space."""
-    return int(NON_SPACE.search(buf, pos).start())
-
-
 class TurnStates(Stream):
+    _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
     OPENERS: ClassVar[tuple[str, ...]] = ()  # of calls: the beginning of one at the output's end is not text
     OPENS_FIRST: ClassVar[tuple[str, ...]] = ()  # kinds of openers that are text once content has begun, and
     BEFORE_CONTENT: ClassVar[Scanner] = NO_MARKERS  # what counts before that
@@ -1977,115 +1984,10 @@ class TurnStates(Stream):
     REASONING_AGAIN: ClassVar[Any] = None  # what opens it, where it has just been opened
     IN_REASONING: ClassVar[Scanner] = NO_MARKERS
     IN_CONTENT: ClassVar[Scanner] = NO_MARKERS
-    _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
     _ends_inside = False  # the output was found to end inside a part
     _lacks_section = False  # the section of the last call is missing
     _try_call: ClassVar[Callable[[Any, str], bool]]
     _unopened_calls: ClassVar[Callable[[Any], bool | None]]
-
-    def finish(self) -> list[Delta]:
-        """Ends the output; returns the remaining deltas."""
-        if self._final:
-            return []
-        self._final = True
-        deltas = self._advance("") if self._pos < len(self._buf) or self._parts or self._unaccounted else []
-        self._finish()
-        if self._buf[self._pos :].strip():
-            if self._is_truncated_opener(self._pos):
-                self._note_truncation(*ENDS_IN_CALL)
-            else:
-                self._note("ends_in_marker", "the output ends inside a marker")
-            self._text("trailing", len(self._buf))
-        self._out.end_content()
-        self._enter_fast_path("")
-        return deltas + self._out.deltas()
-
-    # States
-
-    def _reasoning(self) -> bool:
-        # reasoning = text (REASONING_END content | CALL_START call)
-        again = self._reasoning_again()
-        if again is not False:
-            return again is True
-        text = "reasoning_content" if self._reasoning_on else "content"
-        kind = self._until(self.IN_REASONING, text)
-        if kind == "reasoning_end":
-            return self._close_reasoning()
-        return kind != "" and self._at_marker(kind, text)
-
-    def _content(self) -> bool:
-        # content = (text | marker)*
-        unopened = self._unopened_calls()
-        if unopened is not None:
-            return unopened
-        if self._only_space_so_far:
-            first = self._next(self.BEFORE_CONTENT)
-            if first is None or first in self.OPENS_FIRST:
-                return first is not None and self._at_marker(first, "content")
-        kind = self._until(self.IN_CONTENT, "content")
-        return kind != "" and self._at_marker(kind, "content")
-
-    def _at_marker(self, kind: str, text: str) -> bool:
-        """Do what a marker of this kind does in text of this kind; one of another kind was text itself."""
-        if kind == "reasoning":
-            return self._open_reasoning()
-        if kind in ("call", "line"):
-            return self._try_call(text)
-        if kind == "end":
-            return self._end_turn()
-        if kind == "header":
-            return self._drop_after_text(*ANOTHER_TURN)
-        if kind == "stray":
-            return self._drop_noted(*REASONING_NOT_OPEN)
-        if kind == "empty":
-            return self._drop_noted(*EMPTY_CALL)
-        return True
-
-    # Text and markers
-
-    def _until(self, marks: Scanner, kind: str) -> str:
-        """Emit the text before the next marker as `kind`.  Return the marker's kind, "text" if the marker is text
-        itself and was emitted too, "" if more input is needed."""
-        if self._space:
-            self._skip_space()
-        buf, pos, stop = self._buf, self._pos, len(self._buf)
-        mark = marks.find(buf, pos)
-        mark = self._counting(marks, mark)
-        clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
-        partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
-        if mark is not None and mark.kind in UNDECIDED_KINDS and not self._final:
-            partial = min(partial, marks.with_lead(buf, pos, mark.start))
-        if self._final and not self._is_truncated_marker(marks, partial):
-            partial = stop
-        if mark is not None and mark.start >= partial:
-            mark = None  # a longer one may begin there
-        end = partial if mark is None else mark.start
-        blank = self._only_space_so_far and (end == pos or buf[pos:end].isspace())
-        self._only_space_so_far = blank
-        if mark is None:
-            if not blank:
-                self._text(kind, end)
-                passed = self._out.fence is None and (self._reasoning_on or not self._opener)
-                self._enter_fast_path(kind if passed else "", marks.safe_prefix_end)
-            elif self._final:  # no marker follows this white space, so it may be text
-                if self._out.is_empty():
-                    self._text(kind, end)
-                self._pos = end
-            return ""
-        # If the whole turn is white space, that white space is the content.
-        alone = mark.kind == "end" and kind == "content" and self._out.is_empty()
-        lead = end - pos if blank and not alone else trailing_overlap(buf[pos:end], mark.lead)
-        if is_text := self._is_text(mark):
-            lead = 0
-        if not blank or alone or is_text:
-            self._text(kind, end - lead)
-        # A call may turn out to be text, and then the white space before it is text too.
-        self._mark, self._pos = mark, end - lead if mark.kind in OPENER_KINDS else end
-        self._skip = mark.end - self._pos
-        if is_text and mark.kind not in REASONING_KINDS:
-            self._keep_as_text(kind)
-            return "text"
-        return str(mark.kind)
 
     def _counting(self, marks: Scanner, mark: Match | None) -> Match | None:
         """Return the mark, or the first after it, that counts in its place: `line` and `reasoning_line` at a line's
@@ -2130,6 +2032,106 @@ class TurnStates(Stream):
             return found if end is not None else undecided or found
         self._reasoning_to = self._base + end.start
         return None
+
+    def finish(self) -> list[Delta]:
+        """Ends the output; returns the remaining deltas."""
+        if self._final:
+            return []
+        self._final = True
+        deltas = self._advance("") if self._pos < len(self._buf) or self._parts or self._unaccounted else []
+        self._finish()
+        if self._buf[self._pos :].strip():
+            if self._is_truncated_opener(self._pos):
+                self._note_truncation(*ENDS_IN_CALL)
+            else:
+                self._note("ends_in_marker", "the output ends inside a marker")
+            self._text("trailing", len(self._buf))
+        self._out.end_content()
+        self._enter_fast_path("")
+        return deltas + self._out.deltas()
+
+    def _reasoning(self) -> bool:
+        # reasoning = text (REASONING_END content | CALL_START call)
+        again = self._reasoning_again()
+        if again is not False:
+            return again is True
+        text = "reasoning_content" if self._reasoning_on else "content"
+        kind = self._until(self.IN_REASONING, text)
+        if kind == "reasoning_end":
+            return self._close_reasoning()
+        return kind != "" and self._at_marker(kind, text)
+
+    def _content(self) -> bool:
+        # content = (text | marker)*
+        unopened = self._unopened_calls()
+        if unopened is not None:
+            return unopened
+        if self._only_space_so_far:
+            first = self._next(self.BEFORE_CONTENT)
+            if first is None or first in self.OPENS_FIRST:
+                return first is not None and self._at_marker(first, "content")
+        kind = self._until(self.IN_CONTENT, "content")
+        return kind != "" and self._at_marker(kind, "content")
+
+    def _at_marker(self, kind: str, text: str) -> bool:
+        """Do what a marker of this kind does in text of this kind; one of another kind was text itself."""
+        if kind == "reasoning":
+            return self._open_reasoning()
+        if kind in ("call", "line"):
+            return self._try_call(text)
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            return self._drop_after_text(*ANOTHER_TURN)
+        if kind == "stray":
+            return self._drop_noted(*REASONING_NOT_OPEN)
+        if kind == "empty":
+            return self._drop_noted(*EMPTY_CALL)
+        return True
+
+    def _until(self, marks: Scanner, kind: str) -> str:
+        """Emit the text before the next marker as `kind`.  Return the marker's kind, "text" if the marker is text
+        itself and was emitted too, "" if more input is needed."""
+        if self._space:
+            self._skip_space()
+        buf, pos, stop = self._buf, self._pos, len(self._buf)
+        mark = marks.find(buf, pos)
+        mark = self._counting(marks, mark)
+        clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
+        partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
+        if mark is not None and mark.kind in UNDECIDED_KINDS and not self._final:
+            partial = min(partial, marks.with_lead(buf, pos, mark.start))
+        if self._final and not self._is_truncated_marker(marks, partial):
+            partial = stop
+        if mark is not None and mark.start >= partial:
+            mark = None  # a longer one may begin there
+        end = partial if mark is None else mark.start
+        blank = self._only_space_so_far and (end == pos or buf[pos:end].isspace())
+        self._only_space_so_far = blank
+        if mark is None:
+            if not blank:
+                self._text(kind, end)
+                passed = self._out.fence is None and (self._reasoning_on or not self._opener)
+                self._enter_fast_path(kind if passed else "", marks.safe_prefix_end)
+            elif self._final:  # no marker follows this white space, so it may be text
+                if self._out.is_empty():
+                    self._text(kind, end)
+                self._pos = end
+            return ""
+        # If the whole turn is white space, that white space is the content.
+        alone = mark.kind == "end" and kind == "content" and self._out.is_empty()
+        lead = end - pos if blank and not alone else trailing_overlap(buf[pos:end], mark.lead)
+        if is_text := self._is_text(mark):
+            lead = 0
+        if not blank or alone or is_text:
+            self._text(kind, end - lead)
+        # A call may turn out to be text, and then the white space before it is text too.
+        self._mark, self._pos = mark, end - lead if mark.kind in OPENER_KINDS else end
+        self._skip = mark.end - self._pos
+        if is_text and mark.kind not in REASONING_KINDS:
+            self._keep_as_text(kind)
+            return "text"
+        return str(mark.kind)
 
     def _next(self, marks: Scanner, usual: Any = None) -> str | None:
         """Return the kind of the next marker after white space, "" for other text; None if more input is needed.
@@ -2298,6 +2300,12 @@ class TurnStates(Stream):
             self._note_truncation(*ENDS_IN_CALL)
 
 
+MISFITS = {
+    "inside": ("argument_not_closed", "the argument {key} is in the value of another"),
+    "type": ("argument_of_other_type", "the argument {key} is not of the type in the schema"),
+    "key": ("unknown_argument", "the tool {tool} has no argument {key}"),
+    "repeated": ("repeated_argument", "the argument {key} comes again"),
+}
 # Those of Stream that are not in a dictionary: objects of a class share the keys of at most 30 attributes there.
 ATTRIBUTES = (
     "incomplete _after_failed_call _ambiguous_from _base _buf _calls_on _diagnostics _echo _final "
@@ -2305,12 +2313,6 @@ ATTRIBUTES = (
     "_open_kind _opener _out _parts _pos _reasoning_on _regular_fast_path _skip _space _state _state_before_call "
     "_text_fast_path _tools _unaccounted _unchecked _unclosed _value_fast_path _wanted"
 )
-MISFITS = {
-    "inside": ("argument_not_closed", "the argument {key} is in the value of another"),
-    "type": ("argument_of_other_type", "the argument {key} is not of the type in the schema"),
-    "key": ("unknown_argument", "the tool {tool} has no argument {key}"),
-    "repeated": ("repeated_argument", "the argument {key} comes again"),
-}
 CALL_KEYS = frozenset(NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS)
 FIRST_OF_CALLS = Pattern(r"\s*(?:[,;]\s*)?(?=[\w{\[`<])")
 # A fence, a backtick or a tag around calls; and a text that may become one.
@@ -2412,13 +2414,13 @@ PART_OF_CLOSING_TAG = Pattern(r"<(?:/[\w:.=-]{0,64})?\Z")
 
 class Machine(TurnStates):
     BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that never occur in names, or in values outside of a string
-    __slots__ = ATTRIBUTES.split()
-    AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
-    CALLS_HAVE_CLOSER: ClassVar[bool] = True  # calls have a closer
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
     _reader: Reader | None = None  # and the reader of one
     _written = ""  # the beginning of the arguments
     _repaired = False  # the arguments of the last call were repaired
+    __slots__ = ATTRIBUTES.split()
+    AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
+    CALLS_HAVE_CLOSER: ClassVar[bool] = True  # calls have a closer
     _ends_in_bracket = False  # the last closer was one: another opening bracket may begin the arguments
     _second_reading_failed = False  # the second reading of this call found none
     _call: ClassVar[Callable[[Any], bool]]

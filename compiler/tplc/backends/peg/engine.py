@@ -31,7 +31,8 @@ from tplc.lower.layouts import text_at
 from tplc.lower.special import special_tokens
 from tplc_runtime.escapes import Escapes
 from tplc_runtime.heads import continued_head, filled_heads, known_head
-from tplc_runtime.peg_mapper import NOT_PREFILLED, Mapped, Node, Prefilled, map_tree
+from tplc_runtime.peg_mapper import NOT_PREFILLED, Mapped, Prefilled, map_tree
+from tplc_runtime.peg_nodes import Node
 from tplc_runtime.peg_readers import OtherSpelling, Readers
 from tplc_runtime.schema import parameters_of, tool_named
 

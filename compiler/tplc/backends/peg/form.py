@@ -42,9 +42,10 @@ from tplc.lower.lexemes import (
 )
 from tplc.lower.states import StateName, closes_and_opens, is_unopened, states, texts_at
 from tplc.lower.values import LEAST_CUT, NAME_LIMIT
+from tplc_runtime.places import MOST_ENDS, UNCLOSED_KINDS
 from tplc_runtime.repairs import LEFT_OVER
 from tplc_runtime.second import CLOSING_TAG
-from tplc_runtime.turn import CALL_KINDS, CUT_KINDS, MOST_ENDS, UNCLOSED_KINDS
+from tplc_runtime.turn import CALL_KINDS, CUT_KINDS
 
 OPENS = ("both", "call", "line")
 CLOSES = ("both", "closed", "close", "section")

@@ -34,7 +34,16 @@ from tplc.backends.python.definitions import (
 )
 from tplc.backends.python.definitions import definitions as definitions_of
 from tplc.backends.python.fold import flag_of_kind
-from tplc.backends.python.merge import PARSER, ClassMember, class_of, groups, members_of_parser, parser_in, with_bases
+from tplc.backends.python.merge import (
+    PARSER,
+    ClassMember,
+    class_of,
+    groups,
+    member_of,
+    members_of_parser,
+    parser_in,
+    with_bases,
+)
 from tplc.backends.python.nodes import defined_names, walk
 
 FILES = (
@@ -51,8 +60,11 @@ FILES = (
     "heads",
     "whole",
     "stream",
+    "texts",
+    "places",
     "turn",
     "slots",
+    "arguments",
     "machine",
     "unopened",
     "repairs",
@@ -156,7 +168,7 @@ def _with_joined_classes(
     for definition in chosen:
         name = definition.names[0]
         if name in line:
-            members[name] = [ClassMember(part.member, part.lines, part.is_method) for part in kept[name] if part.member]
+            members[name] = [member_of(part) for part in kept[name] if part.member]
     refers = _references(chosen, kept, family)
     found = [*groups(((name, members[name]) for name in line), members_of_parser(code, parser), refers)]
     names = [PARSER, *(max(group.names, key=lambda name: len(members[name])) for group in found[1:]), ""]

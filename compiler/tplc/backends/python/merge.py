@@ -15,6 +15,7 @@ import ast
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from tplc.backends.python.definitions import Fragment
 from tplc.backends.python.nodes import defined_names
 
 LONGEST_CLASS = 350
@@ -62,6 +63,12 @@ def groups(
             joined = Joined((name,), tuple(of_base))
         group = joined
     yield group
+
+
+def member_of(part: Fragment) -> ClassMember:
+    """Return a part of a class as a member that may follow others: an empty line is above each method."""
+    apart = part.is_method and part.lines[0] != ""
+    return ClassMember(part.member, ("",) * apart + part.lines, part.is_method)
 
 
 def members_of_parser(code: Sequence[str], parser: ast.ClassDef) -> list[ClassMember]:
