@@ -266,6 +266,8 @@ def _forms_in(ir: TemplateIR, one: Tried) -> Iterator[Form]:
         return
     if cut.gaps[0] != written.gaps[0] and (closer := _blank_reasoning(usual, cut.gaps[0])):
         yield Form(parts, "reasoning.end", closer)
+        if written.gaps[0].strip():
+            yield Form(parts, START[cut.parts[0]], "")
         cut = replace(cut, gaps=(written.gaps[0], *cut.gaps[1:]))
     if cut.gaps[0] != written.gaps[0]:
         yield Form(parts, START[cut.parts[0]], cut.gaps[0])
