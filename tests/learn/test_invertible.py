@@ -25,7 +25,6 @@ REFUSED = {
     "turn-as-json-if-calls": "the template writes the whole turn as one JSON object",
     "upper-object": "the template writes capital letters in keys",
     "white-space-ends-reasoning": "reasoning of reasoning_content: only white space",
-    "yaml": "the template writes lists and objects as indented lines",
 }
 
 

@@ -196,6 +196,11 @@ def _check_dialect(dialect: Dialect, arguments: Arguments | None) -> Iterator[Vi
             yield Violation("tools.dialect", "the arguments are one object, so top equals in_object")
         if dialect.elements is not None:
             yield Violation("tools.dialect.elements", "nested elements need arguments in pairs")
+        lines = arguments.lines
+        if lines is not None and (lines.first < 0 or lines.indent < 1):
+            yield Violation("tools.arguments.lines", "each level has more spaces than the level around it")
+        if lines is not None and arguments.encoded:
+            yield Violation("tools.arguments.lines", "lines are not inside a JSON string")
     for place, style in (("top", dialect.top), ("in_object", dialect.in_object), ("in_list", dialect.in_list)):
         if not all(string.open and string.close for string in style.strings):
             yield Violation(f"tools.dialect.{place}.strings", "a string needs what opens and what closes it")

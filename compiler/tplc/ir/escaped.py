@@ -8,13 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tplc.errors import UnsupportedTemplate
-from tplc.ir.nodes import Replaced, TemplateIR
+from tplc.ir.nodes import ObjectArguments, Replaced, TemplateIR
 from tplc.ir.printed import quoted
 
 
 def refuse_escaped_values(ir: TemplateIR, target: str) -> None:
-    """Raise UnsupportedTemplate if the format has such values; `target` names what cannot express them."""
+    """Raise UnsupportedTemplate if the format has such values, or values as indented lines; `target` names what cannot
+    express them."""
     _refuse(ir, target, "values", (one for one in ir.tools.replaced if one.slot == "value"))
+    if isinstance(ir.tools.arguments, ObjectArguments) and ir.tools.arguments.lines is not None:
+        reason = f"{target} cannot express that arguments are indented lines: use the generated parser"
+        raise UnsupportedTemplate(ir.provenance.name, reason)
 
 
 def refuse_escaped_texts(ir: TemplateIR, target: str) -> None:

@@ -236,13 +236,27 @@ class Dialect:
 
 
 @dataclass(frozen=True, slots=True)
+class Lines:
+    """Objects and lists written as indented lines, as in YAML: `key:` or `-`, and then a scalar of the dialect or the
+    lines of a deeper level.  Empty objects and lists are scalars.
+
+    `first` is the number of spaces before the outermost keys, `indent` the number of further spaces a level.
+    """
+
+    first: int
+    indent: int
+
+
+@dataclass(frozen=True, slots=True)
 class ObjectArguments:
     """The arguments are one value of the dialect, an object: {"city": "Paris"}, {city:~Paris~}.
 
     `encoded`: what is written is a JSON string that contains it: "{\\"city\\": \\"Paris\\"}".
+    `lines`: its members, and those of values inside it, are on lines of their own.
     """
 
     encoded: bool = False
+    lines: Lines | None = None
 
 
 def type_opens(pair: Layout) -> bool:

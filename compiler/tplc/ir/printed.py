@@ -160,6 +160,8 @@ def _json_fields(fields: JsonFields) -> Iterator[str]:
 def _arguments(arguments: Arguments) -> Iterator[str]:
     if isinstance(arguments, ObjectArguments):
         yield "tools.arguments = object" + (" in a JSON string" if arguments.encoded else "")
+        if arguments.lines is not None:
+            yield f"tools.arguments.lines = {arguments.lines.first} spaces, {arguments.lines.indent} more a level"
         return
     yield f"tools.arguments = {quoted(arguments.start)} pairs {quoted(arguments.end)}"
     yield f"tools.arguments.pair = {printed_layout(arguments.pair)}"

@@ -84,7 +84,8 @@ def _encode(value: Any, kind: Any) -> Any:
         return [item.text if isinstance(item, Text) else {"slot": item.kind} for item in value]
     if isinstance(value, ObjectArguments | PairArguments):
         name = next(name for name, node in ARGUMENT_KINDS.items() if isinstance(value, node))
-        return {"kind": name, **_encode_node(value)}
+        members = _encode_node(value)
+        return {"kind": name, **{key: item for key, item in members.items() if key != "lines" or item is not None}}
     if dataclasses.is_dataclass(value):
         return _encode_node(value)
     if isinstance(value, tuple):

@@ -28,6 +28,7 @@ from tplc.ir.nodes import (
     Dialect,
     JsonType,
     Layout,
+    Lines,
     ObjectArguments,
     PairArguments,
     Replaced,
@@ -199,12 +200,28 @@ def _indentation(tools: Tools) -> int:
 def write_arguments(tools: Tools, arguments: Mapping[str, Any], *, base: int = 0) -> str:
     assert tools.dialect is not None and tools.arguments is not None
     if isinstance(tools.arguments, ObjectArguments):
+        if tools.arguments.lines is not None:
+            lines = tools.arguments.lines
+            return write_lines(arguments, lines, tools.dialect.in_object, lines.first)
         text = escaped(
             tools.replaced, "value", write_value(tools.dialect, arguments, tools.dialect.in_object, base=base)
         )
         return json.dumps(text, ensure_ascii=False) if tools.arguments.encoded else text
     arguments = {tools.written("key", key): value for key, value in arguments.items()}
     return _write_pairs(tools.dialect, tools.arguments, arguments, tools.replaced)
+
+
+def write_lines(value: object, lines: Lines, style: ValueStyle, spaces: int) -> str:
+    """Return what follows `key:` or `-`: lines with so many spaces before them, or a scalar in the same line."""
+    if value and isinstance(value, Mapping):
+        rows = [(f"{key}:", item) for key, item in value.items()]
+    elif value and isinstance(value, list | tuple):
+        rows = [("-", item) for item in value]
+    else:
+        empty = "{}" if isinstance(value, Mapping) else "[]" if isinstance(value, list | tuple) else ""
+        return " " + (empty or _write_scalar(value, style))
+    deeper = spaces + lines.indent
+    return "".join("\n" + " " * spaces + row + write_lines(item, lines, style, deeper) for row, item in rows)
 
 
 def escaped(replaced: Sequence[Replaced], slot: str, text: str) -> str:

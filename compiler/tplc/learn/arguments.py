@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tplc.errors import NotLearned
@@ -35,6 +35,7 @@ from tplc.ir.nodes import (
 from tplc.learn.align import Repetition, cut_left, cut_right, repetition
 from tplc.learn.dialect import Position, in_list, in_object, indent_of, learn_style, learn_wrap, on_one_line
 from tplc.learn.escapes import learn_escapes
+from tplc.learn.lines import learn_lines
 from tplc.learn.probe import (
     Prober,
     Refusal,
@@ -160,6 +161,26 @@ def place_text(text: str, place: ValuePlace) -> tuple[str, str] | None:
 
 @asks("arguments", "How are the arguments of a call written?")
 def learn_arguments(prober: Prober, turn: TurnFacts, setup: Setup) -> ArgumentFacts:
+    return _lines(prober, turn, setup) or _object_or_pairs(prober, turn, setup)
+
+
+def _lines(prober: Prober, turn: TurnFacts, setup: Setup) -> ArgumentFacts | None:
+    """Return what is known of arguments that are indented lines; None if they are not."""
+
+    def render(arguments: Mapping[str, Json]) -> str | None:
+        text = call_turn(prober, turn, setup, [Call(name_of(0), tuple(arguments.items()))])
+        return None if isinstance(text, Refusal) else text
+
+    found = learn_lines(render)
+    if found is None:
+        return None
+    lines, style = found
+    dialect = Dialect(top=style, in_list=style, in_object=style)
+    opened = "\n" + " " * lines.first
+    return ArgumentFacts(ObjectArguments(lines=lines), dialect, opened, "", _refused(prober, turn, setup))
+
+
+def _object_or_pairs(prober: Prober, turn: TurnFacts, setup: Setup) -> ArgumentFacts:
     wrappers = _wrappers(prober, turn, setup)
     place = learn_place(prober, turn, setup) if wrappers is None else _place_of_wrapped(wrappers)
     written = _position(prober, turn, setup, place, wrappers)

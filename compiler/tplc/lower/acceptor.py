@@ -249,6 +249,7 @@ class CallForm:
     object_head: tuple[str, str] | None = None
     pairs: PairForm | None = None
     encoded: bool = False  # arguments are an object written inside a JSON string
+    lines: int | None = None  # arguments are indented lines, the outermost with so many spaces
     replaced: tuple[tuple[str, str], ...] = ()  # texts that stand for characters in a name, with those characters
     escapes: tuple[tuple[str, str], ...] = ()  # the same for all the text of arguments that are an object
     styles: tuple[Spelling, Spelling, Spelling] | None = None

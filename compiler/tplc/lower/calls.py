@@ -182,8 +182,15 @@ def _calls(tools: Tools, shape: CallShape, first: str, tolerated: Tolerated) -> 
         object_open=opening_of(tools),
         ends_turn=not (tools.parallel or tools.section_end.strip()),
         encoded=isinstance(tools.arguments, ObjectArguments) and tools.arguments.encoded,
+        lines=_first_indentation(tools),
         escapes=tools.replacements("value") if isinstance(tools.arguments, ObjectArguments) else (),
     )
+
+
+def _first_indentation(tools: Tools) -> int | None:
+    """Return the number of spaces before the outermost keys of arguments that are indented lines; else None."""
+    lines = tools.arguments.lines if isinstance(tools.arguments, ObjectArguments) else None
+    return lines.first if lines is not None else None
 
 
 def _section_ends(tolerated: Tolerated) -> tuple[str, ...]:

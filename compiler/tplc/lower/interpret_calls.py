@@ -41,7 +41,7 @@ class InterpretedCall:
 
 def read_call(calls: CallForm, text: str, pos: int) -> InterpretedCall:
     """Read the slots and the arguments of a call whose opener ends at `pos`."""
-    if calls.encoded or calls.replaced or calls.escapes:
+    if calls.encoded or calls.replaced or calls.escapes or calls.lines is not None:
         raise NotAsWritten
     slots, pos = read_slots(calls.header, text, pos)
     if calls.fields:

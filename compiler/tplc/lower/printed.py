@@ -92,6 +92,8 @@ def _calls(calls: CallForm) -> Iterator[str]:
     yield from (f"calls.name {shown(text)} = {shown(char)}" for text, char in calls.replaced)
     if calls.encoded:
         yield "calls.arguments = an object inside a JSON string"
+    if calls.lines is not None:
+        yield f"calls.arguments = indented lines, with {calls.lines} spaces or more"
     if calls.pairs is not None:
         yield from _pairs(calls.pairs)
     yield from _styles(calls.styles or ())

@@ -51,7 +51,8 @@ def _call(calls: CallForm) -> Iterator[str]:
         members = [".".join(path) for path, other in calls.fields if other == role]
         yield from _lexemes(role, (f"the member {shown(member)} of the object" for member in members))
     if calls.pairs is None:
-        yield from () if calls.fields else [f"  {'arguments':16}an object{' inside a string' * calls.encoded}"]
+        form = "indented lines" if calls.lines is not None else "an object" + " inside a string" * calls.encoded
+        yield from () if calls.fields else [f"  {'arguments':16}{form}"]
         return
     yield f"{'arguments':16}pairs"
     for kind, found in calls.pairs.between:

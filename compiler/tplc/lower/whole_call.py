@@ -122,7 +122,8 @@ def _opened(tools: Tools, pairs: PairForm | None) -> str:
 def _arguments(tools: Tools, pairs: PairForm | None, after: str) -> list[CallStep]:
     """Return the steps of the arguments.  `after`: the text after them."""
     if pairs is None:
-        plain = isinstance(tools.arguments, ObjectArguments) and not tools.arguments.encoded
+        arguments = tools.arguments
+        plain = isinstance(arguments, ObjectArguments) and not (arguments.encoded or arguments.lines)
         return [CallStep("object")] if plain else []
     if (pairs.value_close is not None and not pairs.quoted) or pairs.items or pairs.wrap or pairs.types:
         return []

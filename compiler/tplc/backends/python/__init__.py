@@ -64,7 +64,8 @@ def _generate(
 ) -> str:
     acceptor = lower(ir)
     calls = acceptor.calls
-    if calls is not None and not calls.name_is_before_arguments and (calls.pairs or calls.escapes or calls.encoded):
+    is_object = calls is None or not (calls.pairs or calls.escapes or calls.encoded or calls.lines is not None)
+    if calls is not None and not calls.name_is_before_arguments and not is_object:
         raise UnsupportedFormat(ir.provenance.name, "the name of a call comes after its arguments")
     text = emit(ir, acceptor, apis=apis, runtime=runtime, whole=whole, main=main, used=used)
     check_permitted(text)

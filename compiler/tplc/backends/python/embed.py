@@ -69,6 +69,7 @@ FILES = (
     "unopened",
     "repairs",
     "objects",
+    "lines",
     "callobjects",
     "pairs",
     "raw",

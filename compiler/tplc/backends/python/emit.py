@@ -97,7 +97,8 @@ def _bases(facts: Acceptor) -> list[str]:
     if calls.fields:
         return ["CallObjects"]
     if calls.pairs is None:
-        return ["Objects"] if calls.name_is_before_arguments else ["NamedLast"]
+        objects = "Objects" if calls.lines is None else "IndentedLines"
+        return [objects] if calls.name_is_before_arguments else ["NamedLast"]
     if calls.pairs.quoted:
         return ["QuotedPairs"]
     raw = (

@@ -246,6 +246,7 @@ def _of_names(calls: CallForm) -> list[str]:
     """Return the constants for reading the name and the id of a call."""
     lines = _replaced("NAME_ESCAPES", calls.replaced) if calls.replaced else []
     lines += _replaced("ARGUMENT_ESCAPES", calls.escapes) if calls.escapes else []
+    lines += [f"    FIRST_INDENTATION = {calls.lines}"] if calls.lines else []
     if calls.call_id:
         parts = [_in_format(part.text) if isinstance(part, Text) else f"{{{part.kind}}}" for part in calls.call_id]
         lines.append(f"    CALL_ID = {literal(''.join(parts))}")
