@@ -10,7 +10,7 @@ from collections import namedtuple
 from .objects import Objects
 from .pattern import MOST_SPACE, Pattern
 from .repairs import Repairs
-from .turn import next_char
+from .scanner import next_char
 from .values import NUMBER, RegularReader, escaped
 
 TYPE_CHECKING = False
