@@ -88,14 +88,16 @@ class StreamParser(Objects):
     # call = name "```json" arguments
     HEADER = (
         (
-            "name", Markers(suffix=("\n```json\n",), bare=("{",)), "",
+            "name", Markers(suffix=("\n```json\n", "\n```\ufdd1\n"), bare=("{",)), "",
             Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:(?!))"), (),
         ),
     )
-    HEADER_PARTS = ("〔一个〕function〔名〕", "function", "```json", "json", "一个", "`", "〔", "〕", "名")
+    HEADER_PARTS = (
+        "〔一个〕function〔名〕", "function", "```json", "```\ufdd1", "json", "一个", "`", "〔", "〕", "名", "\ufdd1",
+    )
     HEADER_TEXTS = Pattern(
-        "(?:\\[\\w{1,32}\\]|〔一个〕function〔名〕|function|```json|json|一个|`|〔|〕|名|[^\\S\\n]{0,64}[\\n:.,/'\"`<>]|[0-9]+|"
-        "\\w{1,32}\\s?=(?=\\s?[\"']))"
+        "(?:\\[\\w{1,32}\\]|〔一个〕function〔名〕|function|```json|```\ufdd1|json|一个|`|〔|〕|名|\ufdd1|[^\\S\\n]{0,64}[\\n:.,/'\"`<>]"
+        "|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
     )
     SHORT_OPENERS = ("〔调用〕",)
     STYLES = (STYLE, STYLE, STYLE)

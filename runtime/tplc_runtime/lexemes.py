@@ -91,7 +91,7 @@ class Lexeme:
     def is_whole_word(self) -> bool:
         """Return whether the core ends like a word with white space after it: it is not the beginning of a longer
         word."""
-        return bool(self.trail) and self.core[-1].isalnum()
+        return bool(self.trail) and (self.core[-1].isalnum() or self.core[-1] == ANY_WORD)
 
     @property
     def spelled(self) -> str:

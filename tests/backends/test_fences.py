@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from functools import cache, reduce
+from types import ModuleType
+
 import pytest
 
 from tests.backends.parsers import NAMES, committed_ir, ir_of, parser_of, streamed
+from tests.learn.test_inversions import TURN, close, name
+from tplc.backends.peg.engine import PegEngine
+from tplc.driver import compile_template, generate
+from tplc.ir.nodes import TemplateIR
 from tplc.ir.write import write_message
+from tplc.lower import lower
+from tplc.lower.interpret import interpret
+from tplc.verify.artifact import load_module
 
 # Calls that could be code, calls whose header belongs to the message, and an answer that begins inside the reasoning.
 TEXT_IN_FENCES = {"bare-array", "bare-json", "bare-keyword-calls", "pretty-json", "words-in-calls"}
@@ -37,3 +47,45 @@ def test_a_fence_around_a_call(name: str, language: str, is_ended: bool) -> None
     assert stream.message == parser.parse(turn, tools=[TOOL])
     assert not stream.incomplete
     assert streamed(parser, list(text), tools=[TOOL]) == stream.message
+
+
+# Headers that contain a fence, each with the language that the template names there.
+HEADERS = {"json": name("<call ", ">\\n```json\\n"), "tool_code": name("\\n### Call: ", "\\n```tool_code\\n")}
+
+
+@cache
+def format_of(language: str) -> tuple[TemplateIR, ModuleType, PegEngine]:
+    call = HEADERS[language] + "{{- c.function.arguments | tojson }}" + close("\\n```\\n")
+    parts = {"@OPEN@": "", "@CALL@": call, "@CLOSE@": "", "@LAST@": ""}
+    ir = compile_template(reduce(lambda text, part: text.replace(*part), parts.items(), TURN), name="t")
+    assert ir.verification.failures == ()
+    return ir, load_module(generate(ir, "python")), PegEngine(ir)
+
+
+@pytest.mark.parametrize("written", ["", "json", "JSON", "tool_code", "c-sharp"])
+@pytest.mark.parametrize("language", HEADERS)
+def test_a_fence_in_a_header_may_name_any_language(language: str, written: str) -> None:
+    ir, parser, engine = format_of(language)
+    for calls in ([CALL], [CALL, CALL]):
+        turn = write_message(ir, {"role": "assistant", "content": "I look.", "tool_calls": calls})
+        assert f"```{language}\n" in turn
+        text = turn.replace(f"```{language}\n", f"```{written}\n")
+        expected = parser.parse(turn, tools=[TOOL])
+        assert len(expected["tool_calls"]) == len(calls)
+        for tools in ([TOOL], None):
+            assert streamed(parser, list(text), tools=tools) == expected
+            assert parser.parse(text, tools=tools) == expected
+            assert engine.parse(text, tools=tools) == expected
+        if len(calls) == 1:
+            found = interpret(lower(ir), text).message["tool_calls"]
+            assert [call["function"] for call in found] == [CALL["function"]]
+
+
+def test_a_fence_without_a_newline_is_no_part_of_a_header() -> None:
+    _, parser, _ = format_of("json")
+    for text in ("<call get_it>\n```a b c\n{}\n```\n<|e|>", "<call get_it>\n```" + "a" * 40 + "\n{}\n```\n<|e|>"):
+        stream = parser.StreamParser(tools=[TOOL])
+        stream.feed(text)
+        stream.finish()
+        assert streamed(parser, list(text), tools=[TOOL]) == stream.message
+        assert stream.diagnostics != []

@@ -5,9 +5,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 
 from tplc.ir.nodes import Layout, Part, Slot, SlotKind, TemplateIR, Text
+from tplc_runtime.scanner import ANY_WORD
+
+LANGUAGE_OF_FENCE = re.compile(r"(?<=```)[\w-]+(?=[^\S\n]*\n)")
 
 
 def merged(layout: Layout) -> tuple[Text | Slot, ...]:
@@ -31,6 +35,11 @@ def text_after(layout: Sequence[Text | Slot], kind: SlotKind) -> str:
     """Return the text directly after the first slot of this kind; "" if there is none, or no such slot."""
     at = next((index for index, item in enumerate(layout) if item == Slot(kind)), len(layout))
     return text_at(layout, at + 1)
+
+
+def with_any_language(text: str) -> str:
+    """Return the text with a place for any language, or none, where a Markdown fence names one."""
+    return LANGUAGE_OF_FENCE.sub(ANY_WORD, text)
 
 
 def with_outer_space_of(text: str, variant: str) -> str:
