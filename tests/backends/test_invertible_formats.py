@@ -53,6 +53,13 @@ def read(name: str, output: str, prompt: str | None = None) -> tuple[str | None,
         ("count-in-both", '<jobs n="2">\n<do>f {}</do><do>g {}</do></jobs n="2"> a', (None, " a", ["f", "g"])),
         ("count-in-both", 'see <jobs n="a b">', (None, 'see <jobs n="a b">', [])),
         ("count-before-json-list", '<jobs 12>[{"name": "f", "arguments": {}}]</jobs>', (None, None, ["f"])),
+        ("count-in-words", "Hm\nCalling 12 tools:\n* f {}\n* g {}\n<eot>", (None, "Hm", ["f", "g"])),
+        ("count-in-words", "Hm\nCalling 2 tools:\nboth.", (None, "Hm\nCalling 2 tools:\nboth.", [])),
+        ("count-in-words", "I am Calling 2 tools:\n* one", (None, "I am Calling 2 tools:\n* one", [])),
+        ("count-in-words", "Calling 2", (None, "Calling 2", [])),
+        ("count-in-heading", "Hm\n\n# Calls (1)\n* f {}\n<eot>", (None, "Hm", ["f"])),
+        ("count-in-heading", "# Calls (3)\n\nNone.", (None, "# Calls (3)\n\nNone.", [])),
+        ("count-in-heading", "Hm\n\n# Calls (2)\n* a b", (None, "Hm\n\n# Calls (2)\n* a b", [])),
     ],
 )
 def test_any_word_is_read(name: str, output: str, expected: tuple[str | None, str | None, list[str]]) -> None:

@@ -18,6 +18,8 @@ import re
 import string
 import unicodedata
 
+from tplc_runtime.scanner import WORD_SLOT
+
 # JSON's own punctuation and field names say nothing about a template: any answer could contain `{"name": "`.
 FIELD_NAME = re.compile(r"""(["'])\w*\1\s*:?""")
 _LEAST_DISTINCTIVE = 3
@@ -49,7 +51,7 @@ def could_be_prose(marker: str) -> bool:
 
     It marks something only where the template can have written it: no words may be lost.
     """
-    core = _BETWEEN_WORDS.sub("", _MARKDOWN.sub("", FIELD_NAME.sub("", marker.strip())))
+    core = _BETWEEN_WORDS.sub("", _MARKDOWN.sub("", FIELD_NAME.sub("", _with_word(marker.strip()))))
     if only_punctuation(core or "."):
         return bool(marker.strip())
     return "---" not in core and all(map(_occurs_in_prose, core))
@@ -84,6 +86,11 @@ def _occurs_in_prose(char: str) -> bool:
     return char.isspace() or char in _CHARACTERS_OF_PROSE or unicodedata.category(char)[0] in "LMN"
 
 
+def _with_word(marker: str) -> str:
+    """Return a marker with a word in its slot, if it has one."""
+    return marker.replace(WORD_SLOT, "0")
+
+
 def only_words(marker: str) -> bool:
     """Return whether a marker consists of words alone, like any sentence: `to `, `call:`, `name =`."""
     return re.fullmatch(r"\w+(\s+\w+)*\s*[:=]?", marker.strip()) is not None
@@ -95,7 +102,7 @@ def is_ordinary(marker: str) -> bool:
 
     Prose, addresses, and source code hold such a text anywhere, so it marks something at a stated position only.
     """
-    core = marker.strip()
+    core = _with_word(marker.strip())
     if only_punctuation(core):
         return len(core) <= _MOST_ORDINARY_CHARACTERS
     plain = _SINGLE_CHARACTER.sub(" ", FIELD_NAME.sub("", core))

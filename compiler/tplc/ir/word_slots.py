@@ -19,14 +19,17 @@ _BEFORE = re.compile(r"\S\S")  # what a marker begins with, before its slot
 
 def could_hold_any_word(captured: Captured) -> bool:
     """Return whether a marker is still recognisable if any word is in the place of this text: once, after at least two
-    characters of the marker and before another one, in a marker that is like nothing in a text."""
+    characters of the marker and before another one, in a marker that is like nothing in a text, or that opens calls."""
     whole = captured.whole.strip()
     if not re.fullmatch(rf"{WORD}+", captured.text) or len(_places(captured, whole)) != 1:
         return False
     before, after = _around(captured, whole)
-    known = is_unmistakable(whole) and not is_ordinary(whole)
+    # An opener of calls made of ordinary words counts only before a whole call.
+    counted = captured.by == "calls" and captured.marker == "tools.section_start"
+    known = (is_unmistakable(whole) and not is_ordinary(whole)) or counted
     ended = re.match(rf"(?!{WORD})", after) is not None and bool(after)
-    return known and ended and _BEFORE.match(before) is not None and is_distinctive(before + after)
+    begun = len(before) > 1 if counted else _BEFORE.match(before) is not None
+    return known and ended and begun and is_distinctive(before + after)
 
 
 def slotted_markers(ir: TemplateIR) -> dict[str, str]:

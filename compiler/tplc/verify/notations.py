@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 
-from tplc.ir.nodes import Json, Slot, TemplateIR
+from tplc.ir.nodes import Json, ObjectArguments, Slot, TemplateIR
 from tplc.ir.printed import quoted
 from tplc.verify.battery import Case
 
@@ -20,7 +20,8 @@ _LONGEST = 160
 def notations(ir: TemplateIR, failed: Turns) -> Iterator[str]:
     """Yield the notation that explains messages which do not come back."""
     yield from _whole_turn(failed)
-    yield from _nested_lines(failed)
+    if not (isinstance(ir.tools.arguments, ObjectArguments) and ir.tools.arguments.lines):
+        yield from _nested_lines(failed)
     yield from _opener_in_prompt(ir, failed)
 
 
