@@ -73,7 +73,7 @@ class Answer:
 
     def feed(self, text: str, *, special: Sequence[Sequence[int]] | None = None) -> list[dict[str, Any]]:
         """Return the events for a piece of the answer's text; `special` as parsers take it."""
-        events = self._start()
+        events = self._first_once()
         if text and self.finish_reason is None:
             events += self._events(self._parser.feed(text, special=special))
         return events
@@ -82,7 +82,7 @@ class Answer:
         """Return the last events, with the usage that the engine gave."""
         if self._finished:
             return []
-        events = [*self._start(), *self._ended(None)]
+        events = [*self._first_once(), *self._ended(None)]
         reason = self.finish_reason or ""
         if reason not in ("stop", "tool_calls", "length", "content_filter"):
             message = f"the engine ended the answer: {reason}"
@@ -95,7 +95,7 @@ class Answer:
         self.finish()
         return self._whole()
 
-    def _start(self) -> list[dict[str, Any]]:
+    def _first_once(self) -> list[dict[str, Any]]:
         if self._begun:
             return []
         self._begun = True
@@ -106,14 +106,14 @@ class Answer:
         self._finished = True
         if self._parts and self._parts[-1].state == "in_progress":
             self._parts[-1].state = "incomplete"
-        return [*self._start(), *self._failed()]
+        return [*self._first_once(), *self._failed()]
 
     def _ended(self, reason: object) -> list[dict[str, Any]]:
         if self.finish_reason is not None:
             return []
         events = self._events(self._parser.finish())
         self.finish_reason = finish_reason(reason, self._parser)
-        return [*events, *self._closed("completed" if self.finish_reason != "length" else "incomplete")]
+        return [*events, *self._end_part("completed" if self.finish_reason != "length" else "incomplete")]
 
     def _events(self, deltas: list[Delta]) -> list[dict[str, Any]]:
         events: list[dict[str, Any]] = []
@@ -147,7 +147,7 @@ class Answer:
         """Make the current part one of this kind, a new one if need be."""
         if self._parts and self._parts[-1].kind == kind and self._parts[-1].call == call:
             return []
-        events = self._closed("completed")
+        events = self._end_part("completed")
         part = AnswerPart(kind, len(self._parts))
         if kind == "call":
             part.name, part.call, part.call_id = name, call, written
@@ -159,7 +159,7 @@ class Answer:
         part.text += text
         return [self._delta(part, text)]
 
-    def _closed(self, state: str) -> list[dict[str, Any]]:
+    def _end_part(self, state: str) -> list[dict[str, Any]]:
         if not self._parts or self._parts[-1].state != "in_progress":
             return []
         self._parts[-1].state = state

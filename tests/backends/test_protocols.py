@@ -53,6 +53,18 @@ def message(**options: Any) -> Any:
     return parser().AnthropicMessage("m", **options)
 
 
+@pytest.mark.parametrize("name", ["plain-chat", "tagged-json", "sectioned-ids"])
+def test_answers_make_no_difference_to_the_parser(name: str) -> None:
+    """A parser has the members that its own methods name. A name that answers use as well would keep another member."""
+    ir = load_ir((EXAMPLES / name / "out" / "ir.json").read_text(encoding="utf-8"))
+    plain, others = load_module(generate(ir, "python")), parser(name)
+    assert members(others.StreamParser) == members(plain.StreamParser)
+
+
+def members(parser: type) -> set[str]:
+    return {name for base in parser.__mro__ for name in vars(base)}
+
+
 # OpenAI's Responses API
 
 
@@ -193,6 +205,7 @@ def valid_message_events(events: list[dict[str, Any]]) -> None:
         assert unknown(made) == set(), event
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("size", SIZES)
 def test_events_of_a_message(size: int) -> None:
     made = message()
