@@ -14,6 +14,8 @@ EXAMPLE ?= tagged-json
 PARTS ?= pairs tags append-only speed extend
 DEMO := examples/$(EXAMPLE)
 PYTEST := $(BIN)/python -m pytest
+# Options of pip for `make setup`.
+INSTALL ?=
 # How many tests run side by side; 0: in this process.
 WORKERS ?= auto
 DEMO_VENV ?= $(OUT)/demo
@@ -40,8 +42,8 @@ setup: $(READY)  ## create .venv and install tplc with its development tools
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check "pip>=22"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps "xgrammar>=0.2,<0.3" 2>/dev/null \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(INSTALL) --editable ".[dev]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(INSTALL) --no-deps "xgrammar>=0.2,<0.3" 2>/dev/null \
 		|| echo "xgrammar is not to be had here: the tests that run grammars in it are skipped"
 	@touch $@
 
@@ -58,10 +60,11 @@ random-order: $(READY)  ## the tests in random order, for those that depend on o
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check "pytest-randomly>=3.15,<5"
 	$(PYTEST) -p randomly -n $(WORKERS) $(ARGS)
 
-nightly: $(READY)  ## all checks, once with the templates in ../shared and once without them, then all sweeps
+nightly: $(READY)  ## all checks, once with the templates in ../shared and once without them, all sweeps, native parsers
 	./.ci/run
 	TPLC_SHARED=$(CURDIR)/$(OUT)/no-shared ./.ci/run
 	$(MAKE) --no-print-directory sweeps
+	$(MAKE) --no-print-directory native
 
 lint: $(READY)  ## style: ruff check and format; words, sentences and figures of documents (ARGS=--list: the words)
 	$(BIN)/ruff check .

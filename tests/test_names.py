@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from tests.conftest import ROOT
 
@@ -76,10 +77,17 @@ def identifiers(source: str) -> Iterator[tuple[int, str]]:
 def household(source: str) -> Iterator[tuple[int, str, str]]:
     """Yield lines, names and better words."""
     for line, name in identifiers(source):
-        words = [word.lower() for word in PARTS_OF_NAMES.findall(name)]
-        for pattern, terms in HOUSEHOLD.items():
-            if name not in PUBLIC and any(re.fullmatch(pattern, word) for word in words):
-                yield line, name, terms
+        yield from ((line, name, terms) for terms in better_terms(name))
+
+
+@cache
+def better_terms(name: str) -> list[str]:
+    words = [word.lower() for word in PARTS_OF_NAMES.findall(name)]
+    return [
+        terms
+        for pattern, terms in HOUSEHOLD.items()
+        if name not in PUBLIC and any(re.fullmatch(pattern, word) for word in words)
+    ]
 
 
 def test_no_household_words() -> None:

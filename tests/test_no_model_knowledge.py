@@ -138,12 +138,14 @@ def model_names() -> frozenset[str]:
     return frozenset(name for name in names if len(name) > 2) - PLAIN_NAMES
 
 
+@cache
 def words(text: str) -> list[str]:
     """Return the words of texts and names alike: `parse_zimBro2` → parse, zim, bro."""
     parts = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", text)
     return [part.lower() for part in [*parts, *re.findall(r"[A-Za-z]+", text)]]
 
 
+@cache
 def occurring(markers: frozenset[str], text: str) -> list[str]:
     return sorted(marker for marker in markers if marker in text)
 

@@ -77,7 +77,7 @@ def place(run: Run, tmp_path: Path) -> Path:
 TOKEN = ("--token", f"eos_token=</s {EVIL}>")
 COMMANDS: list[tuple[str, ...]] = [
     ("inspect", FILE, *TOKEN),
-    ("compile", FILE, "-o", "out.py", *TOKEN),
+    ("compile", FILE, "-o", "out.py"),
     ("compile", "refuses.jinja", "-o", "x.py"),
     ("compile", "broken.jinja", "-o", "x.py"),
     ("compile", EVIL, "-o", "x.py"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import random
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,14 +16,16 @@ import pytest
 
 from tests.backends.parsers import ir_of, parser_for, parser_of
 from tests.cli.conftest import TEMPLATE, Run
+from tests.conftest import amount
 from tests.example_case import load_examples
 from tests.special.fed import cuts, mixed, tokens_in, turns, with_tokens
 from tests.special.fed import read as read_answer
 from tplc.backends.python import generate
 from tplc.errors import UsageError
-from tplc.native import check_native, compile_native, extension_of, is_native_parser
+from tplc.native import _with_types, check_native, compile_native, extension_of, is_native_parser
 
-# One for each class that parsers stand on; `make native` compiles all of them.
+# One for each class that parsers stand on; `make native` compiles all of them, `make sweeps` those with and without
+# calls.  The C compiler takes three quarters of the time.
 KINDS = [
     "plain-chat",
     "tagged-json",
@@ -131,7 +134,21 @@ def test_a_manifest(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 @compiles
 @pytest.mark.slow
-@pytest.mark.parametrize("name", KINDS if os.environ.get("TPLC_NATIVE") else KINDS[1:2])
+def test_mypyc_takes_a_parser_with_calls(tmp_path: Path) -> None:
+    """It is translated to C, which isn't compiled: mypyc refuses what it can't translate, and the C compiler nothing
+    of what it made."""
+    made = generate(ir_of("tagged-json"), openai=True, responses=True, messages=True)
+    (tmp_path / "parser.py").write_text(_with_types(made), encoding="utf-8")
+    code = "from mypyc.build import mypycify; mypycify(['--config-file=', 'parser.py'])"
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    assert "StreamParser" in (tmp_path / "build" / "__native.c").read_text(encoding="utf-8")
+
+
+@compiles
+@pytest.mark.slow
+@pytest.mark.sweep(1)
+@pytest.mark.parametrize("name", KINDS if os.environ.get("TPLC_NATIVE") else KINDS[: amount(1, sweep=2)])
 def test_it_says_the_same(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if not os.environ.get("TPLC_NATIVE"):
         monkeypatch.setenv("MYPYC_OPT_LEVEL", "0")  # the C compiler takes half of the time

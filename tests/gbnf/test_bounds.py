@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from tests.backends.parsers import ir_of
 from tests.gbnf.engine import accepts, needs_engine
-from tests.gbnf.formats import formats
 from tests.gbnf.tools import tool
 from tests.ir_small import ALL as SMALL
 from tplc.backends.gbnf import GrammarNotExact, GrammarTooLarge, grammar
@@ -15,7 +15,7 @@ from tplc.grammars.schema.report import Report
 from tplc.grammars.schema.shapes import StringShape
 from tplc.grammars.schema.strings import Texts, language
 
-JSON = formats()["tagged-json"].ir
+JSON = ir_of("tagged-json")
 MOST = 20_000
 SMALL_TOOL = tool("turn", {"degrees": {"type": "integer", "minimum": 0, "maximum": 359}}, ("degrees",))
 HOSTILE: dict[str, Any] = {
