@@ -52,22 +52,28 @@ def amount(usual: int, *, sweep: int) -> int:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep one in `every` cases of a sweep.  All sweeps of a file keep the same ones, which share what they compile.
+    """Keep one in `every` cases of a sweep, at least one.  Sweeps of a file keep the same ones, which share what they
+    compile.
 
-    Cases that are chosen by name (`file.py::test[case]`) always run.
+    Cases that are chosen by name (`file.py::test[case]`) always run, and with --update all that write expected files.
     """
+    writes = {"golden", "update"} if config.getoption("--update") else set()
     if config.getoption("--sweep") or any("[" in argument for argument in config.args):
         return
+    sweeps = [
+        item
+        for item in items
+        if item.get_closest_marker("sweep") and not writes.intersection(getattr(item, "fixturenames", ()))
+    ]
+    cases = Counter(item.nodeid.partition("[")[0] for item in sweeps)
     counts: Counter[str] = Counter()
     left_out = []
-    for item in items:
-        marker = item.get_closest_marker("sweep")
-        if marker is not None:
-            function, _, _ = item.nodeid.partition("[")
-            first = crc32(item.location[0].encode()) % marker.args[0]
-            if counts[function] % marker.args[0] != first:
-                left_out.append(item)
-            counts[function] += 1
+    for item in sweeps:
+        function, _, _ = item.nodeid.partition("[")
+        every = min(next(item.iter_markers("sweep")).args[0], cases[function])
+        if counts[function] % every != crc32(item.location[0].encode()) % every:
+            left_out.append(item)
+        counts[function] += 1
     config.hook.pytest_deselected(items=left_out)
     gone = set(left_out)
     items[:] = [item for item in items if item not in gone]

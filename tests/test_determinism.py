@@ -12,7 +12,7 @@ import pytest
 from tests.conftest import ROOT, amount
 from tplc.driver import TARGETS
 
-NAMES = ["parameter-tags", "channels", "tagged-json", "string-delimiters"][: amount(2, sweep=4)]
+NAMES = ["parameter-tags", "channels", "tagged-json", "string-delimiters"][: amount(1, sweep=4)]
 PROGRAM = """
 import hashlib, sys
 from tests.example_case import EXAMPLES, load_example

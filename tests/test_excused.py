@@ -35,6 +35,7 @@ def template(value: str, *, reasoning: bool, before: str = "''", call: str = PAI
     return text.replace("REASONING", REASONING if reasoning else "")
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("reasoning", [False, True], ids=["without reasoning", "with reasoning"])
 @pytest.mark.parametrize(
     "value", ["((v if v is string else v | tojson) | replace('4', '44'))", "((v | tojson) | replace('1', '11'))"]
@@ -158,6 +159,7 @@ def test_an_end_that_is_not_known_is_read_as_content_and_found_out() -> None:
     assert failures[0].startswith('one call: one call never comes back: expected "", got "<|stop|>"; ')
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("path", templates(every=37), ids=lambda path: path.stem)
 def test_plain_jinja_renders_every_pair_alike(path: Path) -> None:
     try:

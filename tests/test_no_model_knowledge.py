@@ -60,7 +60,7 @@ SYNTAX = jinja2.Environment(extensions=[jinja2.ext.loopcontrols, Generation])
 def test_no_marker_in_the_code() -> None:
     markers = markers_of_templates()
     assert len(markers) > 80
-    assert [f"{place}: {text}" for place, text in words_of_code() for text in occurring(markers, text)] == []
+    assert [f"{place}: {text}" for text, place in texts_of_code().items() for text in occurring(markers, text)] == []
 
 
 def test_no_model_name_in_the_code() -> None:
@@ -68,7 +68,7 @@ def test_no_model_name_in_the_code() -> None:
         pytest.skip(f"no folder {SHARED.name} next to the project")
     names = model_names()
     assert len(names) > 20
-    found = [(place, set(words(SERVERS.sub("", text))) & names) for place, text in words_of_code()]
+    found = [(place, set(words(SERVERS.sub("", text))) & names) for text, place in texts_of_code().items()]
     assert [f"{place}: {', '.join(sorted(hit))}" for place, hit in found if hit] == []
 
 
@@ -138,22 +138,25 @@ def model_names() -> frozenset[str]:
     return frozenset(name for name in names if len(name) > 2) - PLAIN_NAMES
 
 
-@cache
 def words(text: str) -> list[str]:
     """Return the words of texts and names alike: `parse_zimBro2` → parse, zim, bro."""
     parts = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", text)
     return [part.lower() for part in [*parts, *re.findall(r"[A-Za-z]+", text)]]
 
 
-@cache
 def occurring(markers: frozenset[str], text: str) -> list[str]:
     return sorted(marker for marker in markers if marker in text)
 
 
-def words_of_code() -> Iterator[tuple[str, str]]:
+@cache
+def texts_of_code() -> dict[str, str]:
+    """Return every text, with the first place where it occurs."""
+    found: dict[str, str] = {}
     for folder in CODE:
         for path in sorted((ROOT / folder).rglob("*.py")):
-            yield from texts_of(path)
+            for place, text in texts_of(path):
+                found.setdefault(text, place)
+    return found
 
 
 def texts_of(path: Path) -> Iterator[tuple[str, str]]:

@@ -69,6 +69,7 @@ def pairs(opened: str, pair: str, close: str) -> str:
     return PAIRS.replace("OPEN", opened).replace("PAIR", pair).replace("CLOSE", close)
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize(
     ("calls", "cause"),
     [
@@ -122,6 +123,7 @@ def test_the_cause_comes_before_the_failures(calls: str, cause: str) -> None:
     assert not second.startswith("cause: ")
 
 
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize("target", ["python", "peg"])
 @pytest.mark.parametrize(
     "calls",
@@ -759,6 +761,7 @@ IN_WORDS = "{% for c in calls %}run {{ c.function.name }} {{ c.function.argument
 WHY = "{% if m.reasoning_content or calls %}<why>{{ m.reasoning_content or '' }}INSIDE</why>{% endif %}"
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize(
     ("turn", "cause"),
     [

@@ -17,6 +17,7 @@ def test_a_cut_call_is_incomplete(form: Format) -> None:
     assert tally_of(form).wrong == []
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("name", ["name-after-arrow", "name-after-object", "object-e", "object-e-between-markers"])
 def test_a_cut_call_of_an_unusual_format_is_incomplete(name: str) -> None:
     source = (ROOT / "tests" / "cases" / "invertible" / f"{name}.jinja").read_text(encoding="utf-8")

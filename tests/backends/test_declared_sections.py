@@ -74,7 +74,7 @@ def read(ir: TemplateIR, text: str, tools: Any = None) -> dict[str, Any]:
     return message
 
 
-@pytest.mark.sweep(5)
+@pytest.mark.sweep(11)
 @pytest.mark.parametrize(("name", "kind"), CASES)
 def test_declared_markers_are_read(name: str, kind: str) -> None:
     for text in outputs(name):
@@ -82,7 +82,7 @@ def test_declared_markers_are_read(name: str, kind: str) -> None:
             assert read(declared(name, kind), opened(name, kind, text), tools) == read(ir_of(name), text, tools)
 
 
-@pytest.mark.sweep(5)
+@pytest.mark.sweep(11)
 @pytest.mark.parametrize(("name", "kind"), CASES)
 def test_nothing_else_is_read_otherwise(name: str, kind: str) -> None:
     texts = [*outputs(name), "wishes[0] is 1, wishes[1] is 2.\nwishes[2]", "Take <~set~> for all.\n</~set~>", "x]"]
@@ -96,6 +96,7 @@ def test_declared_markers_are_never_written(name: str, kind: str) -> None:
         assert write_message(declared(name, kind), message) == write_message(ir_of(name), message)
 
 
+@pytest.mark.sweep(7)
 @needs_engine
 @pytest.mark.parametrize(("name", "kind"), CASES)
 def test_grammars_accept_declared_markers(name: str, kind: str) -> None:

@@ -90,6 +90,7 @@ def said(content: str | None, reasoning: str | None) -> dict[str, Any]:
     return {"role": "assistant", "content": content, "reasoning_content": reasoning, "tool_calls": []}
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("name", list(FORMATS))
 def test_a_call_is_read_in_any_order_of_its_header(name: str) -> None:
     form, ir = FORMATS[name], learned(name)
@@ -150,7 +151,7 @@ def test_it_can_be_switched_off(name: str) -> None:
     assert header_parts(ir) == header_parts(strict)
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize("name", list(FORMATS))
 @pytest.mark.parametrize("target", ["python", "peg"])
 def test_the_template_still_verifies(name: str, target: Any) -> None:

@@ -86,7 +86,7 @@ def odd(text: str) -> list[str]:
     return [text[:at] + char + text[at + 1 :] for at in range(3, len(text), 3) for char in ("~", " ", '"')]
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize("name", FORMATS)
 def test_what_usually_comes_between_calls(name: str) -> None:
     parser, text = parser_of(name), some_calls(name)

@@ -66,7 +66,7 @@ def _call(arguments: dict[str, Any]) -> dict[str, Any]:
     return {"id": "abcdefghi", "type": "function", "function": {"name": "write", "arguments": arguments}}
 
 
-@pytest.mark.sweep(9)
+@pytest.mark.sweep(17)
 @pytest.mark.parametrize("chunk", [1, 4, 64, 0])
 @pytest.mark.parametrize("kind", ["content", "reasoning", "string", "objects", "calls"])
 @pytest.mark.parametrize("name", ["tagged-json", "parameter-tags", "string-delimiters", "nested-elements"])
@@ -84,6 +84,7 @@ def test_four_times_the_text(name: str, kind: str, chunk: int) -> None:
 MOST_FOR_TOOLS = 1.27
 
 
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize("chunk", [0, CHUNK])
 @pytest.mark.parametrize("name", FORMATS)
 def test_tools_cost_little_for_small_calls(name: str, chunk: int) -> None:

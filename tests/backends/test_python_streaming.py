@@ -46,7 +46,7 @@ def pieces(name: str) -> list[str]:
     return sorted({text for text in (*texts, *halves) if text}) + common
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(11)
 @pytest.mark.parametrize("name", NAMES)
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
@@ -61,7 +61,7 @@ def test_any_chunking_is_the_same(name: str, data: st.DataObject) -> None:
     assert streamed(module, list(text), tools=tools) == whole
 
 
-@pytest.mark.sweep(5)
+@pytest.mark.sweep(9)
 @pytest.mark.parametrize("name", NAMES)
 @settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 @given(text=st.text(max_size=60))

@@ -56,7 +56,7 @@ def cuts(text: str) -> Iterator[str]:
     yield from (text[: len(text) * part // 7] for part in range(1, 7))
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(11)
 @pytest.mark.parametrize("runtime", RUNTIMES)
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 def test_they_read_alike(example: Example, runtime: Runtime) -> None:
@@ -73,6 +73,7 @@ def scanners(module: ModuleType) -> dict[str, object]:
     return {name: (one.markers, one.width, one.leads, one._find.pattern, one._near.pattern) for name, one in found}
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 def test_a_shared_runtime_makes_the_patterns_that_the_compiler_prints(example: Example) -> None:
     own, shared = standalone(example.name), load_module(text_of(example, "shared"), runtime=generate_runtime())

@@ -59,6 +59,7 @@ def format_of(kind: str) -> tuple[TemplateIR, ModuleType, PegEngine]:
     return ir, load_module(generate(ir, "python")), PegEngine(ir)
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("kind", FORMATS)
 def test_thoughts_end_where_the_template_ends_them(kind: str) -> None:
     ir, parser, engine = format_of(kind)

@@ -46,6 +46,7 @@ def format_of(header: str, call: str) -> tuple[ModuleType, PegEngine]:
     return load_module(generate(ir, "python")), PegEngine(ir)
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("header", HEADERS)
 @pytest.mark.parametrize("call", CALLS)
 def test_the_words_of_an_end_are_text_in_a_value(header: str, call: str) -> None:
@@ -61,6 +62,7 @@ def test_the_words_of_an_end_are_text_in_a_value(header: str, call: str) -> None
             assert streamed(parser, [output[at : at + size] for at in range(0, len(output), size)]) == found
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("header", HEADERS)
 @pytest.mark.parametrize("call", CALLS)
 def test_the_end_as_it_is_written_ends_an_open_value(header: str, call: str) -> None:

@@ -80,7 +80,7 @@ def test_texts_around_a_value_win_over_the_schema(wrapper: str, text: str, schem
     assert json.loads(arguments_of(TYPED["texts around values"], output, {"a": {"type": schema}})) == {"a": value}
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(9)
 @pytest.mark.parametrize("key", KEYS)
 @pytest.mark.parametrize("kind", KEYED)
 def test_keys_of_the_schema_are_keys(kind: str, key: str) -> None:
@@ -102,6 +102,7 @@ def test_quoted_keys_keep_what_they_end_with(key: str) -> None:
     assert found == f'{{"{key}": 1}}'
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("sign", ".-/:")
 def test_a_form_by_the_name_of_the_tool_comes_back_or_is_reported(sign: str) -> None:
     parts = f"{{%- set parts = c.function.name.split('{sign}') %}}{{%- if parts | length == 2 %}}"

@@ -87,7 +87,7 @@ TEXTS = [
 ]
 
 
-@pytest.mark.sweep(7)
+@pytest.mark.sweep(13)
 @pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize("kind", CALLS)
 def test_text_stays_text(kind: str, text: str) -> None:

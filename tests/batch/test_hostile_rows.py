@@ -27,7 +27,7 @@ CALL = '<fn>\n{"name": "look", "arguments": {"at": 5}}\n</fn>'
 def corpus() -> list[tuple[str, str]]:
     """Return fuzzed outputs and attacks of each format, as far as a column of text can contain them."""
     found = []
-    for form in formats()[:: amount(4, sweep=1)]:
+    for form in formats()[:: amount(8, sweep=1)]:
         writer = Writer(form, random.Random(form.name))
         texts = [writer.output()[1] for _ in range(EACH)] + [text[:5000] for _, text in attacks(form)]
         found += [(form.name, text.encode("utf-8", "replace").decode("utf-8")) for text in texts]
@@ -107,6 +107,7 @@ TEXTS = [
 ]
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("struct", [False, True])
 def test_hostile_tools_and_calls_in_a_column(struct: bool) -> None:
     cases = [(text, tools) for text in TEXTS for _, tools in TOOLS]
@@ -120,6 +121,7 @@ def test_hostile_tools_and_calls_in_a_column(struct: bool) -> None:
     assert summary.by_diagnostic["tools_not_read"] == len(NOT_READ) * len(TEXTS)
 
 
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize(("name", "tools"), TOOLS, ids=[name for name, _ in TOOLS])
 def test_calls_that_cannot_be_checked_are_reported(name: str, tools: str | None) -> None:
     read = RowParser({"": named("tagged-json").source}, Columns("text", tools="tools"))

@@ -61,6 +61,7 @@ def flat(row: dict[str, Any] | None) -> dict[str, Any]:
     return dict.fromkeys(FLAT) if row is None else row
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("size", [1, 7, 1000])
 def test_any_batches_equal_the_loop(size: int) -> None:
     rows = outputs(300)

@@ -244,6 +244,7 @@ def test_compile_usage(run: Run, template: Path, tmp_path: Path, arguments: list
     assert folder(tmp_path) == before
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize(
     "command",
     [

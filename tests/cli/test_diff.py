@@ -111,6 +111,7 @@ PAIRS: dict[str, tuple[str, int, list[str], str]] = {
 }  # fmt: skip
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", PAIRS)
 def test_pairs(run: Run, formats: Path, name: str) -> None:
     text, code, facts, counts = PAIRS[name]

@@ -168,6 +168,7 @@ def test_every_json_has_a_schema() -> None:
     assert [name for name, opts in options.items() if "--json" in opts] == list(SCHEMAS)
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("command", SCHEMAS)
 def test_what_a_script_reads(run: Run, here: Path, command: str) -> None:
     """Scripts can read the outcome in each case; a compiled artifact has standard output, so the report is on the other
@@ -261,6 +262,7 @@ def on_a_terminal(arguments: list[str], folder: Path, typed: str = "", **environ
 COLOUR = re.compile(r"\x1b\[[0-9;]*3[0-7][0-9;]*m")
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize(
     "arguments",
     [["compile", "good.jinja", "-o", "new.py"], ["try", "good.jinja", "output.txt"], ["inspect", "good.jinja"]],

@@ -60,6 +60,7 @@ def typed(name: str) -> tuple[str, list[str]]:
     return flag, [flag, str(3 if int in kinds else "x")]
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", [name for name, parameter in PARAMETERS.items() if parameter.targets])
 def test_options_of_other_targets_are_refused(run: Run, name: str) -> None:
     targets = PARAMETERS[name].targets

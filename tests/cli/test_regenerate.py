@@ -116,6 +116,7 @@ def test_what_a_manifest_builds(run: Run, place: Path, manifest: str, command: s
     assert made.read_text() == text
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("more", [[], ["--openai"], ["--runtime", "shared"]])
 def test_a_parser_without_a_command_line(run: Run, place: Path, more: list[str]) -> None:
     """It is shorter, its header shows how it was made, and it counts as complete; only its end must not be missing."""

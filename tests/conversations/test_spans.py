@@ -75,7 +75,7 @@ def test_what_the_prompt_supplies_is_not_generated() -> None:
 PAST_DIFFERS = ("fenced-json", "forced-open", "string-delimiters")
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(13)
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_spans_agree_with_renders_of_beginnings(name: str) -> None:
     template = example(name)
@@ -102,7 +102,7 @@ SPELLED = (
 )
 
 
-@pytest.mark.sweep(5)
+@pytest.mark.sweep(11)
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_texts_that_spell_markers_change_no_border(name: str) -> None:
     template = example(name)

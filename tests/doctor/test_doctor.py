@@ -150,6 +150,7 @@ def test_packages_are_named_only_if_they_are_missing() -> None:
     }
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("named", ["models/hut", "models/hut/tokenizer_config.json", "models/hut/chat_template.jinja"])
 def test_paths_are_relative_to_where_it_was_called(run: Run, tmp_path: Path, named: str) -> None:
     folder = tmp_path / "models" / "hut"

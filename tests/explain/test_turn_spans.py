@@ -65,7 +65,7 @@ def test_parts_between_headers() -> None:
     ]
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(9)
 @pytest.mark.parametrize("example", load_examples(), ids=lambda example: example.name)
 def test_spans_make_up_the_text(example: object) -> None:
     name = example.name  # type: ignore[attr-defined]

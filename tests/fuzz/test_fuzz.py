@@ -16,7 +16,7 @@ from tests.fuzz.run import fuzz
 COUNT = 150  # for each parser
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(9)
 @pytest.mark.parametrize("form", formats(), ids=lambda form: form.name)
 def test_any_output(form: Format) -> None:
     counters = fuzz(COUNT, seed=random.Random(form.name).randrange(1000), forms=[form])
@@ -80,7 +80,7 @@ arguments are no JSON: python-literals: json
 CHANGES = re.findall(r"^(\S.*): (\S+): (\w+)\n((?:    .*\n)+)", SABOTAGE, re.M)
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize(("title", "name", "broken", "change"), CHANGES, ids=[change[0] for change in CHANGES])
 def test_what_breaks_is_seen(title: str, name: str, broken: str, change: str) -> None:
     """The checks catch a parser that is wrong in one way."""

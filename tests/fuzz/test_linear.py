@@ -45,7 +45,7 @@ def work(hostile: Hostile, size: int, chunk: int) -> tuple[int, int]:
     return calls, characters
 
 
-@pytest.mark.sweep(12)
+@pytest.mark.sweep(23)
 @pytest.mark.parametrize("hostile", CLASSES, ids=TITLES)
 @pytest.mark.parametrize("chunk", [64, LARGE], ids=["in 64s", "at once"])
 def test_work_grows_with_the_length(hostile: Hostile, chunk: int) -> None:
@@ -67,7 +67,7 @@ def test_time_is_not_quadratic(hostile: Hostile) -> None:
         gc.enable()
 
 
-@pytest.mark.sweep(5)
+@pytest.mark.sweep(11)
 @pytest.mark.parametrize("hostile", CLASSES, ids=TITLES)
 def test_memory_grows_with_the_length(hostile: Hostile) -> None:
     assert peak_bytes(hostile, SMALL, 64) <= MOST_BYTES * SMALL

@@ -71,6 +71,7 @@ def _rewritten(ir: TemplateIR, parser: Artifact, tools: list[dict[str, Any]], te
     return written(ir, calls_message(*(("f", dict(pairs)) for pairs in calls), content=message["content"]))
 
 
+@pytest.mark.sweep(3)
 @needs_engine
 @pytest.mark.parametrize("tools", [KNOWN, ANY], ids=["known keys", "any keys"])
 @pytest.mark.parametrize("closer", [")", ")</call>"])
@@ -94,6 +95,7 @@ def test_against_the_parser(closer: str, tools: list[dict[str, Any]]) -> None:
     assert taken > 500
 
 
+@pytest.mark.sweep(5)
 @needs_engine
 @pytest.mark.parametrize("tools", [KNOWN, ANY], ids=["known keys", "any keys"])
 @pytest.mark.parametrize("name", OWN)
@@ -125,6 +127,7 @@ def test_ordinary_text_is_taken(name: str, value: str) -> None:
     assert accepts(made, written(ir, calls_message(("f", {"a": value, "b": value}), ("f", {"a": value}))))
 
 
+@pytest.mark.sweep(5)
 @needs_engine
 @pytest.mark.parametrize("tools", [KNOWN, ANY], ids=["known keys", "any keys"])
 @pytest.mark.parametrize("name", OWN)

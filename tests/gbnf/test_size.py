@@ -65,7 +65,7 @@ def _counted(ir: TemplateIR, count: int, *, any_order: bool) -> tuple[int, str]:
     return calls, made.text
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(9)
 @pytest.mark.parametrize("any_order", [False, True], ids=["in order", "any order"])
 @pytest.mark.parametrize("name", sorted(DIALECTS))
 def test_work_grows_with_the_tools_and_no_faster(name: str, any_order: bool) -> None:

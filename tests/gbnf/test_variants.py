@@ -145,6 +145,7 @@ def templates_of_entries() -> list[Path]:
     return sorted(set(found))
 
 
+@pytest.mark.sweep(3)
 @needs_engine
 @pytest.mark.parametrize("path", templates_of_entries(), ids=lambda path: path.stem)
 def test_calls_as_the_catalogue_has_them_are_accepted(path: Path) -> None:

@@ -35,7 +35,7 @@ from tplc_runtime.raw import nested_json
 SHARES = 4  # the patterns are shared out to as many tests
 # `make patterns` tries all; `make test` one in six of parsers, one in twenty of grammars and response templates.
 ALL = bool(os.environ.get("TPLC_ALL_PATTERNS"))
-EVERY, EVERY_OF_PARSERS = (1, 1) if ALL else (amount(20, sweep=10), amount(6, sweep=3))
+EVERY, EVERY_OF_PARSERS = (1, 1) if ALL else (amount(40, sweep=10), amount(12, sweep=3))
 
 
 @cache
@@ -154,6 +154,7 @@ def test_all_patterns_are_looked_at() -> None:
     assert {method for pattern, method in seen if pattern == r"[^,\n\]}]+"} == {"match"}
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize(
     ("pattern", "method", "pump"),
     [

@@ -32,7 +32,7 @@ from tplc.ir.write import write_message
 # Between them they have every kind of place.
 NAMES = ("tagged-json", "parameter-tags", "sectioned-ids", "keyword-calls", "cdata-values", "nested-elements")
 USUAL = (*NAMES, "string-delimiters")  # the last has reasoning between punctuation
-EVERY = amount(3, sweep=1)  # of the places
+EVERY = amount(6, sweep=1)  # of the places
 ROUND_TRIPS = ("tagged-json", "parameter-tags", "sectioned-ids")
 by_name = pytest.mark.parametrize("name", NAMES)
 by_string = pytest.mark.parametrize("text", STRINGS.values(), ids=STRINGS)
@@ -69,7 +69,7 @@ def test_the_places_are_many() -> None:
 def irs(name: str, first: int) -> Iterator[tuple[str, TemplateIR, TemplateIR]]:
     """Yield the place, a format with a hostile text there, and one with a harmless text.
 
-    Tests that start at 0, 1 and 2 try each place between them."""
+    The six tests that start at 0 to 5 try each place between them."""
     harmless, unharmed = infected(ir_of(name), HARMLESS), placed(name, HARMLESS)
     strings = [(title, infected(ir_of(name), text), harmless) for title, text in STRINGS.items() if name in ROUND_TRIPS]
     yield from [*strings, *((place, ir, unharmed[place]) for place, ir in placed(name).items())][first % EVERY :: EVERY]
@@ -116,7 +116,7 @@ def shown(text: str) -> str:
     return visible(text)
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(13)
 @by_string
 def test_python_reads_what_was_written(text: str) -> None:
     for name in ROUND_TRIPS:
@@ -175,7 +175,7 @@ def test_peg_of_tools(text: str) -> None:
     assert shown(source) == source
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(13)
 @by_string
 def test_peg_reads_what_was_written(text: str) -> None:
     for name in ROUND_TRIPS:
@@ -223,6 +223,7 @@ def without_surrogates(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
+@pytest.mark.sweep(9)
 @by_string
 @pytest.mark.parametrize("choice", ["auto", "required"])
 def test_gbnf_of_tools(text: str, choice: str) -> None:
@@ -241,7 +242,7 @@ def test_gbnf_of_tools(text: str, choice: str) -> None:
 @pytest.mark.sweep(1)
 @by_name
 def test_json(name: str) -> None:
-    for place, ir, _ in irs(name, 0):
+    for place, ir, _ in irs(name, 3):
         source = generate(ir, "json")
         assert loads(source) == ir, place
         assert shown(source) == source, place
@@ -250,7 +251,7 @@ def test_json(name: str) -> None:
 @pytest.mark.sweep(1)
 @by_name
 def test_printed(name: str) -> None:
-    for place, ir, _ in irs(name, 1):
+    for place, ir, _ in irs(name, 4):
         text = printed(ir)
         assert text == visible(text), place
         assert [line for line in text.split("\n") if line.startswith("INJECTED")] == [], place
@@ -284,7 +285,7 @@ def elements(ir: TemplateIR) -> Elements:
 @by_name
 def test_html(name: str) -> None:
     usual = {tag for tag, _ in elements(ir_of(name)).tags}
-    for place, ir, _ in irs(name, 2):
+    for place, ir, _ in irs(name, 5):
         found = elements(ir)
         assert {tag for tag, _ in found.tags} <= usual, place
         assert not any("injected" in attribute for _, attributes in found.tags for attribute in attributes), place

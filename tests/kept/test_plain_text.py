@@ -18,7 +18,7 @@ from tplc.verify.artifact import load_module
 NAMES = [one.name for one in formats()]
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(9)
 @pytest.mark.parametrize("name", NAMES)
 def test_no_call_is_read_and_nothing_is_lost(name: str) -> None:
     one, counts = named(name), Counts()

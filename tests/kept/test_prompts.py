@@ -18,7 +18,7 @@ from tplc.serving import ChatTemplate
 NAMES = [form.name for form in formats()]
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(9)
 @pytest.mark.parametrize("name", NAMES)
 def test_markers_in_a_prompt_steer_nothing(name: str) -> None:
     example = load_example(EXAMPLES / name)

@@ -54,6 +54,7 @@ def test_markers_that_are_text(name: str, choice: str) -> None:
     check(formats()[name].ir, choice, None)
 
 
+@pytest.mark.sweep(5)
 @needs_tokenizers
 @pytest.mark.parametrize("choice", ["auto", "required"])
 @pytest.mark.parametrize("name", NAMES)
@@ -62,6 +63,7 @@ def test_markers_that_are_special_tokens(name: str, choice: str) -> None:
     check(ir, choice, of(ir.preserved_tokens))
 
 
+@pytest.mark.sweep(5)
 @needs_tokenizers
 @pytest.mark.parametrize("name", NAMES)
 def test_markers_that_are_other_added_tokens(name: str) -> None:

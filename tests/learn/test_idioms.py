@@ -91,7 +91,7 @@ def source_of(turn: str, macros: str = "") -> str:
     return TURNS.replace("@MACROS@", macros).replace("@TURN@", turn)
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("kind", IDIOMS)
 def test_idioms_come_back(kind: str) -> None:
     source = source_of(IDIOMS[kind])
@@ -149,6 +149,7 @@ NO_PARSER = {
 }
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("kind", NO_PARSER)
 def test_a_refusal_names_the_notation(kind: str) -> None:
     source, cause = NO_PARSER[kind]

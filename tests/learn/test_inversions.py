@@ -82,11 +82,13 @@ def wrong_messages(source: str, message: dict[str, Any] | None = None) -> tuple[
     return round_trip(source, ir, parser, asked).wrong
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("kind", CALLS)
 def test_messages_come_back(kind: str) -> None:
     assert wrong_messages(source_of(kind)) == ()
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("kind", ["raw expressions", "options", "terminator after each raw pair"])
 def test_the_grammar_of_the_parser_verifies(kind: str) -> None:
     assert compile_template(source_of(kind), name="t", target="peg").verification.failures == ()

@@ -74,6 +74,7 @@ def test_a_state_decides_before_the_state_before_content() -> None:
     assert interpret(lower(form.ir), text, parse_tool_calls=False).message == message
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", NAMES)
 def test_the_peg_reads_as_the_interpreter(name: str) -> None:
     form = named(name)
@@ -97,7 +98,7 @@ def with_arguments(message: dict[str, Any]) -> dict[str, Any]:
     return {**message, "tool_calls": calls}
 
 
-@pytest.mark.sweep(5)
+@pytest.mark.sweep(9)
 @pytest.mark.parametrize("name", NAMES)
 def test_calls_are_read_as_the_interpreter_reads_them(name: str) -> None:
     form = named(name)

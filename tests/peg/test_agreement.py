@@ -27,12 +27,12 @@ from tplc.backends.peg.engine import PegEngine
 from tplc.driver import generate, learn_format, open_renderer
 from tplc.verify.artifact import load_module
 
-MUTATIONS = amount(150, sweep=400)
+MUTATIONS = amount(75, sweep=400)
 SLIPS = 40  # of each example
 CUTS = 8  # of each output of an example
 
 
-@pytest.mark.sweep(9)
+@pytest.mark.sweep(17)
 @pytest.mark.parametrize("name", [form.name for form in formats()])
 def test_messages_of_the_verification(name: str) -> None:
     tally = messages_agree([named(name)])
@@ -42,7 +42,7 @@ def test_messages_of_the_verification(name: str) -> None:
     assert tally.same == tally.outputs
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(11)
 @pytest.mark.parametrize("name", [form.name for form in formats()])
 def test_slips(name: str) -> None:
     """Parser and PEG undo the slips of tolerances in the same way."""
@@ -60,7 +60,7 @@ def test_mutations() -> None:
     assert tally.same > 0.98 * tally.outputs
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(9)
 @pytest.mark.parametrize("name", [form.name for form in formats()])
 def test_outputs_of_the_examples(name: str) -> None:
     form = named(name)
@@ -87,7 +87,7 @@ def test_an_output_that_ends_where_a_name_should_be(name: str, opener: str) -> N
     assert tally.same == tally.outputs
 
 
-EVERY = amount(30, sweep=10)  # of the outputs; `make agreement` has them all
+EVERY = amount(60, sweep=10)  # of the outputs; `make agreement` has them all
 
 
 @cache

@@ -18,7 +18,7 @@ def rules_of(grammar: Grammar, outside: object) -> dict[str, str]:
     return {name: rule.as_rule() for name, rule in grammar.items() if name not in outside}
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(9)
 @pytest.mark.parametrize("name", [example.name for example in load_examples()])
 def test_rules_are_those_of_parsimonious(name: str) -> None:
     example = load_example(EXAMPLES / name)

@@ -125,7 +125,7 @@ def test_messages_agree(name: str) -> None:
     assert tally.same == tally.outputs > 20
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(11)
 @pytest.mark.parametrize("name", SOURCES)
 def test_mutations_agree(name: str) -> None:
     assert mutations_agree([form(name)], 100).unexplained == []

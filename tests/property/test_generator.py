@@ -14,6 +14,7 @@ SEEDS = range(60)
 QUESTION = [{"role": "user", "content": "Why?"}]
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_render_is_what_the_design_says(seed: int) -> None:
     template = random_template(seed)
@@ -29,6 +30,7 @@ def test_render_is_what_the_design_says(seed: int) -> None:
             assert full == before + turn_text(design, shown) + appended
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_prompt_and_answer_make_a_turn(seed: int) -> None:
     template = random_template(seed)

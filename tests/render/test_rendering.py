@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import amount
 from tplc.errors import RenderFailed, TemplateRaised
 from tplc.ir.nodes import Json
 from tplc.render import Renderer
@@ -142,12 +143,13 @@ def test_many_renders_of_one_worker(source: str) -> None:
         assert renderer.count == 51
 
 
+@pytest.mark.sweep(1)
 def test_collected_templates_render_a_conversation(shared: Path) -> None:
     """Each template renders, or refuses in its own words; two require tools."""
     refusals = {}
     paths = sorted((shared / "templates").glob("*.jinja"))
     assert len(paths) > 100
-    for path in paths:
+    for path in paths[:: amount(3, sweep=1)]:
         try:
             with Renderer(path.read_text(encoding="utf-8"), name=path.name) as renderer:
                 # Some show content only when it is a list of parts.

@@ -71,6 +71,7 @@ def test_prompt_and_message(served: tuple[Example, ChatTemplate]) -> None:
             assert parser.parse(output.text, **ready.parser) == expected
 
 
+@pytest.mark.sweep(4)
 def test_a_conversation_that_grows(served: tuple[Example, ChatTemplate]) -> None:
     """What the engine holds after an answer, plus what the next question adds, is the prompt of the whole conversation.
     If a prompt opens or closes reasoning and history doesn't, the past differs from what the engine holds."""
@@ -88,6 +89,7 @@ def test_a_conversation_that_grows(served: tuple[Example, ChatTemplate]) -> None
     assert (first + output + added == whole) == (example.name not in rewritten)
 
 
+@pytest.mark.sweep(4)
 def test_what_an_engine_without_the_end_marker_gets(served: tuple[Example, ChatTemplate]) -> None:
     """The added text begins with the text that the template writes after the answer."""
     _, template = served
@@ -99,6 +101,7 @@ def test_what_an_engine_without_the_end_marker_gets(served: tuple[Example, ChatT
     assert template.ir.turn.ends[0].strip() in added
 
 
+@pytest.mark.sweep(4)
 def test_a_result_after_calls(served: tuple[Example, ChatTemplate]) -> None:
     _, template = served
     if template.ir.tools.format == "none":
@@ -117,7 +120,7 @@ def test_a_result_after_calls(served: tuple[Example, ChatTemplate]) -> None:
     assert ("look" in whole.removesuffix(added)[-80:], "Nothing." in added) == (True, True)
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(9)
 def test_an_answer_that_is_continued(served: tuple[Example, ChatTemplate]) -> None:
     _, template = served
     parser: Any = load_module(tplc.generate(template.ir, "python"))
@@ -406,6 +409,7 @@ def test_parts_that_the_template_does_not_write(source: str, content: list[Any],
     assert str(caught.value).startswith(f"request: {problem}")
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("bare", [{1}, {0, 1}, {2}])
 def test_a_tool_that_the_template_cannot_render_is_named(bare: set[int]) -> None:
     source = EXAMPLES["tagged-json"].source.replace(

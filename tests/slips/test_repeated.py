@@ -15,6 +15,7 @@ from tplc.ir.nodes import PairArguments
 CALLING = [name for name in NAMES if ir_of(name).tools.format != "none"]
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", CALLING)
 def test_a_repeated_argument_is_reported(name: str) -> None:
     ir = ir_of(name)

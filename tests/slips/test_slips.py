@@ -19,6 +19,7 @@ def found(name: str) -> tuple[Result, ...]:
     return tuple(results(name, form.ir, form.parser))
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("name", ["tagged-json", "sectioned-ids", "json-array"])
 def test_slips_are_read_as_meant(name: str) -> None:
     recovered = sum(result.outcome == "recovered" for result in found(name))
@@ -36,6 +37,7 @@ def test_every_kind_fits_some_format() -> None:
     assert set(KINDS) - made <= {"ASCII for full width", "dash for underscore", "fence missing"}
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("name", ["words-in-calls", "tagged-json", "addressed-parts"])
 def test_further_slips_raise_nothing_in_any_chunking(name: str) -> None:
     form = next(form for form in formats() if form.name == name)

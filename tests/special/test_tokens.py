@@ -51,6 +51,7 @@ def test_what_is_incomplete_comes_at_the_end(one: Made) -> None:
     assert (text.lstrip(), {*rest}) == ("a 𝛀", {"\ufffd"})
 
 
+@pytest.mark.sweep(3)
 @EACH
 def test_time_is_linear_also_for_bytes_that_are_no_text(one: Made) -> None:
     ids = one.encode("a 𝛀")
