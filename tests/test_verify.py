@@ -26,6 +26,13 @@ from tplc.verify.words import Words, words_of
 
 ASK = "{% if add_generation_prompt %}<assistant>{% endif %}"
 PLAIN = "{% for m in messages %}<{{ m.role }}>{{ m.content }}<end>{% endfor %}" + ASK
+RENAMING = (
+    "{% for m in messages %}{% if m.role == 'assistant' %}<|a|>{{ m.content or '' }}"
+    "{% for c in m.tool_calls or [] %}{% set f = c.function %}"
+    "<call>{{ NAME }}: {{ f.arguments | tojson }}</call>{% endfor %}"
+    "<|e|>{% else %}<|{{ m.role }}|>{{ m.content }}<|e|>{% endif %}{% endfor %}"
+    "{% if add_generation_prompt %}<|a|>{% endif %}"
+)
 RAW = (
     "{% for m in messages %}<{{ m.role }}>{{ m.content or '' }}"
     "{% for c in m.tool_calls or [] %}<call {{ c.function.name }}>"
@@ -342,6 +349,19 @@ def test_values_that_a_raw_dialect_cannot_distinguish() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("name", "first", "second"),
+    [("f.name | lower", "storeIt", "storeit"), ("f.name | replace('_', ' ')", "call_0", "call 0")],
+)
+def test_names_that_a_template_changes_are_reported(name: str, first: str, second: str) -> None:
+    """Without the tools, nothing can tell the two apart."""
+    result = learned(RENAMING.replace("NAME", name)).verification
+    assert result.verified
+    assert [(one.kind, one.first, one.second) for one in result.ambiguities] == [
+        ("name of a tool", f'"{first}"', f'"{second}"')
+    ]
+
+
 def test_what_a_template_refuses_is_not_shown() -> None:
     result = learned(ONE_CALL).verification
     assert result.verified
@@ -490,7 +510,7 @@ def test_a_parser_that_guesses_types_fails_though_the_render_is_the_same() -> No
     assert not result.verified
     assert first_failure(result) == (
         'string: a number in it: call 1, argument value: expected "42", got 42; rendered '
-        '"<call store><before>x</before><value>42</value><after>y</after></call><end>"'
+        '"<call storeIt><before>x</before><value>42</value><after>y</after></call><end>"'
     )
 
 
@@ -721,7 +741,7 @@ def test_ambiguity_shows_both_readings() -> None:
         "integer or string",
         '"42"',
         "42",
-        "<call store><before>x</before><value>42</value><after>y</after></call><end>",
+        "<call storeIt><before>x</before><value>42</value><after>y</after></call><end>",
     )
     assert json.loads(first.first) == "42"
 

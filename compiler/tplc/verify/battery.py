@@ -263,7 +263,8 @@ def _call(name: str) -> Call:
 
 
 def _value_case(title: str, value: Json) -> Case:
-    return Case(title, calls=(Call("store", (("before", "x"), (KEY, value), ("after", "y"))),))
+    # A capital letter shows whether names are rendered as they are.
+    return Case(title, calls=(Call("storeIt", (("before", "x"), (KEY, value), ("after", "y"))),))
 
 
 def markers(ir: TemplateIR) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from tplc.verify.battery import Case, id_of
 
 _ABSENT = object()
 ID = "id"
+NAME = "name of a tool"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ def difference(ir: TemplateIR, case: Case, message: Mapping[str, Any], *, earlie
 def _call_difference(ir: TemplateIR, call: Call, got: Mapping[str, Any], index: int) -> Difference | None:
     where = f"call {index + 1}"
     if got["function"]["name"] != call.name:
-        return _difference(f"{where}, name", call.name, got["function"]["name"])
+        return Difference(f"{where}, name", _shown(call.name), _shown(got["function"]["name"]), NAME)
     if ir.tools.call_id.position != "none" and got.get("id") != id_of(ir, call, index):
         return Difference(f"{where}, id", _shown(id_of(ir, call, index)), _shown(got.get("id")), ID)
     try:

@@ -23,7 +23,7 @@ from tplc.render import Renderer
 from tplc.verify.artifact import Artifact, load_artifact
 from tplc.verify.battery import SHAPES, Case, Shape, after_results, battery, random_cases
 from tplc.verify.causes import Tried, explained
-from tplc.verify.compare import ID, Difference, as_case, as_message, difference, fits, same_message, with_texts
+from tplc.verify.compare import ID, NAME, Difference, as_case, as_message, difference, fits, same_message, with_texts
 from tplc.verify.conversation import fitting_tools
 from tplc.verify.coverage import kind_of
 from tplc.verify.excerpts import excerpt, quoted
@@ -373,6 +373,9 @@ class _RoundTrip:
         if found is None:
             return None
         if found.kind != ID and self._is_one_render_untyped(case, stage, place, message):
+            if found.kind == NAME:  # only the tools tell the two apart
+                ambiguity = Ambiguity(NAME, found.expected, found.got, excerpt(feed.text))
+                self.tally.ambiguities.setdefault(NAME, ambiguity)
             return None
         if self._is_known_by_its_tool(case, message):
             return None
