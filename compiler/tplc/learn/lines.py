@@ -19,7 +19,7 @@ from tplc.ir.write import write_lines
 Render = Callable[[Mapping[str, Json]], "str | None"]  # the turn of a call with these arguments
 
 _NUMBER = 7431
-_OUTER, _INNER = "zqka0x", "zqkb0x"
+_OUTER, _INNER = "zqkey0x", "zqkey1x"
 _STYLES = (JSON_STYLE, replace(JSON_STYLE, strings=(replace(JSON_STRING, ascii=True),)))
 _PROBES: tuple[dict[str, Json], ...] = (
     {_OUTER: "zqs0x", _INNER: ["zqs1x", 2, True, None]},
