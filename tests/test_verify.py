@@ -354,7 +354,7 @@ def test_values_that_a_raw_dialect_cannot_distinguish() -> None:
     [("f.name | lower", "storeIt", "storeit"), ("f.name | replace('_', ' ')", "call_0", "call 0")],
 )
 def test_names_that_a_template_changes_are_reported(name: str, first: str, second: str) -> None:
-    """Without the tools, nothing can tell the two apart."""
+    """Without the tools, nothing distinguishes the two."""
     result = learned(RENAMING.replace("NAME", name)).verification
     assert result.verified
     assert [(one.kind, one.first, one.second) for one in result.ambiguities] == [

@@ -373,7 +373,7 @@ class _RoundTrip:
         if found is None:
             return None
         if found.kind != ID and self._is_one_render_untyped(case, stage, place, message):
-            if found.kind == NAME:  # only the tools tell the two apart
+            if found.kind == NAME:  # only the tools distinguish the two
                 ambiguity = Ambiguity(NAME, found.expected, found.got, excerpt(feed.text))
                 self.tally.ambiguities.setdefault(NAME, ambiguity)
             return None
