@@ -4821,6 +4821,7 @@ NUMBER_PART = Pattern(r"[\s\w.+-]*")
 PYTHON = Pattern(r"""('[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*"|\b(?:True|False|None)\b)|['"].*""")
 # The same at the start of a value that is one string, also in typographic quotes.
 LITERAL = Pattern(r"""('[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*"|“[^“”]*”|‘[^‘’]*’)|['"“‘].*""")
+SOME_SPACE = Pattern(r"\s{0,64}")
 TO_ESCAPE = Pattern(r'\\(.)|["\x00-\x1f]')
 
 
@@ -4874,18 +4875,23 @@ def may_begin_with_key(buf: str, pos: int, keys: Iterable[str], end: Scanner) ->
     )
 
 
+def key_at(buf: str, opener: Match) -> int:
+    """Return where the key after a pair's opener begins, after the white space that an opener ends with."""
+    return opener.end if not opener.trail else int(SOME_SPACE.match(buf, opener.end).end())
+
+
 class KnownPairs:
     """The end of a value: its closer, or the next pair with one of these keys; after a marker ("breaks"), no pair."""
 
     def __init__(self, ends: Scanner, key_end: Scanner, keys: tuple[str, ...], unopened: str) -> None:
         self.ends, self.key_end, self.keys = ends, key_end, keys
-        self.width = ends.width + max(map(len, keys)) + key_end.width
+        self.width = ends.width + LOOK_BACK + max(map(len, keys)) + key_end.width
         self.lines = tuple(["\n" + key + unopened for key in keys]) if unopened else ()
         self.joined = "\0" + "\0".join(self.lines)
 
     def find(self, buf: str, pos: int) -> Match | None:
         match = self.ends.find(buf, pos)
-        while match and match.kind == "next" and not begins_with_key(buf, match.end, self.keys, self.key_end):
+        while match and match.kind == "next" and not begins_with_key(buf, key_at(buf, match), self.keys, self.key_end):
             match = self.ends.find(buf, match.start + 1)
         stop = len(buf) if match is None else match.start
         for line in self.lines if buf.find("\n", pos, stop) >= 0 else ():
@@ -4912,7 +4918,8 @@ class KnownPairs:
     def partial_match(self, buf: str, pos: int) -> int:
         end = self.ends.partial_match(buf, pos)
         match = self.ends.find(buf, max(pos, len(buf) - self.width))
-        while match and not (match.kind == "next" and may_begin_with_key(buf, match.end, self.keys, self.key_end)):
+        keys, key_end = self.keys, self.key_end
+        while match and not (match.kind == "next" and may_begin_with_key(buf, key_at(buf, match), keys, key_end)):
             match = self.ends.find(buf, match.start + 1)
         if match is not None and match.start < end:
             end = self.ends.with_lead(buf, pos, match.start)
@@ -5037,13 +5044,14 @@ class RawPairs(Pairs):
     LAST_CLOSER: ClassVar[Scanner | None] = None  # closers, and markers of which one follows the closer that counts
     TYPE_WORDS: ClassVar[Mapping[str, Sequence[str]]] = {}
     NEXT_PAIR: ClassVar[tuple[Scanner, ...]] = ()  # a value's end or the text before a key, and the text after a key
-    NEXT_PAIR_OPENER: ClassVar[str] = ""  # the text that such a pair begins with
-    LINES: ClassVar[bool] = True  # it starts a line
+    NEXT_PAIR_OPENER: ClassVar[Any] = ""  # the text that such a pair begins with, or several
+    NEXT_PAIR_LEAD: ClassVar[str] = "\n"  # the line end and the white space before it, if it starts a line
     NEXT_UNOPENED: ClassVar[str] = ""  # the text after a key that begins a line, where a pair may lack its opener
     VALUE_ESCAPES: ClassVar[Any] = None  # what is written in values for other characters
     _pending_end = ""  # the end of a value that may be the beginning of such a text
     _end: End
     _closer: End = None  # of which a later one may count; None if the first does
+    _own_end: End = None  # the closer alone, if the next pair may end the value as well
     _next_lines = ""  # the beginnings of lines in which a pair may lack its opener
     _in_value = False
     _by_schema: frozenset[str] | None = None
@@ -5057,14 +5065,16 @@ class RawPairs(Pairs):
         keys = keys_of(schema, schema) or set() if schema else set()
         self._keys = keys if len(keys) <= MOST_KEYS else set()  # keys of the schema that were not read yet
 
-    def _end_of_value(self) -> End:
-        """Return the possible ends of a value: its closer, or a pair with a key of the schema that was not read yet."""
-        if self.NEXT_PAIR and self._keys:
-            known = KnownPairs(self.NEXT_PAIR[0], self.NEXT_PAIR[1], tuple(sorted(self._keys)), self.NEXT_UNOPENED)
-            self._next_lines = known.joined
-            return known
-        self._next_lines = ""
-        return self.AFTER_VALUE
+    def _end_of_value(self, own: End, ends: Any = None) -> End:
+        """Return the possible ends of a value: its own, or a pair with a key of the schema that was not read yet, the
+        opener of which is in `ends`."""
+        self._own_end, self._next_lines = own, ""
+        if not (self.NEXT_PAIR and self._keys):
+            return own
+        before, after = self.NEXT_PAIR
+        known = KnownPairs(ends or before, after, tuple(sorted(self._keys)), self.NEXT_UNOPENED)
+        self._next_lines = known.joined
+        return known
 
     def _may_begin_pair(self, chunk: str) -> bool:
         """Return whether a pair without its opener may begin in a line of the chunk."""
@@ -5088,7 +5098,7 @@ class RawPairs(Pairs):
             self._types_are_checked = self._types_are_checked and by_schema in (None, types)
             # 1 is no boolean, and 5.0 no integer, if it is a number.
             self._by_schema = self._by_schema if "boolean" in types or types == self._by_schema else None
-        end: End = Closer(key.join(self.VALUE_CLOSE)) if self.VALUE_CLOSE else self._end_of_value()
+        end: End = Closer(key.join(self.VALUE_CLOSE)) if self.VALUE_CLOSE else self._end_of_value(self.AFTER_VALUE)
         if self.LAST_CLOSER:
             self._closer = end if self.VALUE_CLOSE else self.AFTER_VALUE
         return self._begin_raw(types, self._or_call_end(end, key))
@@ -5152,8 +5162,8 @@ class RawPairs(Pairs):
             if self.NEXT_PAIR and mark.kind == "breaks":
                 if mark.ambiguous and not self._final and self._end.partial_match(buf, pos) <= mark.start:
                     break
-                own, self._next_lines = self.AFTER_VALUE, ""
-                self._end = self._or_call_end(own, getattr(self._end, "key", ""))
+                self._next_lines = ""
+                self._end = self._or_call_end(self._own_end, getattr(self._end, "key", ""))
                 mark = self._end.find(buf, pos)
                 continue
             if mark.kind == "respelled":
@@ -5231,10 +5241,10 @@ class RawPairs(Pairs):
 
     def _ends_here(self, start: int) -> bool:
         """Return whether the opener of a pair of the schema ends an unclosed value."""
-        buf = self._buf
-        if not self.LINES or not buf.startswith(self.NEXT_PAIR_OPENER, start):  # the closer of the call, or a line
+        buf, line = self._buf, start - len(self.NEXT_PAIR_LEAD)
+        if not buf.startswith(self.NEXT_PAIR_OPENER, start):  # the closer of the call, or a line
             return True
-        return start > self._pos and buf[start - 1] == "\n"
+        return line >= self._pos and buf.startswith(self.NEXT_PAIR_LEAD, line)
 
     def _piece(self, text: str) -> None:
         """Add text to a value.  It is pending only while it could be something other than a string."""
@@ -5615,7 +5625,8 @@ class WrappedValues(RawPairs):
 class TypedWraps(RawPairs):
     # The text before a value, the types that it stands for, and what ends the value: markers, or the texts before and
     # after the key if the marker repeats it.  With the text "": the types of values that are bare.
-    WRAPS: ClassVar[Sequence[tuple[str, Sequence[str], Any]]]
+    # If they open pairs, the end is there again with the openers of the next pair.
+    WRAPS: ClassVar[Sequence[tuple[Any, ...]]]
     TYPES_OPEN_PAIRS: ClassVar[bool] = False  # the texts open pairs, so they are before the key
     _key = ""
     _pair_opener = ""  # the marker that opened the pair, without white space
@@ -5642,21 +5653,22 @@ class TypedWraps(RawPairs):
             self._open_wrap(start, *found)
         return super()._value()
 
-    def _wrap_at(self, start: int) -> tuple[str, Sequence[str], Any] | None:
+    def _wrap_at(self, start: int) -> tuple[Any, ...] | None:
         """Return the wrapper that begins here, or what stands for none; None if more input is needed."""
         buf, last = self._buf, ("", (), None)
-        for opened, types, ends in self.WRAPS:
+        for wrap in self.WRAPS:
+            opened: str = wrap[0]
             if not self._final and opened.startswith(buf[start : start + len(opened)]) and opened:
-                return None if not buf.startswith(opened, start) else (opened, types, ends)
+                return None if not buf.startswith(opened, start) else wrap
             if buf.startswith(opened, start):
-                return opened, types, ends
+                return wrap
         return last
 
-    def _wrap_of_pair(self) -> tuple[str, Sequence[str], Any]:
+    def _wrap_of_pair(self) -> tuple[Any, ...]:
         opener = self._pair_opener
         return next((wrap for wrap in self.WRAPS if "".join(wrap[0].split()) == opener), ("", (), None))
 
-    def _open_wrap(self, start: int, opened: str, types: Sequence[str], ends: Any) -> None:
+    def _open_wrap(self, start: int, opened: str, types: Sequence[str], ends: Any, or_pair: Any = None) -> None:
         if types:
             self._types = typed_as(self._types, frozenset(types))
             self._by_schema = self._by_schema if "boolean" in self._types else None
@@ -5668,7 +5680,7 @@ class TypedWraps(RawPairs):
         self._wrap_state = opened
         end: End = Closer(self._key.join(ends)) if isinstance(ends, tuple) else ends
         self._closer = end if self.LAST_CLOSER else None
-        self._end = self._or_call_end(end, self._key)
+        self._end = self._or_call_end(end if or_pair is None else self._end_of_value(end, or_pair), self._key)
 
 
 LONGEST_SHOWN = 64  # characters of a special token that a diagnostic shows

@@ -120,7 +120,7 @@ class StreamParser(WrappedValues):
         Markers(end=('">',)),
     )
     NEXT_PAIR_OPENER = '<arg key="'
-    LINES = False
+    NEXT_PAIR_LEAD = ""
     SPACE_AROUND_KEY_END = False
     WRAP = ("<[RAW[", "]RAW]>")
     CALL_CLOSES = (

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 class TypedWraps(RawPairs):
     # The text before a value, the types that it stands for, and what ends the value: markers, or the texts before and
     # after the key if the marker repeats it.  With the text "": the types of values that are bare.
-    WRAPS: ClassVar[Sequence[tuple[str, Sequence[str], Any]]]
+    # If they open pairs, the end is there again with the openers of the next pair.
+    WRAPS: ClassVar[Sequence[tuple[Any, ...]]]
     TYPES_OPEN_PAIRS: ClassVar[bool] = False  # the texts open pairs, so they are before the key
     _key = ""
     _pair_opener = ""  # the marker that opened the pair, without white space
@@ -47,21 +48,22 @@ class TypedWraps(RawPairs):
             self._open_wrap(start, *found)
         return super()._value()
 
-    def _wrap_at(self, start: int) -> tuple[str, Sequence[str], Any] | None:
+    def _wrap_at(self, start: int) -> tuple[Any, ...] | None:
         """Return the wrapper that begins here, or what stands for none; None if more input is needed."""
         buf, last = self._buf, ("", (), None)
-        for opened, types, ends in self.WRAPS:
+        for wrap in self.WRAPS:
+            opened: str = wrap[0]
             if not self._final and opened.startswith(buf[start : start + len(opened)]) and opened:
-                return None if not buf.startswith(opened, start) else (opened, types, ends)
+                return None if not buf.startswith(opened, start) else wrap
             if buf.startswith(opened, start):
-                return opened, types, ends
+                return wrap
         return last
 
-    def _wrap_of_pair(self) -> tuple[str, Sequence[str], Any]:
+    def _wrap_of_pair(self) -> tuple[Any, ...]:
         opener = self._pair_opener
         return next((wrap for wrap in self.WRAPS if "".join(wrap[0].split()) == opener), ("", (), None))
 
-    def _open_wrap(self, start: int, opened: str, types: Sequence[str], ends: Any) -> None:
+    def _open_wrap(self, start: int, opened: str, types: Sequence[str], ends: Any, or_pair: Any = None) -> None:
         if types:
             self._types = typed_as(self._types, frozenset(types))
             self._by_schema = self._by_schema if "boolean" in self._types else None
@@ -73,4 +75,4 @@ class TypedWraps(RawPairs):
         self._wrap_state = opened
         end: End = Closer(self._key.join(ends)) if isinstance(ends, tuple) else ends
         self._closer = end if self.LAST_CLOSER else None
-        self._end = self._or_call_end(end, self._key)
+        self._end = self._or_call_end(end if or_pair is None else self._end_of_value(end, or_pair), self._key)

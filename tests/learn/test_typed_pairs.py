@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
 
 import pytest
@@ -10,6 +11,7 @@ from tests.independent import TOKENS
 from tests.learn.test_idioms import CONTENT, calls, pairs, source_of
 from tests.property.every_reader import EveryReader
 from tests.property.report_wild import read_back
+from tests.slips.measure import read
 from tplc.driver import compile_template
 from tplc.ir.nodes import TemplateIR
 
@@ -91,3 +93,47 @@ def test_the_opener_of_a_pair_shows_the_type(inside: str, arguments: str, known:
     message = readers.parse(f'<call name="f">\n{inside}\n</call>\n', tools=tools if known else None)
     assert readers.differ == []
     assert [one["function"]["arguments"] for one in message["tool_calls"]] == [arguments]
+
+
+SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "integer"}}}
+TOOLS = [{"type": "function", "function": {"name": "f", "parameters": SCHEMA}}]
+# A call whose pair @ ends in the place of the closer that is named.
+DAMAGED = {
+    "elements on lines": ('<call name="f">\n  <string name="a">Oslo', '\n  <number name="b">3', "\n</call>\n"),
+    "elements in a line": ("<do f><string:a>Oslo", "<number:b>3", "</do>"),
+    "brackets": ("[use f][string a]Oslo", "[number b]3", "[/use]"),
+    "calls that begin with a word": ("\nRun: f\n<string a>Oslo", "\n<number b>3", "\n.run."),
+}
+CLOSERS = {"brackets": ("[/string]", "[/number]")}
+
+
+@pytest.mark.parametrize("arrangement", DAMAGED)
+def test_a_missing_closer_and_one_of_another_type_end_a_value(arrangement: str) -> None:
+    readers, (first, second, end) = EveryReader(format_of(arrangement)[1]), DAMAGED[arrangement]
+    of_text, of_number = CLOSERS.get(arrangement, ("</string>", "</number>"))
+    for closed in (("", of_number), (of_number, of_number), (of_text, of_text), (of_text, "")):
+        text = first + closed[0] + second + closed[1] + end
+        message = readers.parse(text, tools=TOOLS)
+        assert [json.loads(one["function"]["arguments"]) for one in message["tool_calls"]] == [{"a": "Oslo", "b": 3}]
+        assert readers.differ == []
+        stream = read(readers.parser, text, TOOLS)[0]
+        assert (bool(stream.diagnostics), stream.incomplete) == (True, "" in closed)
+
+
+@pytest.mark.parametrize(
+    ("pair", "text"),
+    [
+        ("'<arg ' ~ k ~ '>'", "<call f><arg a>Oslo<arg b>3</arg></call>"),
+        ("'\n  <arg=' ~ k ~ '>'", "<call f>\n  <arg=a>Oslo\n  <arg=b>3</arg></call>"),
+        ("'[arg ' ~ k ~ '] '", "<call f>[arg a] Oslo[arg b] 3</arg></call>"),
+    ],
+)
+def test_the_next_pair_ends_an_unclosed_value_if_its_opener_ends_with_space_or_is_indented(
+    pair: str, text: str
+) -> None:
+    source = source_of(call("'<call ' ~ c.function.name ~ '>'", f"{pair} ~ {VALUE} ~ '</arg>'", "'</call>'"))
+    readers = EveryReader(compile_template(source, name="t", special_tokens=TOKENS))
+    message = readers.parse(text, tools=TOOLS)
+    assert [json.loads(one["function"]["arguments"]) for one in message["tool_calls"]] == [{"a": "Oslo", "b": 3}]
+    assert readers.differ == []
+    assert read(readers.parser, text, TOOLS)[0].incomplete

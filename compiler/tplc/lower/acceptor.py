@@ -127,8 +127,9 @@ class PairForm:
     wraps: tuple[TypeWrap, ...] = ()
     # What may follow a value written without the quotes that the template puts around every value.
     bare: Following | None = None
-    # What is around the key of a pair that begins a line: it ends a raw value whose own closer is missing.
-    next_pair: tuple[str, str] | None = None
+    # The openers of a pair that begins a line, and the text after its key: it ends a raw value whose own closer is
+    # missing.
+    next_pair: tuple[tuple[str, ...], str] | None = None
     # What is after such a key, if a key with it shows at the start of a line that a pair begins there, without
     # what opens one.
     next_unopened: str = ""

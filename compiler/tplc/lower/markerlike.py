@@ -86,16 +86,19 @@ def damaged_arguments(acceptor: Acceptor) -> str | None:
     pairs = acceptor.calls.pairs if acceptor.calls is not None else None
     if pairs is None or pairs.quoted or pairs.guessed or not pairs.slots:
         return None
-    ends = [text.strip() for text in (pairs.value_close or pairs.value_ends or (pairs.close,))[:1]]
+    several = len(pairs.opens) if pairs.types_open_pairs else 1
+    ends = [text.strip() for text in (pairs.value_close or pairs.value_ends or (pairs.close,))[:several]]
     if not all(ends) or not (pairs.value_close or all(map(is_unmistakable, ends))):
         return None
     last = "".join(pairs.slots[-1].suffixes[:1]).strip()[-1:]
     texts = [json.dumps(text + line, ensure_ascii=False)[1:] for text in ends for line in ("", "\n")]
     # A bracket after white space, and one alone, are more likely a comparison.
-    over = [rf'(?<=[^\s"]{re.escape(ends[0][0])}")', *(f"(?<={re.escape(text)})" for text in texts)]
+    over = [rf'(?<=[^\s"]{re.escape(char)}")' for char in {text[0]: 0 for text in ends}] + [
+        *(f"(?<={re.escape(text)})" for text in texts)
+    ]
     over += [r'(?<=[^\\]\\r")'] * ("\n" in pairs.close)
     begins = rf'|(?<=: "){re.escape(last)}[^\W\d]' * (last in _CLOSING and bool(last))
-    openers = [text.strip() for text in pairs.opens[:1] if text.strip() not in ends[0]]
+    openers = [text.strip() for text in pairs.opens[:several] if text.strip() not in ends[0]]
     quoted = [re.escape(json.dumps(opener, ensure_ascii=False)[1:-1]) for opener in openers]
     unquoted = "".join(f"(?!.*{opener})" for opener in quoted)
     return rf'{unquoted}.*?"(?:(?:{"|".join(over)})(?=[,}}\]]){begins})'

@@ -40,7 +40,7 @@ def pairs_of(
     python = guessed and "python_literals" in tolerated.kinds
     slots, context, bare = _with_literals(slots, context, python=python)
     opens = not_blank(text for one in openers for text in tolerated.texts(one))
-    next_pair = _next_pair(context, slots) if raw and not repeats and "missing_closers" in tolerated.kinds else None
+    next_pair = _next_pair(context, slots, wraps, tolerated) if raw and not repeats else None
     following = [text for text in next_call if not _is_pair(text, opens, context.key_end)]
     between = _between(context, slots, _comma(context, tolerated), opens, [*following, *ir.turn.ends], repeats=repeats)
     return PairForm(
@@ -184,14 +184,26 @@ def _resumes(opener: str, between: Sequence[tuple[str, tuple[str, ...]]]) -> boo
     return is_distinctive(opener) and not any(text.startswith(opener) for text in others)
 
 
-def _next_pair(context: ValueContext, slots: Sequence[SlotEnd]) -> tuple[str, str] | None:
-    """Return the texts around the next pair's key if pairs begin lines. Inside a line, an opener could be text of a
-    value."""
-    opener = context.opened.strip()
-    lines = "\n" in context.close + context.before_pair[: -len(opener)]
-    if context.pairs.types_open_pairs or not is_distinctive(opener) or not slots or slots[0].kind != "key":
+def _next_pair(
+    context: ValueContext, slots: Sequence[SlotEnd], wraps: Sequence[TypeWrap], tolerated: Tolerated
+) -> tuple[tuple[str, ...], str] | None:
+    """Return the texts before the next pair's key, one for each opener, and the text after it.  They begin with a line
+    end and the indentation if pairs begin lines: inside a line, an opener could be text of a value."""
+    by_type = [(wrap.opened, wrap.close) for wrap in wraps] if context.pairs.types_open_pairs else []
+    cores = [opener.lstrip() for opener, _ in by_type] or [context.opened.lstrip()]
+    between = context.close + context.before_pair.removesuffix(context.opened.lstrip())
+    leads = {_line_before(close + between) for _, close in by_type} or {_line_before(between)}
+    if "missing_closers" not in tolerated.kinds or not all(map(is_distinctive, cores)) or len(leads) > 1:
         return None
-    return "\n" * lines + opener, slots[0].suffixes[0]
+    if not slots or slots[0].kind != "key":
+        return None
+    return tuple(lead + core for core in cores for lead in leads), slots[0].suffixes[0]
+
+
+def _line_before(text: str) -> str:
+    """Return the last line end of a text and the white space after it; "" if there is none."""
+    found = re.search(r"\n[^\S\n]*\Z", text)
+    return found.group() if found else "\n" * ("\n" in text)
 
 
 def _is_spaced(slots: Sequence[SlotEnd], dialect: Dialect) -> bool:
@@ -202,11 +214,11 @@ def _is_spaced(slots: Sequence[SlotEnd], dialect: Dialect) -> bool:
     return not ends[0][:1].isspace() and ends[0].rstrip()[-1] not in QUOTES
 
 
-def _next_unopened(next_pair: tuple[str, str] | None) -> str:
+def _next_unopened(next_pair: tuple[tuple[str, ...], str] | None) -> str:
     """Return the text that ends a key without an opener; it needs more than one character, because a single one follows
     words in any text."""
-    before, after = next_pair or ("", "")
-    return after if before.startswith("\n") and len(after) > 1 else ""
+    before, after = next_pair or (("",), "")
+    return after if before[0].startswith("\n") and len(after) > 1 else ""
 
 
 def _between(

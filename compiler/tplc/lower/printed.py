@@ -121,7 +121,8 @@ def _pairs(pairs: PairForm) -> Iterator[str]:
     if pairs.resumes:
         yield "pairs.other = content, up to a pair or the end"
     if pairs.next_pair is not None:
-        yield f"pairs.value = ends before {' known key '.join(map(shown, pairs.next_pair))}"
+        before, after = pairs.next_pair
+        yield f"pairs.value = ends before {' or '.join(map(shown, before))} known key {shown(after)}"
     if pairs.next_unopened:
         yield f"pairs.value = ends before a line that begins with a known key {shown(pairs.next_unopened)}"
     if pairs.spaced:

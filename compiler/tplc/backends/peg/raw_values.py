@@ -16,7 +16,7 @@ from functools import partial
 from tplc.backends.peg.form import FormPatterns
 from tplc.backends.peg.patterns import cores, either, leaf, literal, marker, marker_core, of_kinds
 from tplc.backends.peg.rules import Rule, rule, sequence
-from tplc.backends.peg.typed_wraps import WrapPlace, names_of_wraps, type_of_bare, wrap_rules
+from tplc.backends.peg.typed_wraps import WrapPlace, names_of_wraps, type_of_bare, type_rules, wrap_rules
 from tplc.backends.peg.values import SPACE, list_rules, list_suffix, object_rules, value_rules
 from tplc.ir.markers import is_distinctive
 from tplc.ir.nodes import JSON_STYLE, Dialect, Elements
@@ -98,26 +98,41 @@ class RawValues:
         return [value, *wrapped, typed, *kinds, text]
 
     def _wrap_rules(self) -> list[Rule]:
+        return [*wrap_rules(self.pairs.wraps, self._wrap_place()), *type_rules(self.pairs.wraps, self._wrap_place())]
+
+    def _wrap_place(self) -> WrapPlace:
         keys, typed = self.all_keys, " / ".join([*KINDS, "scalar"])
         only, later = partial(self._only_closer, keys=keys), partial(self._later_closer, keys=keys)
         before = self._text_before_value() if self.repeats else ""
-        place = WrapPlace(only, later, self.call_closes, before, typed)
-        if self.pairs.types_open_pairs:
-            ends = group(cores(key_ends(self.pairs), any_spelling=self.form.any_spelling))
-            edges = either([ends, self.cores_of("pair")])
-            place = replace(place, key_after=rf"(?:(?!{edges})[^\n]){{0,{NAME_LIMIT}}}{ends}\s*")
-        return wrap_rules(self.pairs.wraps, place)
+        place = WrapPlace(only, later, self._wrap_garbled, self.call_closes, before, typed)
+        if not self.pairs.types_open_pairs:
+            return place
+        ends = group(cores(key_ends(self.pairs), any_spelling=self.form.any_spelling))
+        edges = either([ends, self.cores_of("pair")])
+        return replace(place, key_after=rf"(?:(?!{edges})[^\n]){{0,{NAME_LIMIT}}}{ends}\s*")
+
+    def _wrap_rules_of_tool(self, place: str, next_pair: str) -> list[Rule]:
+        """Return the rules of values that the next pair may end, which has one of the tool's keys."""
+        free = f"(?:(?!{self.form.breaks}).)*?" if self.form.breaks else ".*?"
+        of_tool = replace(self._wrap_place(), next_pair=next_pair, free=free, suffix=place)
+        return wrap_rules(self.pairs.wraps, of_tool)
 
     def rules_of_tool(self, place: str, keys: Sequence[str]) -> list[Rule]:
         """Return the same for the values of one tool, which its keys end as well."""
         ahead = [] if self.guessed else [rule(f"next_argument{place}", leaf(f"(?={self._next_pair(keys)})"))]
-        return [*self._value_rules(place, keys), *ahead]
+        wraps = self._wrap_rules_of_tool(place, self._next_pair(keys)) if self._wraps_end_by_pairs else []
+        return [*self._value_rules(place, keys), *wraps, *ahead]
+
+    @property
+    def _wraps_end_by_pairs(self) -> bool:
+        return self.pairs.types_open_pairs and self.pairs.next_pair is not None
 
     def _value_rules(self, place: str, keys: Sequence[str]) -> list[Rule]:
         next_pair = "" if self.guessed else self._next_pair(keys)
         garbled = self._garbled(one_of(keys) or NOTHING, either([next_pair, self.call_closes]))
         close = either([self._typed_stop(keys), garbled, next_pair])
         wrapped = ["wrapped_text"] if self.dialect.wrap else names_of_wraps(self.pairs.wraps)
+        wrapped = [f"{name}{place}" for name in wrapped] if self._wraps_end_by_pairs else wrapped
         # A value that is bare may be of some types only.
         bare = [sequence(type_of_bare(self.pairs.wraps), f"{way}{place}") for way in ("typed_value", "raw_text")]
         return [
@@ -233,12 +248,18 @@ class RawValues:
             after += [exact(key) + marker_core(self.pairs.next_pair[1]) for key in keys]
         return either(after)
 
-    def _garbled(self, key: str, after: str) -> str:
-        """Return a garbled closer of a value, also with this key, before these texts."""
+    def _garbled(self, key: str, after: str, own: str = "") -> str:
+        """Return a garbled closer of a value, also with this key, before these texts.  `own`: the value's own
+        closers."""
         garbled = garbled_end_of_value(self.form.acceptor, key)
         if garbled is None or not after:
             return ""
-        return rf"{LINE_END}(?!\W{{0,8}}{self.own_ends}){garbled.pattern}(?=\s*?(?:{after}))"
+        return rf"{LINE_END}(?!\W{{0,8}}{own or self.own_ends}){garbled.pattern}(?=\s*?(?:{after}))"
+
+    def _wrap_garbled(self, own: str, next_pair: str) -> str:
+        """Return the closer of another type, or a garbled one, before the next pair or the end of the call."""
+        after = self._after_value(self.all_keys) if not next_pair else either([next_pair, self.call_closes])
+        return self._garbled(one_of(self.all_keys) or NOTHING, after, own)
 
     def _typed_stop(self, keys: Sequence[str] = ()) -> str:
         """Return the end of a value that isn't text; a text continues if a later closer counts."""
@@ -270,13 +291,17 @@ class RawValues:
 
     def _next_pair(self, keys: Sequence[str]) -> str:
         """Return the opener of a pair that has not come in this call: it ends an unclosed value."""
-        before, after = self.pairs.next_pair or ("", "")
+        openers, after = self.pairs.next_pair or (("",), "")
         words = [key for key in keys if WORD.fullmatch(key)]
         others = [key for key in keys if key not in words]
         # White space next to a key is optional in the same way for all words.
-        around_word = marker_core(before + "x")[:-1], marker_core("x" + after)[1:]
-        pairs = [KEY_AGAIN.join(around_word)] * bool(words) + [marker_core(before + key + after) for key in others]
-        found = [r"\n" * before.startswith("\n") + self._first_in_call(pair, words) for pair in pairs]
+        key_end, found = marker_core("x" + after)[1:], []
+        before = either([marker_core(opener + "x")[:-1] for opener in openers])
+        before = group(before) if len(openers) > 1 else before
+        pairs = [before + KEY_AGAIN + key_end] * bool(words)
+        pairs += [marker_core(opener + key + after) for key in others for opener in openers]
+        lead = openers[0][: len(openers[0]) - len(openers[0].lstrip())]
+        found += [exact(lead) + self._first_in_call(pair, words) for pair in pairs]
         for key in [KEY_AGAIN] * bool(words) + [*map(exact, others)] if self.pairs.next_unopened else []:
             found.append(self._first_in_call(r"\n" + key + exact(self.pairs.next_unopened), words))
         return group(either(found))

@@ -25,17 +25,23 @@ class WrapPlace:
     """What is known of the pairs that such values stand in.
 
     `only` and `later` return the patterns of what shows that no later closer counts, and of the text up to one that
-    does.  `key_before` is the pattern of what is before the wrapper, with the key as its group; `typed` are the
-    names of the rules of values that are no text.  `key_after` is the pattern of the key and what ends it, if wrappers
-    open pairs.
+    does, `garbled` those of closers that replace the own before the next pair or the end of the call.  `key_before` is
+    the pattern of what is before the wrapper, with the key as its group; `typed` are the names of the rules of values
+    that are no text.  `key_after` is the pattern of the key and what ends it, if wrappers open pairs.  `next_pair` is
+    the pattern of the next pair, if it may end a value, and `free` that of text before it; `suffix` is then in the
+    names of the rules.
     """
 
     only: Callable[[str], str]
     later: Callable[[str], str]
+    garbled: Callable[[str, str], str]
     call_closes: str
     key_before: str
     typed: str
     key_after: str = ""
+    next_pair: str = ""
+    free: str = ""
+    suffix: str = ""
 
 
 def names_of_wraps(wraps: tuple[TypeWrap, ...]) -> list[str]:
@@ -52,29 +58,43 @@ def wrap_rules(wraps: tuple[TypeWrap, ...], place: WrapPlace) -> list[Rule]:
     return [each for number, wrap in enumerate(wraps, 1) for each in _rules(number, wrap, place)]
 
 
+def type_rules(wraps: tuple[TypeWrap, ...], place: WrapPlace) -> list[Rule]:
+    """Return the rules of the texts that show types."""
+    rules = []
+    for number, wrap in enumerate(wraps, 1):
+        named = f"type_{'_'.join(wrap.types)}"
+        rules.append(rule(f"type_for_wrap_{number}", f'{named} ""'))
+        rules.append(rule(named, leaf(_opened(wrap, place) if wrap.opened else "")))
+        if wrap.opened:
+            close = rf"\s*+{marker_core(wrap.close)}"
+            garbled = place.garbled(_ends(wrap, place)[1], "") if wrap.close and place.key_after else ""
+            rules.append(rule(f"wrap_close_for_{number}", leaf(either([close, garbled]))))
+    return rules
+
+
 def _rules(number: int, wrap: TypeWrap, place: WrapPlace) -> list[Rule]:
-    named = f"type_{'_'.join(wrap.types)}"
-    rules = [
-        rule(f"type_for_wrap_{number}", f'{named} ""'),
-        rule(named, leaf(_opened(wrap, place) if wrap.opened else "")),
-    ]
     if not wrap.opened:
-        return rules
+        return []
     opened, own, close = _ends(wrap, place)
-    stop = group(either([own, place.call_closes]))
+    stop, name = group(either([own, place.call_closes])), f"for_wrap_{number}{place.suffix}"
     lost = " / missing_closer_for_call" * bool(place.call_closes)
-    texts, is_typed = [f"raw_text_for_wrap_{number}"], wrap.types != ("string",)
+    lost += f" / next_argument{place.suffix}" * bool(place.next_pair)
+    texts, rules, is_typed = [f"raw_text_{name}"], [], wrap.types != ("string",)
     if is_typed:
-        texts.insert(0, f"typed_value_for_wrap_{number}")
-        over = group(either([close if wrap.around_key else close + place.only(own), place.call_closes]))
+        texts.insert(0, f"typed_value_{name}")
+        own_close = close if wrap.around_key else close + place.only(own)
+        garbled = place.garbled(own, place.next_pair) if place.next_pair else ""
+        over = group(either([own_close, garbled, place.call_closes, place.next_pair]))
         own_next = leaf(rf"{opened}(?=(?:(?!{close}).)*+(?:{own}{place.only(own)}|\Z))") if wrap.around_key else ""
         space = leaf(rf"[ \t\r\n]*?(?={over}|\Z)")
         rules.append(rule(texts[0], sequence(own_next, leaf(SPACE), f"({place.typed})", space)))
-    rules.append(rule(texts[-1], leaf(rf"{opened}.*?(?={stop}|\Z)" + place.later(own))))
-    rules.append(rule(f"wrap_close_for_{number}", leaf(rf"\s*+{marker_core(wrap.close)}")))
-    either_text = f"({' / '.join(texts)})"
-    ended = f"(wrap_close_for_{number}{lost} / cut)"
-    return [rule(f"wrapped_value_for_{number}", f"type_for_wrap_{number} {either_text} {ended}"), *rules]
+    text = rf"{opened}.*?(?={stop}|\Z)"
+    if place.next_pair:
+        garbled = place.garbled(own, place.next_pair)
+        text = rf"(?:{place.free}(?={group(either([stop, garbled, place.next_pair]))})|{text})"
+    rules.append(rule(texts[-1], leaf(text + place.later(own))))
+    ended = f"({' / '.join(texts)}) (wrap_close_for_{number}{lost} / cut)"
+    return [rule(f"wrapped_value_for_{number}{place.suffix}", f"type_for_wrap_{number} {ended}"), *rules]
 
 
 def _opened(wrap: TypeWrap, place: WrapPlace) -> str:

@@ -226,7 +226,7 @@ def _ends_of_values(facts: Acceptor) -> set[str] | None:
     ends = [*pairs.value_ends, *(pairs.value_close or ())[:1], *(pairs.wrap or ())[1:]]
     ends += [text for wrap in pairs.wraps for text in (*wrap.ends, *(wrap.around_key or ())[:1])]
     ends += pairs.items[1:] if pairs.items else ()
-    ends += (pairs.next_pair[0], *calls.innermost_breaks) if pairs.next_pair and not pairs.items else ()
+    ends += (*pairs.next_pair[0], *calls.innermost_breaks) if pairs.next_pair and not pairs.items else ()
     garbled, lost = garbled_end_of_value(facts), closes_lost_value(pairs, facts.tolerances)
     ends += garbled.first_chars if garbled is not None else ""
     ends += filter(None, lost.closer[:1]) if lost is not None else ()

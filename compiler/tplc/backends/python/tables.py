@@ -381,7 +381,7 @@ def _of_pairs(calls: CallForm, pairs: PairForm, facts: Acceptor, scanners: Scann
         types = mapping((literal(word), texts(types)) for word, types in pairs.types)
         lines += assignment("TYPE_WORDS: ClassVar[Mapping[str, Sequence[str]]]", types, INDENT)
     lines += [f"    WRAP = {texts(pairs.wrap)}"] if pairs.wrap else []
-    wraps = called("", [_wrap(wrap, scanners) for wrap in pairs.wraps])
+    wraps = called("", [_wrap(wrap, pairs, calls, scanners) for wrap in pairs.wraps])
     lines += assignment("WRAPS", wraps, INDENT) if pairs.wraps else []
     lines += ["    TYPES_OPEN_PAIRS = True"] * pairs.types_open_pairs
     if pairs.items is None:
@@ -390,12 +390,17 @@ def _of_pairs(calls: CallForm, pairs: PairForm, facts: Acceptor, scanners: Scann
     return [*lines, *scanners.named("ELEMENT", lexemes_of(elements)), f"    AFTER_ITEM = {literal(pairs.items[1])}"]
 
 
-def _wrap(wrap: TypeWrap, scanners: Scanners) -> Expression:
+def _wrap(wrap: TypeWrap, pairs: PairForm, calls: CallForm, scanners: Scanners) -> Expression:
+    """Return the text before a value, its types, its end, and the end if the next pair may come before that."""
     if wrap.around_key is not None:
         ends: Expression = texts(wrap.around_key)
     else:
         ends = scanners.call(lexemes_of([("end", wrap.ends)])) if wrap.ends else "None"
-    return called("", [literal(wrap.opened), texts(wrap.types), ends])
+    found: list[Expression] = [literal(wrap.opened), texts(wrap.types), ends]
+    if pairs.types_open_pairs and pairs.next_pair is not None:
+        next_pair = ("next", pairs.next_pair[0]), ("breaks", calls.innermost_breaks)
+        found.append(scanners.call(lexemes_of([("end", wrap.ends), *next_pair])))
+    return called("", found)
 
 
 def _of_lost_ends(calls: CallForm, pairs: PairForm, facts: Acceptor) -> list[str]:
@@ -435,12 +440,14 @@ def _ends_of_raw_values(pairs: PairForm, calls: CallForm, respelled: Sequence[st
     if pairs.next_pair is not None:
         before, after = pairs.next_pair
         ends = [
-            ends_of_value(pairs, respelled, ("next", [before]), ("breaks", calls.innermost_breaks)),
+            ends_of_value(pairs, respelled, ("next", before), ("breaks", calls.innermost_breaks)),
             lexemes_of([("end", [after])]),
         ]
         lines += assignment("NEXT_PAIR", called("", map(scanners.call, ends)), INDENT)
-        lines.append(f"    NEXT_PAIR_OPENER = {literal(before.strip())}")
-        lines += _flags({"LINES": before.startswith("\n")})
+        openers = [text.strip() for text in before]
+        lines += assignment("NEXT_PAIR_OPENER", literal(openers[0]) if len(openers) == 1 else texts(openers), INDENT)
+        lead = before[0][: -len(before[0].lstrip())]
+        lines += [f"    NEXT_PAIR_LEAD = {literal(lead)}"] * (lead != "\n")
         lines += [f"    NEXT_UNOPENED = {literal(pairs.next_unopened)}"] * bool(pairs.next_unopened)
     lines += [f"    LITERALS = {literal(pairs.literals)}"] if pairs.literals else []
     lines += _flags({"SPACE_AROUND_KEY_END": pairs.spaced})
