@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections import namedtuple
 
+from .guess import QUOTES
 from .objects import Objects
 from .pattern import MOST_SPACE, Pattern
 from .repairs import Repairs
 from .scanner import next_char
-from .values import NUMBER, RegularReader, escaped
+from .values import CAPITALS, RegularReader, escaped, literal_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,13 +25,14 @@ Level = namedtuple("Level", "spaces opened")
 
 # The start of a line, with empty lines before it; the group: its indentation.
 LINE = Pattern(rf"(?:[ \t]{{0,{MOST_SPACE}}}\n){{1,{MOST_SPACE}}}( *)")
-# A dash, or a key (the group).
-ENTRY = Pattern(r"(?:-|((?![\"{\s])[^\n]{0,256}?):)(?=[ \n])")
+# A dash, or a key (the group), also in quotes.
+ENTRY = Pattern(r'(?:-|("[^"\\\n]{1,250}"|(?!["{\s])[^\n]{0,256}?):)(?=[ \n])')
 PART_OF_ENTRY = Pattern(r"[^\n]{0,257}\Z")
 BEFORE_SCALAR = Pattern(r" {1,16}(?=[^ \n])")
 PART_OF_SPACE = Pattern(r" {0,16}\Z")
-SCALAR = Pattern(rf"(?:true|false|null|\{{\}}|\[\]|{NUMBER.pattern})(?![\w.+-])")
-PART_OF_SCALAR = Pattern(r"(?:[\w.+-]{1,64}|[\[{]\]?\}?)\Z")
+# Other text is a scalar up to the line's end, or to a comment.
+BEGINS_JSON = QUOTES + "[{"
+COMMENT = Pattern(r"\s#.*")
 MISSING_VALUE = ("arguments_repaired", "arguments: missing value")
 NO_LINE = ("no_argument", "expected a line of the arguments, or the end of the call")
 
@@ -77,7 +79,8 @@ class IndentedLines(Objects):
     def _entry_at(self, start: int, spaces: int) -> Entry | None:
         found = ENTRY.match(self._buf, start)
         if found is not None:
-            return Entry(spaces, found[1], found.end())
+            key = found[1]
+            return Entry(spaces, key[1:-1] if key is not None and key[:1] == '"' else key, found.end())
         return None if not self._final and PART_OF_ENTRY.match(self._buf, start) else Entry(0, None, 0)
 
     def _lines(self) -> bool:
@@ -108,13 +111,8 @@ class IndentedLines(Objects):
     def _scalar(self) -> bool:
         buf = self._buf
         if self._reader is None:
-            found = SCALAR.match(buf, self._pos)
-            if not self._final and PART_OF_SCALAR.match(buf, self._pos):
-                return False
-            if found is not None:
-                self._out.emit("arguments", found.group())
-                self._pos, self._state = found.end(), type(self)._lines
-                return True
+            if buf[self._pos] not in BEGINS_JSON:
+                return self._bare_scalar()
             self._reader = RegularReader(self.STYLES, self.BREAKS)
         reader = self._reader
         self._pos, self._wanted = reader.read(buf, self._pos, self._final), reader.wanted
@@ -122,6 +120,26 @@ class IndentedLines(Objects):
         if not self._value_has_ended(reader):
             return False
         self._state = type(self)._lines
+        return True
+
+    def _bare_scalar(self) -> bool:
+        """Read a number, a word or a text without quotes, up to the line's end or to a marker."""
+        buf, start = self._buf, self._pos
+        line_end = buf.find("\n", start)
+        end = len(buf) if line_end < 0 else line_end
+        mark = self.BREAKS.find(buf, start, end)
+        if mark is None and line_end < 0 and not self._final:
+            return False
+        end = end if mark is None else mark.start
+        text = COMMENT.sub("", buf[start:end], 1).rstrip()
+        self._pos, self._state, self._value_is_due = end, type(self)._lines, text == ""
+        if text:
+            literal = literal_of(text, self.STYLES[0].words) or CAPITALS.get(text)
+            if literal is None or literal != buf[start:end].rstrip():
+                what = "missing quotes" if literal is None else "not written as in JSON"
+                self._note("arguments_repaired", "arguments: " + what)
+                self._repaired = True
+            self._out.emit("arguments", literal or f'"{escaped(text)}"')
         return True
 
     def _enter(self, entry: Entry) -> bool:

@@ -76,6 +76,7 @@ READ: dict[str, object] = {
     "\n  a:\n  - 1\n  - k: 2\n    l: 3\n  - - 4\n    - 5\n  b: 6": {"a": [1, {"k": 2, "l": 3}, [4, 5]], "b": 6},
     '\n\n    a:\n     b: True\n\n    c: [1, {"d": 2}]\n': {"a": {"b": True}, "c": [1, {"d": 2}]},
     '\n  a: "</do>\\n  b: 2"': {"a": "</do>\n  b: 2"},
+    '\n  "a": 3\n  "b c": "q"': {"a": 3, "b c": "q"},
     '\n  k:1: 3\n  a b: "q"\n  x[0]: -5e3': {"k:1": 3, "a b": "q", "x[0]": -5e3},
     ' {"a": 1}': {"a": 1},
     " {}": {},
@@ -95,6 +96,11 @@ ODD: dict[str, object] = {
     "\n  a: 1\n b: 2": {"a": 1},
     "\n  a: 1\n      b: 2": {"a": 1},
     "\n  a: Oslo": {"a": "Oslo"},
+    "\n  a: Oslo, at 3: now \n  b: 2": {"a": "Oslo, at 3: now", "b": 2},
+    "\n  a:\n    - the sea\n    - 3 days\n  b: it's": {"a": ["the sea", "3 days"], "b": "it's"},
+    "\n  a: 3 # three\n  b: x # y": {"a": 3, "b": "x"},
+    "\n  a: True\n  b: None\n  c: 0x10": {"a": True, "b": None, "c": 16},
+    "\n  a: Oslo</d": {"a": "Oslo</d"},
     "\n  - 1": {},
 }
 
@@ -107,6 +113,7 @@ def test_other_lines_are_reported(parser: Any, written: str) -> None:
     (call,) = reader.message["tool_calls"]
     assert json.loads(call["function"]["arguments"]) == ODD[written]
     assert reader.diagnostics
+    assert streamed(parser, list(f"<do>f\nwith:{written}</do>")) == reader.message
 
 
 def test_scalars_without_quotes_are_refused() -> None:
@@ -119,3 +126,16 @@ def test_scalars_without_quotes_are_refused() -> None:
 def test_targets_without_lines_say_so(target: Any) -> None:
     with pytest.raises(UnsupportedTemplate, match="cannot express that arguments are indented lines"):
         generate(compiled("in a tag"), target)
+
+
+def test_lines_that_the_output_cuts_are_closed(parser: Any) -> None:
+    text = '<do>f\nwith:\n  a: 3\n  b:\n    - the sea\n    - "x"\n  c: null\n</do>'
+    for end in range(len(text)):
+        reader = parser.StreamParser()
+        reader.feed(text[:end])
+        reader.finish()
+        assert streamed(parser, list(text[:end])) == reader.message
+        for call in reader.message["tool_calls"]:
+            assert isinstance(json.loads(call["function"]["arguments"]), dict)
+        if text.index(" 3") < end < text.index("\n</do>"):
+            assert reader.incomplete

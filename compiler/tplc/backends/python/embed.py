@@ -37,6 +37,7 @@ from tplc.backends.python.fold import flag_of_kind
 from tplc.backends.python.merge import (
     PARSER,
     ClassMember,
+    Joined,
     class_of,
     groups,
     member_of,
@@ -69,11 +70,11 @@ FILES = (
     "unopened",
     "repairs",
     "objects",
-    "lines",
     "callobjects",
     "pairs",
     "raw",
     "guess",
+    "lines",
     "elements",
     "wraps",
     "typedwraps",
@@ -172,7 +173,8 @@ def _with_joined_classes(
             members[name] = [member_of(part) for part in kept[name] if part.member]
     refers = _references(chosen, kept, family)
     found = [*groups(((name, members[name]) for name in line), members_of_parser(code, parser), refers)]
-    names = [PARSER, *(max(group.names, key=lambda name: len(members[name])) for group in found[1:]), ""]
+    called = {base for name, base in refers if name == PARSER}  # code refers to them by these names
+    names = [PARSER, *(_name_of(group, members, called) for group in found[1:]), ""]
     for group, (name, base) in zip(found, pairwise(names), strict=True):
         if name == PARSER:
             code = with_bases(code, parser, group, base)
@@ -183,6 +185,11 @@ def _with_joined_classes(
         for other in group.names[1:]:
             del texts[other]
     return code
+
+
+def _name_of(group: Joined, members: Mapping[str, Sequence[ClassMember]], called: Collection[str]) -> str:
+    """Return the name of a class: the one that code refers to, or that of the longest of its parts."""
+    return next((name for name in group.names if name in called), max(group.names, key=lambda one: len(members[one])))
 
 
 def _references(
