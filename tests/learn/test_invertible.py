@@ -4,13 +4,15 @@ is refused with the true reason.
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.independent import TOKENS
 from tests.property.report_wild import read_back
-from tplc.driver import compile_template
+from tplc.driver import compile_template, generate
 from tplc.errors import TplcError
 
 FOLDER = Path(__file__).parent.parent / "cases" / "invertible"
@@ -47,3 +49,14 @@ def test_every_message_comes_back_or_the_reason_is_true(name: str) -> None:
     assert REFUSED.get(name, "") in "".join(ir.verification.failures[:1])
     if ir.verification.verified:
         assert read_back(source, ir, readers=True) == ((), ())
+        assert undefined_names(generate(ir, "python")) == ""
+
+
+def undefined_names(parser: str) -> str:
+    """Return what ruff says of names that a parser uses and doesn't define."""
+    ruff = [sys.executable, "-m", "ruff", "check", "--isolated", "--quiet", "--select", "F821", "-"]
+    return subprocess.run(ruff, input=parser, capture_output=True, text=True, check=False).stdout
+
+
+def test_undefined_names_are_found() -> None:
+    assert "`b`" in undefined_names("def f(a):\n    return a + b\n")
