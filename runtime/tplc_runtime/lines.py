@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import ClassVar
 
 # A key or a dash (then `key` is None): the spaces before it, and where it ends.
-Entry = namedtuple("Entry", "spaces key end")
+LineStart = namedtuple("LineStart", "spaces key end")
 # A list or an object whose lines have so many spaces before them.
 Level = namedtuple("Level", "spaces opened")
 
@@ -32,7 +32,7 @@ BEFORE_SCALAR = Pattern(r" {1,16}(?=[^ \n])")
 PART_OF_SPACE = Pattern(r" {0,16}\Z")
 # Other text is a scalar up to the line's end, or to a comment.
 BEGINS_JSON = QUOTES + "[{"
-COMMENT = Pattern(r"\s#.*")
+LINE_COMMENT = Pattern(r"\s#.*")
 MISSING_VALUE = ("arguments_repaired", "arguments: missing value")
 NO_LINE = ("no_argument", "expected a line of the arguments, or the end of the call")
 
@@ -54,7 +54,7 @@ class IndentedLines(Objects):
 
     def _arguments(self) -> bool:
         # arguments = (line (line | scalar)*) | object
-        entry = self._entry(self._pos) if self._reader is None else Entry(0, None, 0)
+        entry = self._entry(self._pos) if self._reader is None else LineStart(0, None, 0)
         if entry is None:
             return False
         if entry.key is None:
@@ -62,26 +62,26 @@ class IndentedLines(Objects):
         self._state = type(self)._lines
         return True
 
-    def _entry(self, pos: int) -> Entry | None:
+    def _entry(self, pos: int) -> LineStart | None:
         """Return the key or dash of the next line; one that ends at 0 if there is none, None if that is undecided."""
         buf, line = self._buf, LINE.match(self._buf, pos)
         if line is None or line.end() == len(buf):
             rest = buf[pos : pos + MOST_SPACE * MOST_SPACE]
-            return None if not self._final and not rest.strip() else Entry(0, None, 0)
+            return None if not self._final and not rest.strip() else LineStart(0, None, 0)
         start, spaces = line.end(), line.end() - line.start(1)
         if spaces < min(self.FIRST_INDENTATION, 1):
-            return Entry(0, None, 0)
+            return LineStart(0, None, 0)
         markers = self.BREAKS if spaces else self.AFTER_CALL
         if not self._final and markers.prefix_of(buf, start):
             return None
-        return Entry(0, None, 0) if markers.match_at(buf, start) else self._entry_at(start, spaces)
+        return LineStart(0, None, 0) if markers.match_at(buf, start) else self._entry_at(start, spaces)
 
-    def _entry_at(self, start: int, spaces: int) -> Entry | None:
+    def _entry_at(self, start: int, spaces: int) -> LineStart | None:
         found = ENTRY.match(self._buf, start)
         if found is not None:
             key = found[1]
-            return Entry(spaces, key[1:-1] if key is not None and key[:1] == '"' else key, found.end())
-        return None if not self._final and PART_OF_ENTRY.match(self._buf, start) else Entry(0, None, 0)
+            return LineStart(spaces, key[1:-1] if key is not None and key[:1] == '"' else key, found.end())
+        return None if not self._final and PART_OF_ENTRY.match(self._buf, start) else LineStart(0, None, 0)
 
     def _lines(self) -> bool:
         # lines = (line | scalar)*
@@ -131,7 +131,7 @@ class IndentedLines(Objects):
         if mark is None and line_end < 0 and not self._final:
             return False
         end = end if mark is None else mark.start
-        text = COMMENT.sub("", buf[start:end], 1).rstrip()
+        text = LINE_COMMENT.sub("", buf[start:end], 1).rstrip()
         self._pos, self._state, self._value_is_due = end, type(self)._lines, text == ""
         if text:
             literal = literal_of(text, self.STYLES[0].words) or CAPITALS.get(text)
@@ -142,7 +142,7 @@ class IndentedLines(Objects):
             self._out.emit("arguments", literal or f'"{escaped(text)}"')
         return True
 
-    def _enter(self, entry: Entry) -> bool:
+    def _enter(self, entry: LineStart) -> bool:
         """Put out what a line begins, after what it closes."""
         levels = self._levels
         level = Level(entry.spaces, "[" if entry.key is None else "{")

@@ -5,13 +5,16 @@ from __future__ import annotations
 import ast
 import json
 import re
+from collections import Counter
 
 import pytest
 
 from tests.conftest import ROOT
 from tplc.backends.python import generate
-from tplc.backends.python.embed import embed
+from tplc.backends.python.definitions import tree
+from tplc.backends.python.embed import FILES, embed
 from tplc.backends.python.fold import flag_of_kind, fold
+from tplc.backends.python.nodes import defined_names
 from tplc.driver import load_ir
 from tplc.verify.artifact import load_module
 
@@ -214,3 +217,15 @@ def test_kinds_of_markers_that_a_format_lacks(condition: str, folded: str | None
     found = fold(source, {flag_of_kind("stray"): False}.get)
     body = {None: "", "True": "    return 1\n"}.get(folded, f"    if {folded}:\n        return 1\n")
     assert found == f"def f(kind, mark, text):\n{body}    return 2"
+
+
+def test_the_files_of_the_runtime_share_no_name() -> None:
+    """They become one file, where the second of two definitions would replace the first."""
+    found = Counter(
+        name
+        for file in FILES
+        for node in tree(file).body
+        if not isinstance(node, (ast.Import, ast.ImportFrom))
+        for name in defined_names(node)
+    )
+    assert [name for name, times in found.items() if times > 1] == ["TYPE_CHECKING"]

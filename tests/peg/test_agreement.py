@@ -56,7 +56,7 @@ def test_mutations() -> None:
     tally = mutations_agree(formats(), MUTATIONS)
     assert tally.outputs >= MUTATIONS
     assert tally.unexplained == []
-    assert tally.limits[MISTAKES] <= MOST_MISTAKES * tally.outputs
+    assert tally.limits[MISTAKES] <= math.ceil(MOST_MISTAKES * tally.outputs)
     assert tally.same > 0.98 * tally.outputs
 
 

@@ -480,7 +480,7 @@ CAPITALS = {word.upper(): word for word in JSON_WORDS}
 # A number or literal word can't continue with these, so it ends by itself, in any format.
 AFTER_LITERAL = Pattern(rf"\s{{0,{MOST_SPACE}}}[,;)\]}}<>|]")
 JSON_SPACE = r"[ \t\n\r]"
-COMMENT = Pattern(r"\s#.*")
+COMMENT = Pattern(r"(?://|#)[^\n]*(?:\n|\Z)|/\*.*?\*/")
 # A key with its quotes and its colon (the second group), or its beginning; also a key without the second quote.
 KEY = Pattern(r'"([^"\\\x00-\x1f]{0,64})(?:"[ \t\n\r]{0,16}(?:(:[ \t\n\r]*)|\Z)|\Z)')
 # Shorter than KEY, and without control characters: as long as this may match, so may KEY, which waits for more input.
@@ -3155,9 +3155,6 @@ class Pairs(Machine):
         super()._finish()
         if self._open:
             self._out.emit("arguments", "}" if self._read else "{}")
-
-
-COMMENT = Pattern(r"\s#.*")
 
 
 def run_command(parser: Any) -> None:
