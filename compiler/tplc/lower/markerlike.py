@@ -93,9 +93,8 @@ def damaged_arguments(acceptor: Acceptor) -> str | None:
     last = "".join(pairs.slots[-1].suffixes[:1]).strip()[-1:]
     texts = [json.dumps(text + line, ensure_ascii=False)[1:] for text in ends for line in ("", "\n")]
     # A bracket after white space, and one alone, are more likely a comparison.
-    over = [rf'(?<=[^\s"]{re.escape(char)}")' for char in {text[0]: 0 for text in ends}] + [
-        *(f"(?<={re.escape(text)})" for text in texts)
-    ]
+    over = [rf'(?<=[^\s"]{re.escape(char)}")' for char in unique(text[0] for text in ends)]
+    over += [f"(?<={re.escape(text)})" for text in texts]
     over += [r'(?<=[^\\]\\r")'] * ("\n" in pairs.close)
     begins = rf'|(?<=: "){re.escape(last)}[^\W\d]' * (last in _CLOSING and bool(last))
     openers = [text.strip() for text in pairs.opens[:several] if text.strip() not in ends[0]]
