@@ -17,7 +17,7 @@ from pathlib import Path
 from tests.independent import TOKENS
 from tplc.driver import compile_template
 from tplc.errors import TplcError, UnsupportedTemplate
-from tplc.ir.escaped import refuse_escaped_values
+from tplc.ir.escaped import refuse_values
 
 
 def check(path: Path) -> tuple[str, str]:
@@ -31,7 +31,7 @@ def check(path: Path) -> tuple[str, str]:
     if ir.tools.format == "none":
         return "without calls", ""
     try:
-        refuse_escaped_values(ir, "a grammar")
+        refuse_values(ir, "a grammar")
     except UnsupportedTemplate:
         return "not expressible", ""
     refused = ir.verification.refused_by_grammars

@@ -1,4 +1,4 @@
-"""Formats that write characters of raw values or texts otherwise, which not every target expresses.
+"""Formats that write characters of raw values or texts otherwise, or values as lines: not every target expresses them.
 
 `&` as `&amp;`  →  t.jinja: a grammar cannot express that "&" is written "&amp;" in values: use the generated parser
 """
@@ -12,9 +12,9 @@ from tplc.ir.nodes import ObjectArguments, Replaced, TemplateIR
 from tplc.ir.printed import quoted
 
 
-def refuse_escaped_values(ir: TemplateIR, target: str) -> None:
-    """Raise UnsupportedTemplate if the format has such values, or values as indented lines; `target` names what cannot
-    express them."""
+def refuse_values(ir: TemplateIR, target: str) -> None:
+    """Raise UnsupportedTemplate if values are escaped, or written as indented lines; `target` names what cannot express
+    them."""
     _refuse(ir, target, "values", (one for one in ir.tools.replaced if one.slot == "value"))
     if isinstance(ir.tools.arguments, ObjectArguments) and ir.tools.arguments.lines is not None:
         reason = f"{target} cannot express that arguments are indented lines: use the generated parser"

@@ -98,7 +98,8 @@ class RawValues:
         return [value, *wrapped, typed, *kinds, text]
 
     def _wrap_rules(self) -> list[Rule]:
-        return [*wrap_rules(self.pairs.wraps, self._wrap_place()), *type_rules(self.pairs.wraps, self._wrap_place())]
+        place = self._wrap_place()
+        return [*wrap_rules(self.pairs.wraps, place), *type_rules(self.pairs.wraps, place)]
 
     def _wrap_place(self) -> WrapPlace:
         keys, typed = self.all_keys, " / ".join([*KINDS, "scalar"])
@@ -113,8 +114,7 @@ class RawValues:
 
     def _wrap_rules_of_tool(self, place: str, next_pair: str) -> list[Rule]:
         """Return the rules of values that the next pair may end, which has one of the tool's keys."""
-        free = f"(?:(?!{self.form.breaks}).)*?" if self.form.breaks else ".*?"
-        of_tool = replace(self._wrap_place(), next_pair=next_pair, free=free, suffix=place)
+        of_tool = replace(self._wrap_place(), next_pair=next_pair, free=self._free_text, suffix=place)
         return wrap_rules(self.pairs.wraps, of_tool)
 
     def rules_of_tool(self, place: str, keys: Sequence[str]) -> list[Rule]:
@@ -122,6 +122,11 @@ class RawValues:
         ahead = [] if self.guessed else [rule(f"next_argument{place}", leaf(f"(?={self._next_pair(keys)})"))]
         wraps = self._wrap_rules_of_tool(place, self._next_pair(keys)) if self._wraps_end_by_pairs else []
         return [*self._value_rules(place, keys), *wraps, *ahead]
+
+    @property
+    def _free_text(self) -> str:
+        """Return the pattern of text in which no marker ends a value, as short as possible."""
+        return f"(?:(?!{self.form.breaks}).)*?" if self.form.breaks else ".*?"
 
     @property
     def _wraps_end_by_pairs(self) -> bool:
@@ -286,7 +291,7 @@ class RawValues:
         later = self._later_closer(self.own_ends, keys) if self.pairs.value_ends else ""
         if not next_pair:
             return own_key + text + later
-        free = f"(?:(?!{self.form.breaks}).)*?" if self.form.breaks else ".*?"
+        free = self._free_text
         return f"{own_key}(?:{free}(?={either([ends, garbled(next_pair), next_pair])})|{text}){later}"
 
     def _next_pair(self, keys: Sequence[str]) -> str:
@@ -295,13 +300,13 @@ class RawValues:
         words = [key for key in keys if WORD.fullmatch(key)]
         others = [key for key in keys if key not in words]
         # White space next to a key is optional in the same way for all words.
-        key_end, found = marker_core("x" + after)[1:], []
+        key_end = marker_core("x" + after)[1:]
         before = either([marker_core(opener + "x")[:-1] for opener in openers])
         before = group(before) if len(openers) > 1 else before
         pairs = [before + KEY_AGAIN + key_end] * bool(words)
         pairs += [marker_core(opener + key + after) for key in others for opener in openers]
         lead = openers[0][: len(openers[0]) - len(openers[0].lstrip())]
-        found += [exact(lead) + self._first_in_call(pair, words) for pair in pairs]
+        found = [exact(lead) + self._first_in_call(pair, words) for pair in pairs]
         for key in [KEY_AGAIN] * bool(words) + [*map(exact, others)] if self.pairs.next_unopened else []:
             found.append(self._first_in_call(r"\n" + key + exact(self.pairs.next_unopened), words))
         return group(either(found))

@@ -77,20 +77,19 @@ def _rules(number: int, wrap: TypeWrap, place: WrapPlace) -> list[Rule]:
         return []
     opened, own, close = _ends(wrap, place)
     stop, name = group(either([own, place.call_closes])), f"for_wrap_{number}{place.suffix}"
+    garbled = place.garbled(own, place.next_pair) if place.next_pair else ""
     lost = " / missing_closer_for_call" * bool(place.call_closes)
     lost += f" / next_argument{place.suffix}" * bool(place.next_pair)
     texts, rules, is_typed = [f"raw_text_{name}"], [], wrap.types != ("string",)
     if is_typed:
         texts.insert(0, f"typed_value_{name}")
         own_close = close if wrap.around_key else close + place.only(own)
-        garbled = place.garbled(own, place.next_pair) if place.next_pair else ""
         over = group(either([own_close, garbled, place.call_closes, place.next_pair]))
         own_next = leaf(rf"{opened}(?=(?:(?!{close}).)*+(?:{own}{place.only(own)}|\Z))") if wrap.around_key else ""
         space = leaf(rf"[ \t\r\n]*?(?={over}|\Z)")
         rules.append(rule(texts[0], sequence(own_next, leaf(SPACE), f"({place.typed})", space)))
     text = rf"{opened}.*?(?={stop}|\Z)"
     if place.next_pair:
-        garbled = place.garbled(own, place.next_pair)
         text = rf"(?:{place.free}(?={group(either([stop, garbled, place.next_pair]))})|{text})"
     rules.append(rule(texts[-1], leaf(text + place.later(own))))
     ended = f"({' / '.join(texts)}) (wrap_close_for_{number}{lost} / cut)"

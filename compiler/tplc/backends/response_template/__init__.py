@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from tplc.backends.response_template.calls import CallField, CannotExpress, call_field
 from tplc.backends.response_template.limits import Limit, ids_are_lost
 from tplc.backends.response_template.patterns import any_of, ends, marker, markers, turn_ends
-from tplc.ir.escaped import refuse_escaped_texts, refuse_escaped_values
+from tplc.ir.escaped import refuse_escaped_texts, refuse_values
 from tplc.ir.nodes import Json, TemplateIR, Tolerance
 from tplc.ir.profiles import PROFILES, Profile
 from tplc.lower import Acceptor, lower
@@ -41,7 +41,7 @@ class ResponseTemplate:
 
 
 def response_template(ir: TemplateIR, profile: Profile = "transformers") -> ResponseTemplate:
-    refuse_escaped_values(ir, "a response template")
+    refuse_values(ir, "a response template")
     refuse_escaped_texts(ir, "a response template")
     acceptor = lower(
         replace(ir, tolerances=(*ir.tolerances, *(Tolerance(kind, enabled=False) for kind in INEXPRESSIBLE)))

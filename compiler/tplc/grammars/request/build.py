@@ -26,7 +26,7 @@ from tplc.grammars.request.size import LEAST_OF_RULE, RequestTooLarge, bounded, 
 from tplc.grammars.request.triggers import Takeover, takeovers
 from tplc.grammars.request.variants import variants_of
 from tplc.grammars.schema.report import Report
-from tplc.ir.escaped import refuse_escaped_values
+from tplc.ir.escaped import refuse_values
 from tplc.ir.forms import forms_with
 from tplc.ir.nodes import Json, TemplateIR
 from tplc.ir.word_slots import with_slots
@@ -65,7 +65,7 @@ class RequestRules:
         spelling: TextSpelling,
         whole: Whole | None = None,
     ) -> None:
-        refuse_escaped_values(ir, "a grammar")
+        refuse_values(ir, "a grammar")
         if request.tools:
             _require_accepted_turns(ir)
         self.ir, self.request, self.general, self.whole = with_slots(ir), request, general, whole
