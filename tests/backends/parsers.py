@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Sequence
 from functools import cache
@@ -84,3 +85,9 @@ def streamed(module: ModuleType, chunks: Sequence[str], **options: Any) -> dict[
 
 def reported(parser: Any) -> list[tuple[int, str]]:
     return [(diagnostic.offset, diagnostic.text) for diagnostic in parser.diagnostics]
+
+
+def undefined_names(source: str) -> str:
+    """Return what ruff says of names that a file uses and doesn't define."""
+    ruff = [sys.executable, "-m", "ruff", "check", "--isolated", "--quiet", "--select", "F821", "-"]
+    return subprocess.run(ruff, input=source, capture_output=True, text=True, check=False).stdout

@@ -6,7 +6,7 @@ The parser in any chunking, and the PEG; with the tools and without them.
 from __future__ import annotations
 
 import json
-from functools import cache, reduce
+from functools import cache
 from types import ModuleType
 from typing import Any
 
@@ -14,7 +14,7 @@ import pytest
 
 from tests.backends.parsers import streamed
 from tests.fuzz.formats import named
-from tests.learn.test_inversions import RAW, TURN, close, name, pairs
+from tests.learn.test_inversions import RAW, close, name, pairs, template_with
 from tplc.backends.peg.engine import PegEngine
 from tplc.driver import compile_template, generate
 from tplc.ir.nodes import TemplateIR
@@ -50,9 +50,7 @@ def format_of(kind: str) -> tuple[TemplateIR, ModuleType, PegEngine]:
     if kind in EXAMPLES:
         ir, parser = named(kind).ir, named(kind).parser
     else:
-        parts = {"@OPEN@": "", "@CALL@": SOURCES[kind], "@CLOSE@": "", "@LAST@": ""}
-        source = reduce(lambda text, part: text.replace(*part), parts.items(), TURN)
-        ir = compile_template(source, name="t")
+        ir = compile_template(template_with(SOURCES[kind]), name="t")
         assert ir.verification.failures == ()
         parser = load_module(generate(ir, "python"))
     return ir, parser, PegEngine(ir)
@@ -90,8 +88,7 @@ WORDS = {
 def test_a_word_in_a_line_of_a_value_closes_no_call(kind: str) -> None:
     opened, before, closer = WORDS[kind]
     call = name(opened, "\\n") + pairs(before, "'\\n'", RAW) + close(closer)
-    parts = {"@OPEN@": "", "@CALL@": call, "@CLOSE@": "", "@LAST@": ""}
-    ir = compile_template(reduce(lambda text, part: text.replace(*part), parts.items(), TURN), name="t")
+    ir = compile_template(template_with(call), name="t")
     parser, peg, word = load_module(generate(ir, "python")), PegEngine(ir), closer.removesuffix("\\n")
     for value in (f"a\n{word}. b", f"a\n{word} of b\nc", f"a\n{word}ing", f"{word}.", f"a\n{word}, b"):
         arguments = {"value": value, "n": 2}

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cache, reduce
+from functools import cache
 from types import ModuleType
 
 import pytest
 
 from tests.backends.parsers import NAMES, committed_ir, ir_of, parser_of, streamed
-from tests.learn.test_inversions import TURN, close, name
+from tests.learn.test_inversions import close, name, template_with
 from tplc.backends.peg.engine import PegEngine
 from tplc.driver import compile_template, generate
 from tplc.ir.nodes import TemplateIR
@@ -56,8 +56,7 @@ HEADERS = {"json": name("<call ", ">\\n```json\\n"), "tool_code": name("\\n### C
 @cache
 def format_of(language: str) -> tuple[TemplateIR, ModuleType, PegEngine]:
     call = HEADERS[language] + "{{- c.function.arguments | tojson }}" + close("\\n```\\n")
-    parts = {"@OPEN@": "", "@CALL@": call, "@CLOSE@": "", "@LAST@": ""}
-    ir = compile_template(reduce(lambda text, part: text.replace(*part), parts.items(), TURN), name="t")
+    ir = compile_template(template_with(call), name="t")
     assert ir.verification.failures == ()
     return ir, load_module(generate(ir, "python")), PegEngine(ir)
 

@@ -12,8 +12,8 @@ import pytest
 
 from tests.backends.parsers import streamed
 from tests.independent import TOKENS
-from tests.learn.test_inversions import RAW, VALUE, close, name, pairs
-from tests.learn.test_inverted_calls import WRAPPED, source_of
+from tests.learn.test_inversions import RAW, VALUE, close, name, pairs, template_with
+from tests.learn.test_inverted_calls import WRAPPED
 from tests.property.report_wild import read_back
 from tplc.backends.peg.engine import PegEngine
 from tplc.driver import compile_template, generate
@@ -38,7 +38,7 @@ KEYS = ("a b", "k:1", "x[0]", "1st", "a/b", "ключ", "")
 
 @cache
 def format_of(call: str) -> tuple[ModuleType, PegEngine]:
-    ir = compile_template(source_of(call), name="t", special_tokens=TOKENS)
+    ir = compile_template(template_with(call), name="t", special_tokens=TOKENS)
     assert ir.verification.failures == ()
     return load_module(generate(ir, "python")), PegEngine(ir)
 
@@ -107,7 +107,9 @@ def test_quoted_keys_keep_what_they_end_with(key: str) -> None:
 def test_a_form_by_the_name_of_the_tool_comes_back_or_is_reported(sign: str) -> None:
     parts = f"{{%- set parts = c.function.name.split('{sign}') %}}{{%- if parts | length == 2 %}}"
     parts += '{{- "server=" ~ parts[0] ~ " tool=" ~ parts[1] }}{%- else %}{{- "tool=" ~ c.function.name }}{%- endif %}'
-    source = source_of(close("<call ") + parts + close(">") + "{{- c.function.arguments | tojson }}" + close("</call>"))
+    source = template_with(
+        close("<call ") + parts + close(">") + "{{- c.function.arguments | tojson }}" + close("</call>")
+    )
     ir = compile_template(source, name="t", special_tokens=TOKENS)
     if ir.verification.verified:
         assert read_back(source, ir) == ((), ())

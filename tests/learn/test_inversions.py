@@ -64,13 +64,17 @@ CALLS = {
 }
 
 
-def source_of(kind: str, last: str = "") -> str:
-    opened, call, closed = CALLS[kind]
-    parts = {"@OPEN@": opened, "@CALL@": call, "@CLOSE@": closed, "@LAST@": last}
+def template_with(call: str, *, opened: str = "", closed: str = "", last: str = "") -> str:
+    """Return a template that writes a call so, between these texts of its section, and `last` at its end."""
     source = TURN
-    for place, text in parts.items():
+    for place, text in {"@OPEN@": opened, "@CALL@": call, "@CLOSE@": closed, "@LAST@": last}.items():
         source = source.replace(place, text)
     return source
+
+
+def source_of(kind: str, last: str = "") -> str:
+    opened, call, closed = CALLS[kind]
+    return template_with(call, opened=opened, closed=closed, last=last)
 
 
 def wrong_messages(source: str, message: dict[str, Any] | None = None) -> tuple[str, ...]:

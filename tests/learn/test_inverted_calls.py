@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.gbnf.engine import accepts, needs_engine
-from tests.learn.test_inversions import TURN, close, name, wrong_messages
+from tests.learn.test_inversions import close, name, template_with, wrong_messages
 from tplc.driver import GrammarOptions, compile_template, generate
 from tplc.ir.write import write_message
 from tplc.verify.artifact import load_module
@@ -61,14 +61,10 @@ WRAPPED = {
 }
 
 
-def source_of(call: str) -> str:
-    return TURN.replace("@OPEN@", "").replace("@CLOSE@", "").replace("@LAST@", "").replace("@CALL@", call)
-
-
 def check(call: str) -> None:
     """Check that all messages come back, and that the PEG verifies as well."""
-    assert wrong_messages(source_of(call)) == ()
-    assert compile_template(source_of(call), name="t", target="peg").verification.failures == ()
+    assert wrong_messages(template_with(call)) == ()
+    assert compile_template(template_with(call), name="t", target="peg").verification.failures == ()
 
 
 @pytest.mark.sweep(4)
@@ -84,7 +80,7 @@ def test_calls_without_arguments_have_a_form_of_their_own(kind: str) -> None:
 
 
 def test_the_grammar_of_a_request_allows_calls_without_arguments() -> None:
-    ir = compile_template(source_of(EMPTY["closed at once"]), name="t")
+    ir = compile_template(template_with(EMPTY["closed at once"]), name="t")
     schemas = {"now": {"type": "object", "properties": {}}, "look": {"type": "object", "required": ["at"]}}
     tools = [{"type": "function", "function": {"name": one, "parameters": schema}} for one, schema in schemas.items()]
     grammar = generate(ir, "gbnf", GrammarOptions(tools=tools, tool_choice="required"))
@@ -99,7 +95,7 @@ def test_values_are_between_texts_of_their_type(kind: str) -> None:
 
 
 def test_the_type_that_is_written_wins() -> None:
-    parser = load_module(generate(compile_template(source_of(WRAPPED["one type alone"]), name="t"), "python"))
+    parser = load_module(generate(compile_template(template_with(WRAPPED["one type alone"]), name="t"), "python"))
     parameters = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "string"}}}
     tools = [{"type": "function", "function": {"name": "f", "parameters": parameters}}]
     text = "<call>f|<p=a>7</p><p=b><json>8</json></p></call><|e|>"
@@ -109,7 +105,7 @@ def test_the_type_that_is_written_wins() -> None:
 
 
 def test_any_number_of_calls_is_read() -> None:
-    parser = load_module(generate(compile_template(source_of(COUNTED["attribute"]), name="t"), "python"))
+    parser = load_module(generate(compile_template(template_with(COUNTED["attribute"]), name="t"), "python"))
     text = '<call count="12" name="f">{"a": 1}</call><call count="12" name="g">{}</call><|e|>'
     assert [call["function"] for call in parser.parse(text)["tool_calls"]] == [
         {"name": "f", "arguments": '{"a": 1}'},
@@ -120,7 +116,7 @@ def test_any_number_of_calls_is_read() -> None:
 @pytest.mark.sweep(3)
 @pytest.mark.parametrize("kind", [*WRAPPED][:4])
 def test_a_response_template_reads_values_of_either_kind(kind: str) -> None:
-    ir = compile_template(source_of(WRAPPED[kind]), name="t", target="response_template")
+    ir = compile_template(template_with(WRAPPED[kind]), name="t", target="response_template")
     assert ir.verification.failures == ()
 
 
@@ -128,7 +124,7 @@ def test_a_response_template_reads_values_of_either_kind(kind: str) -> None:
 @pytest.mark.sweep(6)
 @pytest.mark.parametrize("kind", [*COUNTED, *EMPTY, *WRAPPED])
 def test_grammars_accept_what_the_template_writes(kind: str) -> None:
-    ir = compile_template(source_of({**COUNTED, **EMPTY, **WRAPPED}[kind]), name="t")
+    ir = compile_template(template_with({**COUNTED, **EMPTY, **WRAPPED}[kind]), name="t")
     properties = {"a": {"type": "string"}, "n": {"type": "integer"}, "l": {"type": "array"}}
     schemas = {"f": {"type": "object", "properties": properties}, "now": {"type": "object", "properties": {}}}
     tools = tuple(

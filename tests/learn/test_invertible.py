@@ -4,12 +4,11 @@ is refused with the true reason.
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.backends.parsers import undefined_names
 from tests.independent import TOKENS
 from tests.property.report_wild import read_back
 from tplc.driver import compile_template, generate
@@ -50,12 +49,6 @@ def test_every_message_comes_back_or_the_reason_is_true(name: str) -> None:
     if ir.verification.verified:
         assert read_back(source, ir, readers=True) == ((), ())
         assert undefined_names(generate(ir, "python")) == ""
-
-
-def undefined_names(parser: str) -> str:
-    """Return what ruff says of names that a parser uses and doesn't define."""
-    ruff = [sys.executable, "-m", "ruff", "check", "--isolated", "--quiet", "--select", "F821", "-"]
-    return subprocess.run(ruff, input=parser, capture_output=True, text=True, check=False).stdout
 
 
 def test_undefined_names_are_found() -> None:
