@@ -164,6 +164,8 @@ def token_use_rows(grammar: LarkGrammar) -> Iterator[tuple[str, str]]:
 
 def unknown_rows(grammar: Grammar | LarkGrammar | None) -> Iterator[tuple[str, str]]:
     """Yield a row about markers that may be special tokens, if no tokenizer was given to decide it."""
+    if grammar is None:
+        return
     from tplc.backends.lark import LarkGrammar
 
     if isinstance(grammar, LarkGrammar) and grammar.texts and not grammar.known:

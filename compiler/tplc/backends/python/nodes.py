@@ -5,23 +5,29 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-_LEAVES = frozenset([ast.Name, ast.Constant])
+# Fields that hold a text, a number, or a node that only says which operator it is, or whether a name is read.
+_WITHOUT_NODES = frozenset(
+    ["arg", "attr", "ctx", "id", "is_async", "kind", "level", "module", "name", "op", "ops", "simple", "type_comment"]
+)
+_FIELDS = {
+    kind: tuple(field for field in kind._fields if field not in _WITHOUT_NODES and kind is not ast.Constant)
+    for kind in vars(ast).values()
+    if isinstance(kind, type) and issubclass(kind, ast.AST)
+}
 
 
 def walk(tree: ast.AST) -> Iterator[ast.AST]:
-    """Yield a node and all nodes inside it, each before its own, in no other order.  Nodes that say whether a name is
-    read or written are left out: they are a third of all, and `ast.walk` takes twice as long."""
+    """Yield a node and all nodes inside it, each before its own, in no other order.  Operators, and nodes that say
+    whether a name is read or written, are left out: they are half of all, and `ast.walk` takes twice as long."""
     left = [tree]
     while left:
         node = left.pop()
         yield node
-        if type(node) in _LEAVES:
-            continue
-        for field in node._fields:
+        for field in _FIELDS[type(node)]:
             value = getattr(node, field, None)
             if isinstance(value, list):
                 left += [item for item in value if isinstance(item, ast.AST)]
-            elif isinstance(value, ast.AST) and field != "ctx":
+            elif isinstance(value, ast.AST):
                 left.append(value)
 
 
