@@ -37,8 +37,8 @@ text is skipped: wrapped-content: lost
         return until(self, marks, kind)
     Machine._until = skip
 repetitions are not reported: addressed-parts: lost
-    slots = Machine._slots
-    Machine._slots = lambda self, *arguments: (slots(self, *arguments), self.diagnostics.clear())[0]
+    slots = StreamParser._slots
+    StreamParser._slots = lambda self, *arguments: (slots(self, *arguments), self.diagnostics.clear())[0]
 markers swallow what follows: channels: lost
     drop = Machine._drop
     def swallow(self, fresh=True):
@@ -55,8 +55,8 @@ values of objects lose text: tagged-json: lost
     take = Reader.take
     Reader.take = lambda self: take(self).replace("a", "")
 raw values lose text: parameter-tags: lost
-    piece = RawPairs._piece
-    RawPairs._piece = lambda self, text: piece(self, text.replace("a", ""))
+    piece = StreamParser._piece
+    StreamParser._piece = lambda self, text: piece(self, text.replace("a", ""))
 objects that are no call vanish: bare-json: lost
     no_object = StreamParser._no_object
     def vanish(self, *arguments):

@@ -6,10 +6,13 @@ import re
 
 import pytest
 
+from tests.gbnf.engine import accepts, needs_engine
 from tests.gbnf.formats import calls_message, formats, written
 from tests.gbnf.test_formats import MESSAGES, WITH_CALLS
 from tests.gbnf.tools import ALL
 from tplc.backends.gbnf import Trigger, fires_at, grammar
+from tplc.constrained import without_end
+from tplc.driver import compile_template
 from tplc.ir.nodes import TemplateIR, Text
 
 # {name} is a tool's name, {word} a word of the markers, {half} the first half of the opener, {tail} its second half.
@@ -65,6 +68,9 @@ PROSE = (
     "{word}-{name}-{word}",
     "The end.\n\n{word}\n{name}\n{half}",
 )
+NO_CALL = {"name": "get_weather", "word": "call", "half": "(", "tail": ")"}
+# What stands for a slot in the texts of markers.
+NONCHARACTER = re.compile(r"[\ufdd0-\ufdef]|\\u?[fF][dD][dDeE][0-9a-fA-F]")
 
 
 def _texts(ir: TemplateIR, found: tuple[Trigger, ...], name: str) -> list[str]:
@@ -117,3 +123,35 @@ def test_on_calls_after_reasoning_and_content(name: str) -> None:
         # Calls that begin with what any text may hold count at the start of a line.
         text = text.replace("I will look.", "I will look.\n", 1)
     assert fires_at(found, text) is not None, (found, text)
+
+
+IN_LINE = (
+    "{%- for m in messages %}[{{ m.role }}]{{ m.content or '' }}{% for c in m.tool_calls or [] %}CALL{% endfor %}[/]\n"
+    "{%- endfor %}{% if add_generation_prompt %}[assistant]{% endif %}"
+)
+
+
+@needs_engine
+@pytest.mark.parametrize(
+    "call",
+    [
+        '{"tool": "{{ c.function.name }}", "input": {{ c.function.arguments | tojson }}}',
+        "~{{ c.function.name }}{{ c.function.arguments | tojson }}~",
+        "({{ c.function.name }} {{ c.function.arguments | tojson }})",
+    ],
+)
+def test_inside_a_line_where_the_template_writes_calls_directly_after_content(call: str) -> None:
+    ir = compile_template(IN_LINE.replace("CALL", call), name="calls in a line")
+    found = grammar(ir, tools=ALL)
+    text = written(ir, calls_message(("get_weather", {"city": "Oslo"}), content="I look."))
+    place = fires_at(found.triggers, text)
+    assert place == len("I look.")
+    assert accepts(found.text, without_end(ir, text[place:]))
+    assert [prose for prose in PROSE if fires_at(found.triggers, prose.format_map(NO_CALL)) is not None] == []
+
+
+@pytest.mark.sweep(4)
+@pytest.mark.parametrize("name", WITH_CALLS)
+def test_no_place_for_any_word_is_written(name: str) -> None:
+    made = grammar(formats()[name].ir, tools=ALL)
+    assert [text for text in (made.text, *(one.value for one in made.triggers)) if NONCHARACTER.search(text)] == []

@@ -14,7 +14,6 @@ REFUSED = {
     "bool-words-pairs": "arguments called is, and",
     "csv-row": "read as without tools",
     "eq-lines-raw": "read as without tools",
-    "heredoc-values": "arguments called tool, EOF",
     "json-with-thought-field": "the template writes JSON strings in content",
     "keys-apart-from-values": "no key is written between the values of two arguments",
     "kv-lines": "arguments called q, tool",
@@ -23,11 +22,7 @@ REFUSED = {
     "nested-xml": "the template escapes HTML in values",
     "quoted-reason": "only white space",
     "reason-attr": 'turn.end "</b>" is in the text itself',
-    "reason-close-only": "no answer follows the text that was learned to precede it",
-    "role-paren-tools": 'the template writes " (tools): ',
     "type-before-key": "the template writes values between texts that depend on their type",
-    "typed-attr": "the template writes ",
-    "typed-params": "the template writes ",
 }
 
 

@@ -36,8 +36,8 @@ VERIFIED: list[tuple[str, Profile, int, int, list[str]]] = [
     (
         "parameter-tags",
         "servers",
-        214,
-        216,
+        218,
+        220,
         ["closing text in an argument"],
     ),
     (
@@ -52,7 +52,7 @@ VERIFIED: list[tuple[str, Profile, int, int, list[str]]] = [
         "nested-elements",
         "transformers",
         170,
-        214,
+        218,
         ["lists and objects as nested elements", "closing text in an argument"],
     ),
 ]

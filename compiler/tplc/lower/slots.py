@@ -12,7 +12,7 @@ from tplc.ir.markers import pieces_of
 from tplc.ir.nodes import Layout, PairArguments, Slot, TemplateIR, Text, Tools
 from tplc.ir.write import escaped
 from tplc.lower.acceptor import LINE_END, WHITE_SPACE, PairForm, SlotEnd
-from tplc.lower.layouts import not_blank, text_at, unique
+from tplc.lower.layouts import not_blank, text_at, unique, with_any_language
 from tplc.lower.tolerated import Tolerated
 
 NO_END = SlotEnd("", ())
@@ -34,6 +34,8 @@ def header_of(
             shown = place == places[-1] and not (last_nexts.stops or tolerated.like_words)
             bare = last_nexts.nexts if shown and "omitted_openers" in tolerated.kinds else ()
             ends = tolerated.ends_of_name(suffix)
+            if "marker_spelling" in tolerated.kinds:
+                ends = unique([*ends, *map(with_any_language, ends)])
             slots.append(SlotEnd(item.kind, ends, without.nexts, stops_of(suffix) or without.stops, bare))
         else:
             nexts = unique([*last_nexts.nexts, *without.nexts])

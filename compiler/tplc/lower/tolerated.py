@@ -17,7 +17,7 @@ from tplc.ir.nodes import GENERAL_TOLERANCES, FormMarker, TemplateIR
 from tplc.ir.roles import marker_of
 from tplc.ir.word_slots import slotted_markers
 from tplc.lower.header_parts import header_parts
-from tplc.lower.layouts import not_blank, with_any_language, with_outer_space_of
+from tplc.lower.layouts import not_blank, with_outer_space_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +71,7 @@ class Tolerated:
     def ends_of_name(self, text: str) -> tuple[str, ...]:
         """Return the texts that end a name, with variants."""
         more = (with_outer_space_of(text, variant) for variant in self.name_ends.get(text.strip(), ()))
-        found = [*self._declared(text), *more]
-        if "marker_spelling" in self.kinds:
-            found += [with_any_language(one) for one in found]
-        return tuple(dict.fromkeys(found))
+        return tuple(dict.fromkeys([*self._declared(text), *more]))
 
     def of_role(self, role: FormMarker) -> tuple[str, ...]:
         """Return the texts of a role that are more than white space; if it has no such marker, its variants alone."""

@@ -224,16 +224,11 @@ class TurnRules:
         """Return the part of a section's opener that ends the content before it, and the rest of the opener."""
         later, bare = markers.later.lstrip(), markers.bare
         found = later if bare else before_slot(mark(later) or later)
-        within_lines = bare and not self._may_follow_content(markers)
+        within_lines = bare and not markers.in_line
         stop = stop_at(markers.later.rstrip()) if within_lines else Stop("", found.rstrip())
         if not stop.core or (within_lines and not wrapped and "\n" not in stop.lead):
             return []
         return [(stop, later[len(stop.core) :])]
-
-    def _may_follow_content(self, markers: CallMarkers) -> bool:
-        """Return whether a call may follow content in the middle of a line, where a known tool's name makes it one."""
-        calls, later = self._acceptor.calls, markers.later.lstrip()
-        return calls is not None and bool(calls.whole and later) and "\n" not in markers.later
 
     def _content_after(self) -> Expr:
         content, markers = self._ir.content, self._markers

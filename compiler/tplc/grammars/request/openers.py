@@ -39,6 +39,8 @@ class CallMarkers:
     mark: str | None
     # No opener counts but where a line begins: any text may contain it.
     bare: bool
+    # In the middle of a line, after content, a known tool's name makes it one.
+    in_line: bool
 
 
 def opener_begun(markers: CallMarkers, head: str) -> str:
@@ -57,7 +59,7 @@ def shared(before: str, marker: str) -> str:
 def call_markers(ir: TemplateIR, acceptor: Acceptor) -> CallMarkers:
     calls = acceptor.calls
     if calls is None:
-        return CallMarkers("", "", "", "", "", (), (), None, True)
+        return CallMarkers("", "", "", "", "", (), (), None, bare=True, in_line=False)
     written = written_calls(ir.tools)
     section, opening = written.section_start, written.opener
     inner = written.call[1:] if opening else written.call
@@ -70,8 +72,9 @@ def call_markers(ir: TemplateIR, acceptor: Acceptor) -> CallMarkers:
     end = shared(closing, written.section_end) if closing else written.section_end
     bare = calls.where == "line start"
     empty = ir.tools.bare_call[1:] if opening else ir.tools.bare_call
-    apart = written.separator + opening
-    return CallMarkers(first, later, following, apart, end, inner, empty, None if bare else mark(first.lstrip()), bare)
+    apart, marked = written.separator + opening, None if bare else mark(first.lstrip())
+    in_line = bool(calls.whole and later.lstrip()) and "\n" not in later
+    return CallMarkers(first, later, following, apart, end, inner, empty, marked, bare, in_line)
 
 
 def first_of_turn(ir: TemplateIR, marker: str) -> str:

@@ -4,7 +4,8 @@ r"""When a lazy grammar takes over.
     (?:[\s\S]*?(?:\n|</r>))?\s*(\{"name": "(?:f|g)"[\s\S]*)      where the opener is nothing but JSON: at the start of a
                                              line, or after the reasoning, and with a tool's name
 
-    ">>>f\n"                                 words with the tools' names, where the opener has no letters
+    ">>>f\n"                                 words with the tools' names, where the opener has no letters, or a call
+                                             may follow content in the middle of a line
 
 `pattern_full` is matched against everything written so far; the grammar reads from its first group on.
 """
@@ -74,7 +75,7 @@ def takeovers(
         found.append(Takeover("start", opener[len(begun) :], called))
     if mark is not None:
         found.append(Takeover("word", mark))
-    elif markers.bare:
+    elif markers.bare and not (markers.in_line and re.match(r"\W", opener)):
         ends = (text.strip() for text in (*acceptor.reasoning_ends[:1], *acceptor.content_ends[:1], *before))
         found.append(Takeover("line", opener, called, tuple(dict.fromkeys(ends))))
     else:
