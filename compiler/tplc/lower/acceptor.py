@@ -73,7 +73,8 @@ class Following:
     turn_ends: tuple[str, ...]  # those like nothing in a value
     starts: str  # the characters that it may begin with
     section_end: str = ""  # one of `after`
-    spaces: tuple[str, str] = ("", "")  # what the template writes before a further pair, and before the closer
+    # What the template writes before a further pair, before the closer, and before a further call.
+    spaces: tuple[str, str, str] = ("", "", "")
     space_separates: bool = False  # nothing but the first of these separates two pairs
     not_in_keys: str = ""  # the text between two pairs, if no key that may be any contains it
     after_key: str = ""  # after `close` comes the key again, and then this

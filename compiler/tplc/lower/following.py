@@ -67,24 +67,28 @@ class ValueContext:
         """Return the white space that alone ends a value, also before the closer; "" if there is more than that, or
         none."""
         before = self.before_pair
-        if self.spaces[1] == "" and self.closer.strip() and "\n" not in before:
+        if self.spaces[1] == "" and self.closer.strip():
             return ""
         if self.close.strip() or self.pairs.separator.strip() or not before[:1].isspace():
             return ""
-        return "\n" if "\n" in before[: -len(before.lstrip()) or None] else before[0]
+        blank = "\n" if "\n" in before[: -len(before.lstrip()) or None] else before[0]
+        other = self.spaces[1] or blank  # in another number of lines it is another text
+        return blank if blank in other and other.count("\n") == blank.count("\n") else ""
 
     @property
     def lead(self) -> Literal["free", "text", "written"]:
         """Return which white space before the end of a value is not part of the value."""
         if self.close.strip():
             return "free"
-        return "written" if any(self.spaces) else "text"
+        return "written" if any(self.spaces[:2]) else "text"
 
     @property
-    def spaces(self) -> tuple[str, str]:
-        """Return the white space that the template writes before a further pair, and before what closes the call."""
-        pair, closer = (text[: len(text) - len(text.lstrip())] for text in (self.before_pair, self.closer))
-        return pair, closer
+    def spaces(self) -> tuple[str, str, str]:
+        """Return the white space that the template writes before a further pair, before what closes the call, and, if
+        nothing else closes it, before a further call."""
+        call = self.closer + self.tools.separator + text_at(merged(self.tools.call), 0)
+        pair, closer, call = (text[: len(text) - len(text.lstrip())] for text in (self.before_pair, self.closer, call))
+        return pair, closer, call
 
 
 def following_of(context: ValueContext, *, guessed: bool) -> Following:
@@ -99,11 +103,15 @@ def following_of(context: ValueContext, *, guessed: bool) -> Following:
     starts += [tools.section_end] if is_distinctive(tools.section_end) else []
     if blank:
         starts = [*turn_ends, *([context.closer] if is_distinctive(context.closer) else [])]
+    spaces = context.spaces if guessed and context.lead == "written" else ("", "", "")
+    space = "" if before else spaces[0]  # where a key follows white space alone, that begins the next pair
     after = tuple(text.strip() for text in not_blank([tools.section_end, *context.turn_ends]))
     next_call = (
         *not_blank([tools.separator.strip()]),
         *_call_start(tools, pairs.start + context.opened, guessed=guessed),
     )
+    if guessed and not (context.closer_parts or context.close.strip()):
+        starts += [*turn_ends, *after, *(text for text in next_call[:1] if text)]
     return Following(
         close=context.close.strip(),
         lead="blank" if blank else context.lead if guessed else "free",
@@ -117,8 +125,8 @@ def following_of(context: ValueContext, *, guessed: bool) -> Following:
         next_empty=_after_a_name(next_call, tools, after, line_end="" if guessed else context.line_end),
         turn_ends=turn_ends,
         section_end=tools.section_end.strip(),
-        starts="".join(sorted({text.strip()[0] for text in starts if text.strip()} | set(blank) | _leads(turn_ends))),
-        spaces=context.spaces if guessed and context.lead == "written" else ("", ""),
+        starts="".join(sorted({text.strip()[0] for text in not_blank(starts)} | _leads([*turn_ends, blank, space]))),
+        spaces=spaces,
         space_separates=not pairs.separator.strip(),
         not_in_keys=_not_in_keys(before[0], opens=before[0] != pairs.separator.strip()) if before else "",
     )
@@ -126,7 +134,7 @@ def following_of(context: ValueContext, *, guessed: bool) -> Following:
 
 def _leads(texts: Sequence[str]) -> set[str]:
     """Return the white space that the texts begin with, one character of each."""
-    return {text[0] for text in texts if text[0].isspace()}
+    return {text[0] for text in texts if text[:1].isspace()}
 
 
 def _call_start(tools: Tools, opened: str, *, guessed: bool) -> tuple[str | None, ...]:
@@ -181,17 +189,17 @@ def pattern_of(
     # Text has words like those of a closer: more text in their line shows that they are part of a value.
     is_text = is_word("".join(filter(None, following.closer)))
     line_end = (r"(?=[^\S\n]*(?:\n" + r"|\Z" * over + "))") * is_text
-    after = [quote(text) for text in following.after]
-    after += [spelled(following.next_call, names[0])] if following.next_call else []
+    ends = [quote(text) for text in following.after]
+    calls = [spelled(following.next_call, names[0])] if following.next_call else []
     if following.next_empty:
         after_name = "|".join([*map(quote, following.next_empty), *([r"\Z"] if over else [])])
-        after.append(f"{spelled(following.next_call[:-1], names[1])}{SPACE}(?:{after_name})")
+        calls.append(f"{spelled(following.next_call[:-1], names[1])}{SPACE}(?:{after_name})")
     pair = spelled(following.pair, rf"(?<=[^\S\n]){key}" if following.indented else key)
     # A key may hold any character, but what closes the call begins no pair.
     pair = f"(?!{first}{line_end}){pair}" if following.closes else pair
     choices = []
-    if after:
-        choices.append((end + SPACE if end else "") + f"(?:{'|'.join(after)})")
+    if (ends or calls) and (end or following.lead != "written"):
+        choices.append((end + SPACE if end else "") + f"(?:{'|'.join(ends + calls)})")
     if tool and end and _joins_calls(following.next_call):
         # Where nothing closes a value, white space alone before a call is part of it.
         separator = "[,;]" + "?" * bool(following.close)
@@ -202,14 +210,29 @@ def pattern_of(
     if over:
         choices += [*([rf"{end}{SPACE}\Z"] if end else []), r"\Z"]
     if following.lead == "written":
-        before_pair, before_end = (f"(?:{quote(space)})?" if space else "" for space in following.spaces)
+        before_pair, before_end, _ = (f"(?:{quote(space)})?" if space else "" for space in following.spaces)
         if following.space_separates:
             before_pair = quote(following.spaces[0])
-        return f"(?:{before_pair}{pair}|{before_end}(?:{'|'.join(choices)}))"
+        found = [] if end else _after_written_space(following, ends, calls, over=over, quote=quote)
+        found += [f"{before_end}(?:{'|'.join(choices)})"] if choices else []
+        return f"(?:{'|'.join([before_pair + pair, *found])})"
     pattern = f"(?:{'|'.join([pair, *choices])})"
     if following.lead != "blank":
         return (SPACE if following.lead == "free" else "") + pattern
     return f"(?:{_blank(following, quote)}{pattern}|{_at_once(following, quote)})"
+
+
+def _after_written_space(
+    following: Following, ends: Sequence[str], calls: Sequence[str], *, over: bool, quote: Callable[[str], str]
+) -> list[str]:
+    """Return the patterns of what follows a call that white space alone closes.  Where the template begins a line with
+    it, the same inside a line is text of a value, but for an end of the turn at the end of the output."""
+    _, before_end, before_call = following.spaces
+    found = []
+    for texts, space in ((ends, before_end), (calls, before_call)):
+        lines = rf"(?:{quote(space)}|\n)" if "\n" in space else f"(?:{quote(space)})?"
+        found += [lines + text for text in texts]
+    return found + [rf"{text}{SPACE}\Z" for text in ends if over and "\n" in before_end]
 
 
 def _joins_calls(next_call: Sequence[str | None]) -> bool:

@@ -158,7 +158,7 @@ def _following(following: Following) -> Iterator[str]:
     lead = {
         "free": "any white space",
         "text": "no white space",
-        "written": " or ".join(shown(space) for space in following.spaces if space),
+        "written": " or ".join(shown(space) for space in following.spaces[:2] if space),
         "blank": shown(following.blank),
     }[following.lead]
     yield f"following.lead = {lead}"

@@ -1,0 +1,64 @@
+"""Pairs with raw values that only white space, or a little punctuation after it, separates: they come back in every
+chunking, after closers of all kinds."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from tests.independent import TOKENS
+from tests.learn.test_idioms import CONTENT, calls, pairs, source_of
+from tests.property.every_reader import EveryReader
+from tests.property.report_wild import read_back
+from tplc.driver import compile_template
+from tplc.ir.nodes import TemplateIR
+
+VALUE = "(v if v is string else v | tojson)"
+AROUND = {
+    "tags": ("<do>", "</do>"),
+    "brackets": ("[do ", "]"),
+    "tokens": ("<|do|>", "<|done|>"),
+    "a tag and a line end": ("<do>", "\\n"),
+    "lines": ("\\nTool ", "\\n\\n"),
+}
+BETWEEN = {"spaces": "  ", "a tab": "\\t", "options": " -", "bars": " | ", "line ends": "\\n", "items": "\\n- "}
+
+
+def compiled(around: str, between: str, key_end: str) -> tuple[str, TemplateIR]:
+    opened, closed = AROUND[around]
+    pair = f"{{{{- '{BETWEEN.get(between, between)}' ~ k ~ '{key_end}' ~ {VALUE} }}}}"
+    call = f"{{{{- '{opened}' ~ c.function.name }}}}{pairs(pair)}{{{{- '{closed}' }}}}"
+    source = source_of(CONTENT + calls(call))
+    return source, compile_template(source, name="t", special_tokens=TOKENS)
+
+
+@pytest.mark.sweep(5)
+@pytest.mark.parametrize(("around", "between", "key_end"), [*product(AROUND, BETWEEN, ["=", ": "])])
+def test_messages_come_back(around: str, between: str, key_end: str) -> None:
+    source, ir = compiled(around, between, key_end)
+    assert ir.verification.failures == ()
+    assert read_back(source, ir, readers=True) == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("around", "between", "text", "arguments"),
+    [
+        ("tags", " ", "<do>f city=New York unit=C</do>", '{"city": "New York", "unit": "C"}'),
+        ("a tag and a line end", " ", "<do>f city=New York unit=C\n<|e|>", '{"city": "New York", "unit": "C"}'),
+        ("a tag and a line end", "options", "<do>f -a=x <do> <|e|> y\n", '{"a": "x <do> <|e|> y"}'),
+        ("lines", "items", "\nTool f\n- a=x\n- b=Tool\ny\n\n", '{"a": "x", "b": "Tool\\ny"}'),
+    ],
+)
+def test_every_reader_reads_them_alike(around: str, between: str, text: str, arguments: str) -> None:
+    readers = EveryReader(compiled(around, between, "=")[1])
+    message = readers.parse(text)
+    assert readers.differ == []
+    assert [one["function"]["arguments"] for one in message["tool_calls"]] == [arguments]
+
+
+def test_the_turn_may_end_without_the_line_end_before_it() -> None:
+    readers = EveryReader(compiled("a tag and a line end", "bars", "=")[1])
+    message = readers.parse("<do>f | a=x | b=y<|e|>")
+    assert readers.differ == []
+    assert message["tool_calls"][0]["function"]["arguments"] == '{"a": "x", "b": "y"}'
