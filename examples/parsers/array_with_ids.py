@@ -57,7 +57,10 @@ class StreamParser(CallObjects):
     FEED_HOLDS_PENDING = True
     ANCHORS = (" {{A}}",)
     SPACE = " "
-    MARKER_LIKE = (Pattern("(?!)"), Pattern(r"\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"), Pattern("(?!)"))
+    MARKER_LIKE = (
+        Pattern(r"(?:\{\{END\}\}|\{\{TOP\}\})\s*\Z|(?:\{(?:\{(?:E(?:N(?:D(?:\})?)?)?|T(?:O(?:P(?:\})?)?)?)?))\Z"),
+        Pattern(r"\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"), Pattern("(?!)"),
+    )
     IN_CONTENT = Markers(
         call=(
             " {{DO}} [{", " {{DO}} [\n{{DO}} [{", "```\ufdd1\n{{DO}} [{", " {{DO}}\n{", " {{DO}}\n[{",

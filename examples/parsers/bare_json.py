@@ -55,7 +55,12 @@ class StreamParser(CallObjects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
     ANCHORS = ("|assistant|\n",)
-    MARKER_LIKE = (Pattern("(?!)"), Pattern(r"\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"), Pattern("(?!)"))
+    MARKER_LIKE = (
+        Pattern(
+            r"(?:\|end of turn\||\|top\|)\s*\Z|(?:\|(?:e(?:n(?:d(?:\s{1,64}(?:o(?:f(?:\s{1,64}(?:t(?:u(?:r(?:n)?)?)?)?)?)?"
+            r")?)?)?)?|t(?:o(?:p)?)?))\Z"
+        ), Pattern(r"\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"), Pattern("(?!)"),
+    )
     IN_CONTENT = Markers(line=("{", "[{"), end=("|end of turn|",), final_end=("|top|",), header=("|assistant|\n",))
     OPENER_IS_UNAMBIGUOUS = False
     # call = object

@@ -53,7 +53,10 @@ class StreamParser(QuotedPairs):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
     ANCHORS = ("~bot~\n",)
-    MARKER_LIKE = (Pattern("(?!)"), Pattern(r"\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"), Pattern("(?!)"))
+    MARKER_LIKE = (
+        Pattern(r"(?:~top~)\s*\Z|~t(?:o(?:p)?)?\Z"), Pattern(r"\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"),
+        Pattern("(?!)"),
+    )
     IN_CONTENT = Markers(line=("[",), final_end=("~~\n", "~top~"), header=("~bot~\n",))
     OPENER_IS_UNAMBIGUOUS = False
     # call = name "(" arguments

@@ -56,7 +56,10 @@ class StreamParser(Objects):
     ANCHORS = ("{start}assistant",)
     AROUND_REASONING = (("{channel}notes{body}",), ("{stop}", "{stop}{start}assistant"))
     MARKER_LIKE = (
-        Pattern("(?!)"),
+        Pattern(
+            r"(?:\{done\}|\{start\}user\{body\})\s*\Z|(?:\{(?:d(?:o(?:n(?:e)?)?)?|s(?:t(?:a(?:r(?:t(?:\}(?:u(?:s(?:e(?:r(?"
+            r":\{(?:b(?:o(?:d(?:y)?)?)?)?)?)?)?)?)?)?)?)?)?)?))\Z"
+        ),
         Pattern(
             r"\A\s*\{stop\}|\{stop\}\s*\Z|\A\s*\{stop\}\{start\}assistant|\{stop\}\{start\}assistant\s*\Z|\A\s*(?:[}\])]|`"
             r"``(?!.*```)|(?i:json)\s*\Z)"

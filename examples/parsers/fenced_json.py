@@ -57,8 +57,8 @@ class StreamParser(Objects):
     ANCHORS = ("〔助手〕",)
     AROUND_REASONING = (("〔思考〕",), ("〔/思考〕",))
     MARKER_LIKE = (
-        Pattern("(?!)"), Pattern(r"\A\s*〔/思考〕|〔/思考〕\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"),
-        Pattern("(?!)"),
+        Pattern(r"(?:〔完〕|〔始〕)\s*\Z|(?:〔(?:完|始))\Z"),
+        Pattern(r"\A\s*〔/思考〕|〔/思考〕\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"), Pattern("(?!)"),
     )
     IN_REASONING = Markers(
         reasoning_end=("〔/思考〕",), end=("〔完〕",), final_end=("〔始〕",),

@@ -57,8 +57,8 @@ class StreamParser(CallObjects):
     ANCHORS = ("(~assistant~)",)
     AROUND_REASONING = (("(~muse~)",), ("(~/muse~)",))
     MARKER_LIKE = (
-        Pattern("(?!)"), Pattern(r"\A\s*\(~/muse~\)|\(~/muse~\)\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"),
-        Pattern("(?!)"),
+        Pattern(r"(?:\(~end~\)|#top#)\s*\Z|(?:\(~(?:e(?:n(?:d(?:~)?)?)?)?|#t(?:o(?:p)?)?)\Z"),
+        Pattern(r"\A\s*\(~/muse~\)|\(~/muse~\)\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"), Pattern("(?!)"),
     )
     IN_REASONING = Markers(
         reasoning_end=("(~/muse~)\n",), end=("(~end~)",), final_end=("#top#",),

@@ -56,7 +56,10 @@ class StreamParser(CallObjects):
 
     FEED_HOLDS_PENDING = True
     ANCHORS = ("<SAY>",)
-    MARKER_LIKE = (Pattern("(?!)"), Pattern(r"\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"), Pattern("(?!)"))
+    MARKER_LIKE = (
+        Pattern(r"(?:<[\s|｜]{0,4}(?ai:FIN)[\s|｜]{0,4}>)(?=\w|\n|\s\s|\Z)|(?:<FIN>)\s*\Z|<F(?:I(?:N)?)?\Z"),
+        Pattern(r"\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"), Pattern("(?!)"),
+    )
     IN_CONTENT = Markers(
         call=(
             "\nSteps:\n```json\n[\n    {", "```json\n[\n    {", "\nSteps:\n```json\n[\nSteps:\n```json\n[\n    {",

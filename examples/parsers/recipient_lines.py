@@ -55,7 +55,10 @@ class StreamParser(Objects):
 
     HEADS = ("==> ",)
     ANCHORS = ("#:assistant\n",)
-    MARKER_LIKE = (Pattern("(?!)"), Pattern(r"\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"), Pattern("(?!)"))
+    MARKER_LIKE = (
+        Pattern(r"(?:#top#)\s*\Z|#t(?:o(?:p)?)?\Z"), Pattern(r"\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"),
+        Pattern("(?!)"),
+    )
     IN_CONTENT = Markers(
         content=("==> everyone\n",), call=("==> ",), final_end=(":#\n", "#top#"), header=("#:assistant\n",)
     )

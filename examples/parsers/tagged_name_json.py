@@ -57,8 +57,8 @@ class StreamParser(Objects):
     ANCHORS = ("§assistant§",)
     AROUND_REASONING = (("§muse§",), ("§/muse§",))
     MARKER_LIKE = (
-        Pattern("(?!)"), Pattern(r"\A\s*§/muse§|§/muse§\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"),
-        Pattern("(?!)"),
+        Pattern(r"(?:§end§)\s*\Z|§e(?:n(?:d)?)?\Z"),
+        Pattern(r"\A\s*§/muse§|§/muse§\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"), Pattern("(?!)"),
     )
     IN_REASONING = Markers(
         reasoning_end=("§/muse§",), end=("§end§",), line=("§call§", "§call§\n§call§", "```\ufdd1\n§call§")

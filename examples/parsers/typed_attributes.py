@@ -47,8 +47,8 @@ class StreamParser(RawPairs):
     ANCHORS = ("⟪assistant⟫", "⟨/outcome⟩\n\n")
     AROUND_REASONING = (("⟨ponder⟩",), ("⟨/ponder⟩",))
     MARKER_LIKE = (
-        Pattern("(?!)"), Pattern(r"\A\s*⟨/ponder⟩|⟨/ponder⟩\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"),
-        Pattern("(?!)"),
+        Pattern(r"(?:⟪stop⟫)\s*\Z|⟪s(?:t(?:o(?:p)?)?)?\Z"),
+        Pattern(r"\A\s*⟨/ponder⟩|⟨/ponder⟩\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"), Pattern("(?!)"),
     )
     IN_REASONING = Markers(
         reasoning_end=("⟨/ponder⟩",), end=("⟪stop⟫",),

@@ -55,7 +55,10 @@ class StreamParser(QuotedPairs):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
     ANCHORS = ("⟪assistant⟫",)
-    MARKER_LIKE = (Pattern("(?!)"), Pattern(r"\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"), Pattern("(?!)"))
+    MARKER_LIKE = (
+        Pattern(r"(?:⟪stop⟫)\s*\Z|⟪s(?:t(?:o(?:p)?)?)?\Z"), Pattern(r"\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"),
+        Pattern("(?!)"),
+    )
     IN_CONTENT = Markers(
         call=("⟨do ", "⟨do\n⟨do ", "```\ufdd1\n⟨do "), end=("⟪stop⟫",), header=("⟪assistant⟫",), empty=("⟨do\n⟩",)
     )

@@ -18,7 +18,7 @@ from tplc_runtime.second import CLOSING_TAG
 
 WORDS = re.compile(r"[A-Za-z]+|[^\W_A-Za-z]+")
 BRACKETS = frozenset("<>/\\|[](){}＜＞｜")
-SHORT = re.compile(r"[<\[【«][^\w\s]*[A-Za-z]+[^\w\s]*[>\]】»]")
+SHORT = re.compile(r"[<\[【«](?:[^\w\s<>]*[A-Za-z]+){1,2}[^\w\s]*[>\]】»]")
 _OPENING = frozenset("<[({«【＜")
 PLURAL_OR_NAME = r"""s?(?!\w)(?:[=:]["']?[\w.:-]{1,64}["']?)?"""
 

@@ -29,6 +29,7 @@ GUESSED_EDGES = (
 _CLOSING = frozenset(">]}»】⟩＞")
 # Brackets of at least two characters around words: hardly any text that is no marker has them.
 _BETWEEN_BRACKETS = re.compile(r"([^\w\s]{2,4})\w(?:.*\w)?([^\w\s]{2,4})", re.DOTALL)
+_WITH_SPACE = re.compile(r"[<\[【«][^>\]】»]*\s[^>\]】»]*[>\]】»]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,26 +45,41 @@ class MarkerLikeTexts:
 def marker_like_texts(acceptor: Acceptor) -> MarkerLikeTexts | None:
     """Return what is like a marker of the format.
 
-    None if no marker has brackets and a word, and the turn's header is not one that people write as well.
+    None if there is nothing but content, no marker has brackets and a word, and the turn's header is not one that
+    people write as well.
     """
     pieces = unique(_from_bracket(piece) for text in markers_of(acceptor) for piece in pieces_of(text))
     long = tuple(core for core in pieces if is_respelled(core) and WORDS.search(core) is not None)
     short = tuple(core for core in pieces if core not in long and SHORT.fullmatch(core))
     at_edges, value = list(_at_edges(acceptor)), _value_edges(acceptor)
+    respelled = unique(respelling(core) for core in (*short, *_in_own_brackets(acceptor)))
+    text = "|".join([*([_with_other_brackets(long)] if long else []), *respelled, *_other_words(long)])
+    anywhere = "|".join([*([rf"(?:{text})(?=\w|\n|\s\s|\Z)"] if text else []), *at_edges]) or NOTHING
     if not long and not short:
-        text = "|".join(at_edges) if acceptor.prose_headers else NOTHING
+        if acceptor.calls is None and not acceptor.reasoning_ends and not acceptor.prose_headers:
+            return None
         edge = "|".join(_left_over(acceptor)) or NOTHING
-        return MarkerLikeTexts(text, edge, value) if {text, edge, value} != {NOTHING} else None
+        return MarkerLikeTexts(anywhere, edge, value) if {anywhere, edge, value} != {NOTHING} else None
     first = in_class(sorted({core[0] for core in (*long, *short)}))
     last = in_class(sorted({core[-1] for core in (*long, *short)} & _CLOSING)) or ">"
-    text = "|".join([*([_with_other_brackets(long)] if long else []), *map(respelling, short), *_other_words(long)])
     # Brackets in pairs, a bracket next to white space, and a marker in a sentence are more likely text.
     edges = [rf"\A[{last}](?!{SPACE_IN_LINE})", rf"\A[^{first}]*[{last}]\Z"]
     edges += [rf"\A[{first}][^{last}]*\Z", rf"(?<!{SPACE_IN_LINE})[{first}]\Z", *_left_over(acceptor)]
     pairs = acceptor.calls.pairs if acceptor.calls is not None else None
     if pairs is not None and not pairs.quoted:
         value += rf'|"(?:[{last}]|\\r\\n)|(?:(?:{text})(?:\\n)?|[{first}]|\\r)"'
-    return MarkerLikeTexts("|".join([rf"(?:{text})(?=\w|\n|\s\s|\Z)", *at_edges]), "|".join(edges), value)
+    return MarkerLikeTexts(anywhere, "|".join(edges), value)
+
+
+def _in_own_brackets(acceptor: Acceptor) -> Iterator[str]:
+    """Yield the markers that a text is like only in their own brackets: ends of the turn, and those with white space
+    between the brackets."""
+    for core in map(str.strip, acceptor.ends):
+        if is_unmistakable(core) and (is_respelled(core) or SHORT.fullmatch(core)):
+            yield core
+    for core in map(_from_bracket, filter(None, map(str.strip, markers_of(acceptor)))):
+        if is_respelled(core) and _WITH_SPACE.fullmatch(core):
+            yield core
 
 
 def _value_edges(acceptor: Acceptor) -> str:
