@@ -87,8 +87,12 @@ def test_openers_that_any_text_may_hold_count_at_line_starts(quote: str) -> None
     message = read(ir, f"See:\n{call}")
     assert [each["function"]["name"] for each in message["tool_calls"]] == ["f"]
     assert message["content"].rstrip() == "See:"
+    # With tools, a known name counts inside a line as well, for the parser and for a grammar.
+    inside = read(ir, f"It writes {call} so.", tools=[TOOL])
+    assert [each["function"]["name"] for each in inside["tool_calls"]] == ["f"]
     found = grammar(ir, tools=[TOOL]).triggers
-    assert fires_at(found, f"It writes {call} so.") is None
+    assert fires_at(found, f"It writes {call} so.") == len("It writes ")
+    assert fires_at(found, f"It writes {call.replace('f', 'g')} so.") is None
     assert fires_at(found, f"See:\n{call}") == len("See:\n")
 
 
