@@ -71,7 +71,7 @@ class Following:
     next_call: tuple[str | None, ...]
     next_empty: tuple[str, ...]  # the text after its name instead, if it has no arguments
     turn_ends: tuple[str, ...]  # those like nothing in a value
-    starts: str  # the characters that it may begin with
+    starts: str  # the characters that it may begin with; "" for any
     section_end: str = ""  # one of `after`
     # What the template writes before a further pair, before the closer, and before a further call.
     spaces: tuple[str, str, str] = ("", "", "")

@@ -112,6 +112,9 @@ def following_of(context: ValueContext, *, guessed: bool) -> Following:
     )
     if guessed and not (context.closer_parts or context.close.strip()):
         starts += [*turn_ends, *after, *(text for text in next_call[:1] if text)]
+    first = {text.strip()[0] for text in not_blank(starts)} | _leads([*turn_ends, blank, space])
+    if guessed and not (before or blank or space or context.close.strip()):
+        first = set()  # a key follows the value at once, and begins with any character
     return Following(
         close=context.close.strip(),
         lead="blank" if blank else context.lead if guessed else "free",
@@ -125,7 +128,7 @@ def following_of(context: ValueContext, *, guessed: bool) -> Following:
         next_empty=_after_a_name(next_call, tools, after, line_end="" if guessed else context.line_end),
         turn_ends=turn_ends,
         section_end=tools.section_end.strip(),
-        starts="".join(sorted({text.strip()[0] for text in not_blank(starts)} | _leads([*turn_ends, blank, space]))),
+        starts="".join(sorted(first)),
         spaces=spaces,
         space_separates=not pairs.separator.strip(),
         not_in_keys=_not_in_keys(before[0], opens=before[0] != pairs.separator.strip()) if before else "",
