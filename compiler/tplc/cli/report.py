@@ -164,7 +164,7 @@ def token_use_rows(grammar: LarkGrammar) -> Iterator[tuple[str, str]]:
 
 def unknown_rows(grammar: Grammar | LarkGrammar | None) -> Iterator[tuple[str, str]]:
     """Yield a row about markers that may be special tokens, if no tokenizer was given to decide it."""
-    if grammar is None:
+    if grammar is None:  # most commands make none, and need no import of a backend
         return
     from tplc.backends.lark import LarkGrammar
 

@@ -208,7 +208,7 @@ def _pieces_in(node: ast.stmt, file: str) -> Iterator[_Piece]:
 def _piece(member: str, file: str, start: int, stop: int, node: ast.stmt, indent: int) -> _Piece:
     """Return the piece of one statement; other lines of a class have no conditions."""
     part = _part(member, _lines(file)[start:stop], [node], indent)
-    found = tuple(conditions(walk(node)))
+    found = tuple(conditions(node))
     return _Piece(part, file, start, stop, indent, found, flags_in(found))
 
 

@@ -39,7 +39,7 @@ class CallMarkers:
     mark: str | None
     # No opener counts but where a line begins: any text may contain it.
     bare: bool
-    # In the middle of a line, after content, a known tool's name makes it one.
+    # A call of a known tool may also follow content directly, in the middle of a line.
     in_line: bool
 
 
@@ -72,7 +72,8 @@ def call_markers(ir: TemplateIR, acceptor: Acceptor) -> CallMarkers:
     end = shared(closing, written.section_end) if closing else written.section_end
     bare = calls.where == "line start"
     empty = ir.tools.bare_call[1:] if opening else ir.tools.bare_call
-    apart, marked = written.separator + opening, None if bare else mark(first.lstrip())
+    apart = written.separator + opening
+    marked = None if bare else mark(first.lstrip())
     in_line = bool(calls.whole and later.lstrip()) and "\n" not in later
     return CallMarkers(first, later, following, apart, end, inner, empty, marked, bare, in_line)
 

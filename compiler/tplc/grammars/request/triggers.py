@@ -76,6 +76,7 @@ def takeovers(
     if mark is not None:
         found.append(Takeover("word", mark))
     elif markers.bare and not (markers.in_line and re.match(r"\W", opener)):
+        # An opener that begins with a letter could be the end of a word inside a line.
         ends = (text.strip() for text in (*acceptor.reasoning_ends[:1], *acceptor.content_ends[:1], *before))
         found.append(Takeover("line", opener, called, tuple(dict.fromkeys(ends))))
     else:
