@@ -8,37 +8,33 @@ they read a text that is whole.  A method takes the text and a position, as rule
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Optional
 
-from .callobjects import IRREGULAR_ARGUMENTS, NO_NAME, CallReader
+from .callobjects import CallObjects, CallReader
 from .machine import CLOSER_KINDS
 from .pairs import ENDS_OF_HEADERS
 from .pattern import NAME_LIMIT, Pattern
 from .repairs import ENDS_OF_CALLS, LEFT_OVER_BRACKET, irregular_header, is_empty_object
 from .scanner import NO_MARKERS, Scanner, next_char
-from .schema import Parameters, begins_with_tag, is_odd_key, keys_of, properties_of, tool_named
+from .schema import Parameters, begins_with_tag, is_odd_key, properties_of
 from .second import (
     FIRST_KEY,
     NO_BRACE,
     Doubts,
     any_styles,
-    arguments_after,
-    arguments_at,
     arguments_in,
     arguments_of,
     as_json,
     calls_up_to,
     closed,
     is_wrapper,
-    loaded,
     may_be_calls,
     misfit_in,
     tagged,
 )
 from .unopened import unopened_calls
-from .values import Reader, Style, escaped, text_of, unwrapped
+from .values import Reader, Style, unwrapped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -100,6 +96,7 @@ class Readers:
 
     def __init__(self, spelled: OtherSpelling, tools: Parameters) -> None:
         self.spelled, self.tools = spelled, tools
+        self.object_call = _object_call(spelled)
         self.objects: dict[int, CallOfObject] = {}
         self.doubts = Doubts(tools)  # of the last reading
         self.text = ""
@@ -146,7 +143,7 @@ class Readers:
         if text is not self.text:
             self.text, self.objects = text, {}
         if pos not in self.objects:
-            self.objects[pos] = _ObjectCall(self, text, pos).read()
+            self.objects[pos] = self.object_call(self.tools, text, pos).read()
         return self.objects[pos]
 
     # Second readings
@@ -277,15 +274,6 @@ class Readers:
         """Return whether the schema of a tool allows repaired arguments."""
         return not self.tools or misfit_in(arguments, self.tools.get(name)) is None
 
-    def call_within(self, name: str, text: str, doubts: Doubts) -> Optional[str]:
-        """Return the arguments inside another object before the name; "" if they are another tool's, None if there are
-        none."""
-        keys = keys_of(self.tools.get(name), self.tools.get(name))
-        if not self.spelled.reads_again or text[:1] != "{" or keys is None:
-            return None
-        found = json.loads(text)
-        return None if keys.intersection(found) or not found else arguments_of(name, loaded(text), doubts) or ""
-
     def is_wrapped(self, name: str, text: str, pos: int = 0) -> bool:
         """Return whether the first key of an object shows that it may be around the arguments."""
         return self.spelled.reads_again and is_wrapper(FIRST_KEY.match(text, pos), name, self.tools)
@@ -324,155 +312,60 @@ class _Header:
         return match is not None and self.spelled.styles[0].tokens.get(match.group(), "") == "{"
 
 
-class _ObjectCall:
-    """The reading of one object as a call: as `CallObjects` reads one, of a text that is whole."""
+def _object_call(spelled: OtherSpelling) -> type[_ObjectCall]:
+    constants = {
+        "STYLES": spelled.styles,
+        "BREAKS": spelled.breaks,
+        "FIELDS": spelled.fields,
+        "CLOSERS": spelled.closers,
+        "OBJECTS_HAVE_ID": "id" in spelled.fields.values(),
+        "OPENER_IS_UNAMBIGUOUS": spelled.is_distinct,
+        "CORRECTS_TOOL_NAMES": spelled.names_alike,
+        "REREADS_CALLS": spelled.reads_again,
+    }
+    return type("ObjectCall", (_ObjectCall,), constants)
 
-    def __init__(self, readers: Readers, text: str, start: int) -> None:
-        self.readers, self.spelled, self.tools = readers, readers.spelled, readers.tools
-        self.early = self.has_unknown = self.repaired = self.loses_call = False
-        self.text, self.pos, self.start = text, start, start
-        self.reader = CallReader(self.spelled.styles, self.spelled.breaks)
-        self.reader.fields = self.spelled.fields
-        self.doubts = Doubts(self.tools)
-        self.name: Optional[str] = None
-        self.identity: Optional[str] = None
-        self.arguments: Optional[str] = None
-        self.flat_members: list[str] = []
-        self.content: list[str] = []
-        self.others: list[str] = []
-        self.begins = 0
-        self.expected = ""
+
+class _ObjectCall(CallObjects):
+    """Reads one object as a call, in a text that is whole, as generated parsers do."""
+
+    HAS_REASONING = OTHER_SPELLINGS = False
+    expected = ""  # what did not come, so that the object is no call
+    _begins = 0  # where the key of the arguments ends
+    _is_over = False
+
+    def __init__(self, tools: Parameters, text: str, start: int) -> None:
+        super().__init__()
+        self._tools, self._buf, self._pos, self._final = tools, text, start, True
 
     def read(self) -> CallOfObject:
-        reader, more = self.reader, True
-        while more and not self.expected:
-            self._irregular_arguments()
-            self.pos = reader.read(self.text, self.pos, True)
-            more, reader.pause, event, reader.event = reader.pause, False, reader.event, ""
-            if self.name is None and reader.repair and not self.spelled.is_distinct:
-                self.expected = "the object of a call"
-                break
-            if reader.role == "arguments" and not self.begins:
-                self.begins = self.pos
-            if event:
-                self._member(event)
+        self._begin_object()
+        while self._pos < len(self._buf) and not self._is_over and self._state(self):
+            pass
+        if not self._is_over:
+            self._finish()
         if self.expected:
-            return CallOfObject(self.pos, expected=self.expected)
-        incomplete = bool(reader.want)
-        if self.name is None:
-            return self._without_name()
-        if incomplete:
-            self._end_truncated_object()
-        return self._call(incomplete)
+            return CallOfObject(self._pos, expected=self.expected)
+        self._out.flush()
+        name, identity, _ = self._out.calls[-1]
+        arguments, content = ("".join(self._out.texts[kind]) for kind in ("arguments", "content"))
+        return CallOfObject(self._pos, name, identity, arguments, content, self._begins, self.incomplete)
 
-    def _irregular_arguments(self) -> None:
-        reader, readers = self.reader, self.readers
-        waits = self.name is not None and reader.want == "colon" and self.arguments is None and bool(self.tools)
-        if not waits or not self.spelled.reads_again or reader._role_here() != "arguments":
-            return
-        found = IRREGULAR_ARGUMENTS.match(self.text, self.pos)
-        if found is None or found[1] is None:
-            return
-        end, doubts = readers.up_to_marker(self.text, found.start(1))
-        arguments = arguments_at(self.name or "", self.text[found.start(1) : end], doubts)
-        if arguments is not None:
-            self.doubts = doubts
-            self.arguments, self.begins, self.repaired = arguments[0], found.start(1), True
-            self.pos, reader.want = found.start(1) + arguments[1], "comma"
+    def _member(self, reader: CallReader, event: str) -> bool:
+        if event == "key" and not self._begins and reader._role_here() == "arguments":
+            self._begins = self._pos
+        return super()._member(reader, event)
 
-    def _member(self, event: str) -> None:
-        reader, fields = self.reader, self.spelled.fields
-        text = "" if event == "key" else reader.take().removeprefix('"": ')
-        is_text = text[:1] == '"'
-        if event == "key" and fields.get(("*",)) and len(reader.stack) == 1 and self.name is None:
-            return self._accept_name(reader.path[0])
-        if event == "key" and self.name is None and not self.spelled.is_distinct:
-            path = tuple(reader.path)
-            if not any(one[: len(path)] == path for one in fields):
-                self.expected = "a known field"
-            return None
-        usual = len(reader.path) == len(next(iter(fields)))
-        if event == "name" and self.name is None and (is_text or usual):
-            return self._accept_name(text_of(text) if is_text else "")
-        if event == "id" and self.identity is None:
-            self.identity = text_of(text) if is_text else text
-        elif event == "other" and self.spelled.reads_again and self._is_argument():
-            self.flat_members.append(f'"{escaped(reader.path[0])}": {text}')
-        elif event == "arguments" and self.arguments is None and not self.flat_members:
-            self.arguments = text
-            self.early = self.name is None
-        elif event != "key":
-            self.has_unknown = self.has_unknown or text not in ("null", '""')
-            self.loses_call |= event == "arguments" and ("*",) in fields
-            self.others += [text] * (event == "other" and text[:1] in ("{", "[", '"'))
-        return None
-
-    def _accept_name(self, name: str) -> None:
-        if not name.strip() or ("\n" in name and name not in self.tools):
-            self.expected = "a name"
-            return
-        if self.spelled.names_alike:
-            name = tool_named(name, self.tools)
-        unknown = bool(self.tools) and name not in self.tools
-        odd = self.spelled.reads_again and unknown and not NO_NAME.isdisjoint(name)
-        if odd or (unknown and not self.spelled.is_distinct):
-            self.expected = "the name of a tool"
-        else:
-            self.name = name
-
-    def _is_argument(self) -> bool:
-        if self.name is None or self.arguments is not None or len(self.reader.path) != 1:
-            return False
-        schema = self.tools.get(self.name)
-        return self.reader.path[0] in (keys_of(schema, schema) or ())
-
-    def _without_name(self) -> CallOfObject:
-        if not self.reader.want:
-            return CallOfObject(self.pos, expected="a name")
-        text = self.text[self.start :]
-        closed = any(closer.strip() in text for closer in self.spelled.closers)
-        return CallOfObject(len(self.text), expected="the rest of the call" if closed else "end")
+    def _no_object(self, expected: str, result: bool = True) -> bool:
+        self.expected, self._is_over = expected, True
+        return result
 
     def _end_truncated_object(self) -> None:
-        """Handle an output that ends inside the object."""
-        reader = self.reader
-        role = reader.role
-        if role == "arguments" and self.arguments is None:
-            reader.stack, reader.depth = reader.stack[reader.depth :], 0
-            reader.out = [reader.close()]
-        if role in ("arguments", "other"):
-            self._member(role)
+        text = "".join(self._raw) + self._buf[self._pos :]
+        is_closed = any(closer.strip() in text for closer in self.CLOSERS)
+        self._pos = len(self._buf)
+        self._no_object("the rest of the call" if is_closed else "end")
 
-    def _call(self, incomplete: bool) -> CallOfObject:
-        arguments = "{" + ", ".join(self.flat_members) + "}"
-        content = ""
-        name, again, doubts = self.name or "", self.spelled.reads_again, self.doubts
-        doubts.is_guessed |= incomplete
-        if self.arguments is None and not self.flat_members and again and len(self.others) == 1 and not incomplete:
-            self.arguments = arguments_of(name, loaded(self.others[0]), doubts)
-            self.early = False
-        incomplete = incomplete or (self.arguments is None and self.has_unknown and not self.flat_members)
-        alone = self.arguments is None and not (
-            self.flat_members or self.has_unknown or incomplete or self.reader.repair
-        )
-        if alone and again and self.tools:
-            following, self.pos = arguments_after(name, self.text, self.pos, self.tools, True) or ("", self.pos)
-            self.arguments = following or None
-        if self.early and self.arguments is not None:
-            inner = self.readers.call_within(name, self.arguments, doubts)
-            incomplete = incomplete or inner == ""
-            self.arguments = inner or self.arguments
-        elif self.arguments is not None and self.readers.is_wrapped(name, self.arguments):
-            self.arguments = arguments_of(name, loaded(self.arguments), doubts) or self.arguments
-        if self.arguments is not None:
-            inside, doubtful = self.readers.in_string(name, self.arguments)
-            incomplete = incomplete or doubtful
-            if inside is None and again and self.arguments[:1] in ("[", '"'):
-                inside = arguments_of(name, loaded(self.arguments), doubts)
-            if inside is None and self.arguments not in ("null", '""'):
-                content, incomplete = self.arguments, True
-            arguments = "{}" if inside is None else inside
-        repaired = self.repaired or bool(self.reader.repair)
-        incomplete = incomplete or doubts.is_guessed or self.reader.is_guessed or self.loses_call
-        incomplete = incomplete or (repaired and not self.readers.fits(name, arguments))
-        return CallOfObject(self.pos, self.name or "", self.identity, arguments, content, self.begins, incomplete)
+    def _close_call(self, arguments: str = "") -> bool:
+        self._is_over = True
+        return super()._close_call(arguments)
