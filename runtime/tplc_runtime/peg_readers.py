@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple, Optional
 
 from .callobjects import CallObjects, CallReader
 from .machine import CLOSER_KINDS
-from .pairs import ENDS_OF_HEADERS
+from .objects import Objects
+from .pairs import Pairs, irregular_key
 from .pattern import NAME_LIMIT, Pattern
-from .repairs import ENDS_OF_CALLS, LEFT_OVER_BRACKET, irregular_header, is_empty_object
+from .repairs import ENDS_OF_CALLS, LEFT_OVER_BRACKET, Repairs, irregular_header, is_empty_object
 from .scanner import NO_MARKERS, Scanner, next_char
 from .schema import Parameters, begins_with_tag, is_odd_key, properties_of
 from .second import (
@@ -96,7 +97,7 @@ class Readers:
 
     def __init__(self, spelled: OtherSpelling, tools: Parameters) -> None:
         self.spelled, self.tools = spelled, tools
-        self.object_call = _object_call(spelled)
+        self.object_call, self.header = _object_call(spelled), _header(spelled)()
         self.objects: dict[int, CallOfObject] = {}
         self.doubts = Doubts(tools)  # of the last reading
         self.text = ""
@@ -180,23 +181,19 @@ class Readers:
 
     def other_header(self, text: str, pos: int) -> tuple[str, int]:
         """Return the tool that an irregular header names, and where its arguments begin; ("", 0) if there is none."""
-        return irregular_header(_Header(self.spelled, text), text, pos, self.tools, True) or ("", 0)
+        self.header._buf, self.header._final = text, True
+        return irregular_header(self.header, text, pos, self.tools, True) or ("", 0)
 
     def other_pair(self, name: str, text: str, pos: int) -> Optional[tuple[str, int, bool]]:
         """Return the key of a tool's pair in another form than the template's, where its value begins, and whether it
         has an opener."""
         if self.spelled.around_key is None or not self.spelled.reads_again:
             return None
-        (before, after), start = self.spelled.around_key, next_char(text, pos)
-        for at in dict.fromkeys([start, next_char(text, before.match(text, start).end())]):
-            keys = [key for key in properties_of(self.tools.get(name)) if key and text.startswith(key, at)]
-            key = max(keys, key=len, default="")
-            end = after.match(text, at + len(key)).end()
-            if key and end > at + len(key):
-                return key, end, at > start or not self.spelled.pairs_open
-            if key and at > start and text.startswith("\n", end):
-                return key, end + 1, False
-        return None
+        start = next_char(text, pos)
+        keys = properties_of(self.tools.get(name))
+        key, at, end = irregular_key(text, start, keys, (*self.spelled.around_key, 0), True) or ("", 0, 0)
+        is_opened = text[at + len(key) : end] != "\n" and (at > start or not self.spelled.pairs_open)
+        return (key, end, is_opened) if key else None
 
     def odd_pair(self, name: str, key: str, text: str, pos: int) -> bool:
         """Return whether a pair of a tool has an odd key, and may be read by the schema's key instead."""
@@ -292,26 +289,6 @@ def _read(reader: Reader, text: str, pos: int) -> Value:
     return Value(reader.take(), end, reader.close(), repaired, reader.is_guessed)
 
 
-class _Header:
-    """What `irregular_header` asks a parser, of a text that is whole."""
-
-    def __init__(self, spelled: OtherSpelling, text: str) -> None:
-        self.spelled, self.text = spelled, text
-        self.HEADER_TEXTS, self.AFTER_CALL = spelled.header_texts, spelled.after_call
-
-    def _arguments_begin(self, pos: int) -> bool:
-        mark = self.AFTER_CALL.match_at(self.text, pos)
-        if mark is not None and mark.kind in CLOSER_KINDS:
-            return True
-        between, around = self.spelled.between, self.spelled.around_key
-        if between is not None:
-            before = around[0].match(self.text, pos).end() if around is not None else pos
-            is_irregular = before > pos and self.text[pos] not in ENDS_OF_HEADERS
-            return is_irregular or between.match_at(self.text, pos) is not None or self.text.startswith("{", pos)
-        match = self.spelled.styles[0].token.match(self.text, pos)
-        return match is not None and self.spelled.styles[0].tokens.get(match.group(), "") == "{"
-
-
 def _object_call(spelled: OtherSpelling) -> type[_ObjectCall]:
     constants = {
         "STYLES": spelled.styles,
@@ -324,6 +301,18 @@ def _object_call(spelled: OtherSpelling) -> type[_ObjectCall]:
         "REREADS_CALLS": spelled.reads_again,
     }
     return type("ObjectCall", (_ObjectCall,), constants)
+
+
+def _header(spelled: OtherSpelling) -> type[Repairs]:
+    """Return a parser that knows where the arguments of a call begin, after its header."""
+    constants = {
+        "STYLES": spelled.styles,
+        "AFTER_CALL": spelled.after_call,
+        "HEADER_TEXTS": spelled.header_texts,
+        "BETWEEN": spelled.between,
+        "AROUND_KEY": spelled.around_key,
+    }
+    return type("Header", (Objects if spelled.between is None else Pairs,), constants)
 
 
 class _ObjectCall(CallObjects):

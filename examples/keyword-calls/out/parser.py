@@ -2983,6 +2983,23 @@ OBJECT = ("object_as_arguments", "an object in the place of arguments")
 PAIR_KINDS = ("pair", "end", "skip", "next", "broken")
 
 
+def irregular_key(buf: str, start: int, keys: Any, around: Any, final: bool) -> tuple[str, int, int] | None:
+    """Return the key of an irregular pair ("" if there is none), its place and its value's; None if undecided."""
+    head, after, width = around
+    for pos in dict.fromkeys([start, next_char(buf, head.match(buf, start).end())]):
+        if not final and len(buf) - pos < width + max(map(len, keys), default=0):
+            return None
+        key = max((key for key in keys if key and buf.startswith(key, pos)), key=len, default="")
+        end = after.match(buf, pos + len(key)).end()
+        if key and not final and len(buf) - end < width:
+            return None
+        if key and end > pos + len(key):
+            return key, pos, end
+        if key and pos > start and buf.startswith("\n", end):
+            return key, pos, end + 1
+    return "", start, start
+
+
 class Pairs(Machine):
     BETWEEN: ClassVar[Scanner]  # pair, end (consumed), next (not consumed), and others (skipped)
     PAIR: ClassVar[Sequence[Any]]
@@ -3111,22 +3128,7 @@ class Pairs(Machine):
         return True
 
     def _irregular_key(self, start: int) -> tuple[str, int, int] | None:
-        """Return the key of an irregular pair ("" if there is none), its place and its value's; None if undecided."""
-        buf, keys = self._buf, properties_of(self._schema())
-        head, after, width = self.AROUND_KEY
-        longest = max(map(len, keys), default=0)
-        for pos in dict.fromkeys([start, next_char(buf, head.match(buf, start).end())]):
-            if not self._final and len(buf) - pos < width + longest:
-                return None
-            key = max((key for key in keys if key and buf.startswith(key, pos)), key=len, default="")
-            end = after.match(buf, pos + len(key)).end()
-            if key and not self._final and len(buf) - end < width:
-                return None
-            if key and end > pos + len(key):
-                return key, pos, end
-            if key and pos > start and buf.startswith("\n", end):
-                return key, pos, end + 1
-        return "", start, start
+        return irregular_key(self._buf, start, properties_of(self._schema()), self.AROUND_KEY, self._final)
 
     def _no_pair(self) -> bool:
         return self._end_pairs("")
