@@ -37,10 +37,9 @@ def irregular_key(buf: str, start: int, keys: Any, around: Any, final: bool) -> 
         end = after.match(buf, pos + len(key)).end()
         if key and not final and len(buf) - end < width:
             return None
-        if key and end > pos + len(key):
-            return key, pos, end
-        if key and pos > start and buf.startswith("\n", end):
-            return key, pos, end + 1
+        is_bare = end == pos + len(key)
+        if key and (not is_bare or (pos > start and buf.startswith("\n", end))):
+            return key, pos, end + is_bare
     return "", start, start
 
 
