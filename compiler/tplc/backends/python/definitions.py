@@ -14,25 +14,37 @@ from functools import cache, cached_property, partial
 from importlib import resources
 
 from tplc.backends.python.fold import conditions, flags_in, fold_lines
-from tplc.backends.python.nodes import defined_names, walk
+from tplc.backends.python.nodes import defined_names, targets_of, walk
 
 _TRUE_OBJECTS = ("Pattern", "Scanner", "ExpectedText", "Escapes", "LookaheadEnd", "WholeCall")
 Import = tuple[str, str]  # module and name; the name is "" for `import module`
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Fragment:
     """Lines of a definition: a member of a class, or what is around the members.  `inherited`: the methods that it
-    takes from a base, of that base ("" for the next)."""
+    takes from a base, of that base ("" for the next).  `method`: its syntax tree, if it is a method."""
 
     member: str
     lines: tuple[str, ...]
     names: frozenset[str]
     attributes: frozenset[str]
     inherited: frozenset[tuple[str, str]] = frozenset()
-    is_method: bool = False
-    is_abstract: bool = False  # a method that only raises NotImplementedError
-    declaration: Fragment | None = None  # in place of a method that is always overridden
+    method: ast.FunctionDef | None = None
+
+    @property
+    def is_method(self) -> bool:
+        return self.method is not None
+
+    @property
+    def is_abstract(self) -> bool:
+        """Return whether this is a method that only raises NotImplementedError."""
+        return self.method is not None and _is_abstract(self.method)
+
+    @cached_property
+    def declaration(self) -> Fragment | None:
+        """Return what stands in place of a method that is always overridden."""
+        return None if self.method is None or self.method.decorator_list else _declaration(self.method)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,8 +90,10 @@ def _flags_of(node: ast.stmt, *, on: bool) -> Iterator[str]:
 @cache
 def assigned(file: str) -> frozenset[str]:
     """Return the attributes that code of the file assigns to objects."""
-    stored = (item for item in walk(tree(file)) if isinstance(item, ast.Attribute) and isinstance(item.ctx, ast.Store))
-    return frozenset(item.attr for item in stored)
+    targets = (item for target in targets_of(tree(file)) for item in walk(target))
+    return frozenset(
+        item.attr for item in targets if isinstance(item, ast.Attribute) and isinstance(item.ctx, ast.Store)
+    )
 
 
 def is_filled(value: ast.expr) -> bool:
@@ -207,25 +221,30 @@ def _pieces_in(node: ast.stmt, file: str) -> Iterator[_Piece]:
 
 def _piece(member: str, file: str, start: int, stop: int, node: ast.stmt, indent: int) -> _Piece:
     """Return the piece of one statement; other lines of a class have no conditions."""
-    part = _part(member, _lines(file)[start:stop], [node], indent)
-    found = tuple(conditions(node))
+    walked = [*walk(node)]
+    part = _fragment(member, _lines(file)[start:stop], [node], walked, indent)
+    found = tuple(conditions(walked))
     return _Piece(part, file, start, stop, indent, found, flags_in(found))
 
 
 def _part(member: str, lines: list[str], nodes: list[ast.AST], indent: int) -> Fragment:
-    walked = [item for node in nodes for item in walk(node)]
+    return _fragment(member, lines, nodes, [item for node in nodes for item in walk(node)], indent)
+
+
+def _fragment(
+    member: str, lines: list[str], nodes: Sequence[ast.AST], walked: Sequence[ast.AST], indent: int
+) -> Fragment:
     own = member or any(isinstance(node, ast.FunctionDef) for node in nodes)
-    inherited = [(_base(item.value), item.attr) for item in walked if isinstance(item, ast.Attribute)]
+    taken = [item for item in walked if isinstance(item, ast.Attribute)]
+    inherited = [(_base(item.value), item.attr) for item in taken]
     method = nodes[0] if member and len(nodes) == 1 and isinstance(nodes[0], ast.FunctionDef) else None
     return Fragment(
         member,
         tuple(line[indent:] for line in lines),
         names_in(walked) - (_local_names(walked) if own else frozenset()),
-        attributes_in(walked),
+        frozenset([item.attr for item in taken]),
         frozenset((base, name) for base, name in inherited if base is not None),
-        method is not None,
-        method is not None and _is_abstract(method),
-        None if method is None or method.decorator_list else _declaration(method),
+        method,
     )
 
 

@@ -383,8 +383,8 @@ def _abstract(definition: Definition) -> set[tuple[str, str]]:
 def _with_declarations(parts: list[Fragment], declared: Collection[tuple[str, str]], name: str) -> list[Fragment]:
     """Return the parts of a class, with declarations in place of methods that are always overridden; these follow the
     attributes."""
-    declarations = [part.declaration for part in parts if part.declaration and (name, part.member) in declared]
-    others = [part for part in parts if not part.declaration or (name, part.member) not in declared]
+    declarations = [part.declaration for part in parts if (name, part.member) in declared and part.declaration]
+    others = [part for part in parts if (name, part.member) not in declared or not part.declaration]
     first = next((at for at, part in enumerate(others) if part.is_method), len(others))
     return [*others[:first], *declarations, *others[first:]]
 

@@ -28,7 +28,7 @@ def fold(source: str, known: Callable[[str], bool | None], filled: Collection[st
     """Return the source without what flags decide.  `known`: the value of an attribute by its name, None if unknown.
     `filled`: attributes that are true in conditions, but hold another value than True."""
     lines = source.splitlines()
-    return "\n".join(fold_lines(lines, 0, len(lines), conditions(ast.parse(source)), known, filled))
+    return "\n".join(fold_lines(lines, 0, len(lines), conditions(walk(ast.parse(source))), known, filled))
 
 
 def fold_lines(
@@ -51,11 +51,10 @@ def fold_lines(
     return folder.folded(start, stop)
 
 
-def conditions(tree: ast.AST) -> Iterator[ast.If | ast.expr]:
-    """Yield what can depend on a flag: statements, conditions and `X if … else Y` that contain a flag, each before
-    those inside it."""
+def conditions(walked: Iterable[ast.AST]) -> Iterator[ast.If | ast.expr]:
+    """Yield the nodes that can depend on a flag: statements, conditions and `X if … else Y` that contain a flag."""
     kinds = (ast.If, ast.BoolOp, ast.IfExp, ast.UnaryOp, ast.Compare)
-    return (node for node in walk(tree) if isinstance(node, kinds) and any(_flags(node)))
+    return (node for node in walked if isinstance(node, kinds) and any(_flags(node)))
 
 
 def flags_in(found: Iterable[ast.If | ast.expr]) -> frozenset[str]:
