@@ -84,12 +84,13 @@ def test_wrong_usage(run: Run) -> None:
     assert run("compile", "a", "--no-such-option").code == 2
 
 
-def test_help_and_version_load_neither_jinja_nor_rich_nor_parsimonious() -> None:
+def test_small_commands_load_neither_jinja_nor_rich_nor_parsimonious_nor_pydantic() -> None:
     program = (
         "import sys\nfrom tplc.cli import main\n"
-        "for arguments in (['--version'], ['--help'], ['compile', '--help']):\n"
+        "for arguments in (['--version'], ['--help'], ['compile', '--help'], ['schema']):\n"
         "    try:\n        main(arguments)\n    except SystemExit:\n        pass\n"
-        "print(sorted({name.partition('.')[0] for name in sys.modules} & {'jinja2', 'parsimonious', 'rich'}))"
+        "loaded = {name.partition('.')[0] for name in sys.modules}\n"
+        "print(sorted(loaded & {'jinja2', 'parsimonious', 'pydantic', 'rich'}))"
     )
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert result.stdout.splitlines()[-1] == "[]"
@@ -102,6 +103,13 @@ def test_version_loads_next_to_nothing() -> None:
     )
     result = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
     assert result.stdout == f"tplc {VERSION}\n[] []\n"
+
+
+def test_the_wrong_number_is_an_error(run: Run) -> None:
+    """Numbers that are typed are coerced by typer."""
+    assert "'-j' / '--jobs'" in run("build", "--jobs", "x").err
+    assert "'-j' / '--jobs'" in run("census", "x", "--jobs", "0").err
+    assert run("schema", "no-such-kind").code == 2
 
 
 def test_module(tmp_path: Path) -> None:

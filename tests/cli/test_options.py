@@ -10,7 +10,7 @@ import typer
 from typer.testing import CliRunner
 
 from tests.cli.conftest import Run
-from tplc.cli.declare import For, declared, parameters_of
+from tplc.cli.declare import DeclaredCommand, For, parameters_of
 from tplc.cli.options import CompileOptions
 from tplc.driver import TARGETS
 
@@ -32,7 +32,7 @@ class HutOptions:
 
 def test_a_dataclass_declares_a_command() -> None:
     app, seen = typer.Typer(), []
-    app.command()(declared(stay))
+    app.command()(DeclaredCommand(stay))
     for arguments in (["bo"], ["bo", "--room", "2", "--no-bunk", "--room", "1"]):
         assert CliRunner().invoke(app, arguments, catch_exceptions=False).exit_code == 0
     shown = CliRunner().invoke(app, ["--help"]).output

@@ -10,7 +10,7 @@ import typer
 
 from tplc.cli import complete
 from tplc.cli.command import Command, Commands
-from tplc.cli.declare import declared
+from tplc.cli.declare import DeclaredCommand
 from tplc.cli.options import (
     NO_VARIANTS,
     CatalogueFolders,
@@ -46,9 +46,15 @@ app = typer.Typer(
 
 def command(name: str, *, short_help: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     def declare(function: Callable[..., None]) -> Callable[..., None]:
-        return app.command(name, cls=Command, short_help=short_help)(declared(function))
+        return app.command(name, cls=Command, short_help=short_help)(DeclaredCommand(function))
 
     return declare
+
+
+def keep_command(name: str) -> None:
+    """Drop all other commands if there is one of this name: reading the options of all takes longer than many
+    commands."""
+    app.registered_commands = [one for one in app.registered_commands if one.name == name] or app.registered_commands
 
 
 ROWS = "Rows"

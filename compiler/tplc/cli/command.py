@@ -37,6 +37,9 @@ _RENAMED = {
 class Commands(TyperGroup):
     """All commands.  If a file is given in place of a command, the error names the command that compiles it."""
 
+    def get_params(self, ctx: typer.Context) -> list[Any]:  # type: ignore[override]
+        return _simply_coerced(super().get_params(ctx))
+
     def resolve_command(self, ctx: typer.Context, args: list[str]) -> Any:  # type: ignore[override]
         try:
             return super().resolve_command(ctx, args)
@@ -54,6 +57,9 @@ class Command(TyperCommand):
                 # As documents name them: SOURCE, and not `source <str>`.
                 parameter.metavar = parameter.metavar or str(parameter.name).upper()
                 parameter.get_help_record = partial(_record, parameter)  # type: ignore[method-assign]
+
+    def get_params(self, ctx: typer.Context) -> list[Any]:  # type: ignore[override]
+        return _simply_coerced(super().get_params(ctx))
 
     def collect_usage_pieces(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]
         return [piece[1:-1] if piece[:1] == "{" else piece for piece in super().collect_usage_pieces(ctx)]
@@ -129,6 +135,31 @@ class Command(TyperCommand):
                 raise
             self._print_failure(error)
             raise
+
+
+def _simply_coerced(parameters: list[Any]) -> list[Any]:
+    for parameter in parameters:
+        parameter.get_runtime_param = partial(_Coerced, parameter)
+    return parameters
+
+
+class _Coerced:
+    """Coerces the values of an option or an argument like typer, but asks pydantic, whose import takes as long as many
+    commands, only for those that aren't yet what is declared.  Texts always are.  Older releases of typer coerce all of
+    them by themselves."""
+
+    def __init__(self, parameter: Any) -> None:
+        self._parameter = parameter
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        kind = self._parameter.type_descriptor.annotation
+        if value is None:
+            return () if param.multiple or param.nargs == -1 else None
+        if type(value) is kind:
+            return value
+        if kind == list[str] and isinstance(value, (list, tuple)) and all(type(item) is str for item in value):
+            return list(value)
+        return type(self._parameter).get_runtime_param(self._parameter).coerce(value, param=param, ctx=ctx)
 
 
 def _renamed(command: str, args: list[str]) -> Iterator[str]:

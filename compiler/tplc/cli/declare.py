@@ -16,7 +16,7 @@ import types
 from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from dataclasses import MISSING, dataclass, fields, is_dataclass
-from functools import reduce, wraps
+from functools import cache, cached_property, reduce, update_wrapper
 from operator import getitem
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
@@ -77,9 +77,14 @@ class CommandParameter:
         return no if value is False else yes
 
 
+@cache
+def _hints_of(options: type) -> dict[str, Any]:
+    return get_type_hints(options, include_extras=True)
+
+
 def parameters_of(options: type) -> Iterator[CommandParameter]:
     """Yields the parameters that a dataclass declares, in order."""
-    hints = get_type_hints(options, include_extras=True)
+    hints = _hints_of(options)
     for field in fields(options):
         default = inspect.Parameter.empty if field.default is MISSING else field.default
         yield from _expanded(field.name, hints[field.name], default)
@@ -99,20 +104,36 @@ def _expanded(name: str, annotation: Any, default: Any) -> Iterator[CommandParam
     yield CommandParameter((name,), kind, default, info, targets, in_header)
 
 
-def declared(function: Callable[..., None]) -> Callable[..., None]:
-    """Returns a function that typer can read: one parameter for each option, and lists in place of tuples."""
-    hints = get_type_hints(function, include_extras=True)
-    signature = inspect.signature(function)
-    groups = {name: list(_expanded(name, hints[name], one.default)) for name, one in signature.parameters.items()}
+class DeclaredCommand:
+    """A command's function as typer reads it: one parameter for each option, and lists in place of tuples.
 
-    @wraps(function)
-    def run(**given: Any) -> None:
-        function(**{name: _built(hints[name], (name,), group, given) for name, group in groups.items()})
+    Nothing is read of the declarations before it is asked for: only one of all commands runs.
+    """
 
-    shown = [_shown(parameter) for group in groups.values() for parameter in group]
-    run.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
-    run.__annotations__ = {one.name: one.annotation for one in shown}
-    return run
+    def __init__(self, function: Callable[..., None]) -> None:
+        self._function = function
+        update_wrapper(self, function, ("__module__", "__name__", "__qualname__", "__doc__"))
+
+    def __call__(self, **given: Any) -> None:
+        groups = self._groups.items()
+        self._function(**{name: _built(self._hints[name], (name,), group, given) for name, group in groups})
+
+    @cached_property
+    def _hints(self) -> dict[str, Any]:
+        return get_type_hints(self._function, include_extras=True)
+
+    @cached_property
+    def _groups(self) -> dict[str, list[CommandParameter]]:
+        parameters = inspect.signature(self._function).parameters
+        return {name: list(_expanded(name, self._hints[name], one.default)) for name, one in parameters.items()}
+
+    @cached_property
+    def __signature__(self) -> inspect.Signature:
+        return inspect.Signature([_shown(parameter) for group in self._groups.values() for parameter in group])
+
+    @cached_property
+    def __annotations__(self) -> dict[str, Any]:  # type: ignore[override]
+        return {one.name: one.annotation for one in self.__signature__.parameters.values()}
 
 
 def _shown(parameter: CommandParameter) -> inspect.Parameter:
@@ -132,7 +153,7 @@ def _built(annotation: Any, path: tuple[str, ...], group: list[CommandParameter]
     if not (is_dataclass(annotation) and isinstance(annotation, type)):
         [parameter] = group
         return tuple(given[parameter.name] or ()) if parameter.is_repeated else given[parameter.name]
-    hints = get_type_hints(annotation, include_extras=True)
+    hints = _hints_of(annotation)
     values = {}
     for field in fields(annotation):
         place = (*path, field.name)
