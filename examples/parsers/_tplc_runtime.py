@@ -3179,6 +3179,7 @@ ATTRIBUTES = (
     "_text_fast_path _tools _unaccounted _unchecked _unclosed _value_fast_path _wanted"
 )
 CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
+ENDS_AFTER_CALLS = ("end", "final_end", "content_end")
 
 
 class Machine(CallArguments):
@@ -3351,7 +3352,14 @@ class Machine(CallArguments):
             self._note_spelling()
         if not expected:
             self._note_slot_diagnostics()
-        self._pos, self._unclosed = (self._mark.end if expected else end), False
+        else:  # a word before the next marker is the name: only its end is missing
+            word = PLAIN_WORD.match(self._buf, next_char(self._buf, self._mark.end))
+            is_name = word[0] and self.BREAKS.match_at(self._buf, next_char(self._buf, word.end())) is not None
+            end = word.end() if is_name else self._mark.end
+            self._note("left_over", f"{self._buf[self._pos : end].strip()} is left over after a call")
+            if is_name:
+                self._text("trailing", end)
+        self._pos, self._unclosed = end, False
         if not expected and "id" in values:
             self._out.set_id(values["id"])
         return True
@@ -3434,10 +3442,13 @@ class Machine(CallArguments):
         part = kind == "" or (kind in ("close", "closed") and next_char(buf, self._mark.end) < len(buf))
         if part and self._final:
             least, at = 1 if self._unclosed and kind == "" else LEAST_CUT, next_char(buf, self._pos)
+            rest = "".join(buf[at:].split())
             # A fence around the calls is closed there, rather than another one opened.
-            cut = marks.prefix_of(buf, at, CALL_KINDS) if len("".join(buf[at:].split())) >= least else ""
-            if cut and buf[at:].rstrip() != FENCE_END:
+            if len(rest) >= least and rest != FENCE_END and marks.prefix_of(buf, at, CALL_KINDS):
                 self._drop_truncated_call()
+                return None
+            is_text = self._unclosed or len(rest) < LEAST_CUT or rest.isalnum()  # letters alone may be text
+            if self.DROPS_TRUNCATED_MARKERS and not is_text and marks.prefix_of(buf, at, ENDS_AFTER_CALLS):
                 return None
         if self.LONE_OPENERS and self._lacks_section and kind == "call":
             # Without its section, this call doesn't count where the last one didn't.
@@ -3917,11 +3928,46 @@ class NamedLast(Objects):
         buf, start = self._buf, next_char(self._buf, self._pos + self._skip)
         reader = Reader(self.STYLES, self.BREAKS)
         end = reader.read(buf, start, self._final) if buf.startswith("{", start) else start
+        at, expected = self._end_of_object(reader, start, end)
+        values: dict[str, str] = {}
+        unclosed = False
+        if not expected:
+            values, end, expected = self._slots(at, self.TAIL)
+            if self._tools and expected in ("name", "end") and len(self.TAIL) == 1:
+                values["name"], end = self._name_before_marker(at)
+                unclosed = values["name"] in self._tools
+                expected = "" if unclosed else expected
+        written = values.get("name", "")
+        if self.CORRECTS_TOOL_NAMES and self._tools and not expected:
+            values["name"] = tool_named(written, self._tools)
+        if not expected and self.ONLY_TOOLS and not self._is_tool(values["name"]):
+            expected = "the name of a tool"
+        if expected == "more":
+            return False
+        if self.REREADS_CALLS and self._tools and expected not in ("", "end"):
+            other = self._irregular_call()
+            if other is not None:
+                return other
+        self._second_reading_failed = False
+        if expected:
+            return self._no_call(expected)
+        if not unclosed:
+            self._note_slot_diagnostics()
+        if self.CORRECTS_TOOL_NAMES and values["name"] != written:
+            self._note("tool_name_corrected", f"the tool {values['name']} is called as {written}")
+        self._open_call(values["name"], values.get("id"))
+        self._close_after_name(self._value_of(reader), end, unclosed)
+        return True
+
+    def _end_of_object(self, reader: Reader, start: int, end: int) -> tuple[int, str]:
+        """Return where the slots after the arguments begin, and what was expected instead of the arguments or the text
+        before these slots."""
+        buf = self._buf
         if end == start < len(buf):
-            return self._no_call("the arguments")
+            return start, "the arguments"
         if reader.want or end == start:
             self._wanted = (len(buf) - start) >> 1  # a long object is read again once it has grown by half
-            return self._final and self._no_call("end")
+            return start, "end" if self._final else "more"
         at = next_char(buf, end)
         if self.NAME_FOLLOWS_SPACE:
             may_begin, is_named = at == len(buf), True
@@ -3931,25 +3977,28 @@ class NamedLast(Objects):
             may_begin = is_cut and (tail is None or tail.ambiguous > 0)
             is_named = tail is not None and tail.kind == "tail"
             at = at if tail is None else tail.end
-        if may_begin and not self._final:
-            return False
-        if may_begin or not is_named:
-            return self._no_call("end" if may_begin else "the name")
-        values, end, expected = self._slots(at, self.TAIL)
-        if not expected and self.ONLY_TOOLS and not self._is_tool(values["name"]):
-            expected = "the name of a tool"
-        if expected:
-            return expected != "more" and self._no_call(expected)
-        self._note_slot_diagnostics()
-        self._open_call(values["name"], values.get("id"))
-        arguments = self._value_of(reader)
-        if self.REREADS_CALLS and self._tools and is_wrapper(FIRST_KEY.match(arguments), values["name"], self._tools):
+        if may_begin:
+            return at, "end" if self._final else "more"
+        return at, "" if is_named else "the name"
+
+    def _name_before_marker(self, pos: int) -> tuple[str, int]:
+        """Return the text before the next marker, which is a name if the text that ends it is missing, and where it
+        ends."""
+        mark = self.BREAKS.find(self._buf, pos)
+        if mark is None and not self._final:
+            return "", pos
+        end = self.BREAKS.partial_match(self._buf, pos) if mark is None else mark.start
+        return tool_named(self._buf[pos:end].strip(), self._tools), end
+
+    def _close_after_name(self, arguments: str, end: int, unclosed: bool) -> None:
+        """Close the call.  `unclosed`: the text that ends the name, and closes the call, has not come."""
+        name = self._out.calls[-1][0]
+        if self.REREADS_CALLS and self._tools and is_wrapper(FIRST_KEY.match(arguments), name, self._tools):
             self._note(*AROUND_ARGUMENTS)
             arguments = self._arguments_of(arguments) or arguments
         self._pos = end
         self._close_call(arguments)
-        self._unclosed = False  # the text that ends the name closes the call
-        return True
+        self._unclosed = unclosed
 
 
 NO_FLOOR = sys.maxsize

@@ -62,7 +62,7 @@ class StreamParser(Objects):
         ),
         Pattern(
             r"\A\s*\{stop\}|\{stop\}\s*\Z|\A\s*\{stop\}\{start\}assistant|\{stop\}\{start\}assistant\s*\Z|\A\s*(?:[}\])]|`"
-            r"``(?!.*```)|(?i:json)\s*\Z)"
+            r"``(?!.*```)|(?i:json)\s*\Z)|\A\s*\{i(?:n(?:v(?:o(?:k(?:e)?)?)?)?)?\Z"
         ), Pattern("(?!)"),
     )
     NAME_OPENS_MESSAGE = True

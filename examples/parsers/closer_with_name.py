@@ -57,7 +57,8 @@ class StreamParser(Objects):
     AROUND_REASONING = (("\\reflect{",), ("}reflect\\",))
     MARKER_LIKE = (
         Pattern(r"(?:\\stop\\)\s*\Z|\\s(?:t(?:o(?:p)?)?)?\Z"),
-        Pattern(r"\A\s*\}reflect\\|\}reflect\\\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"), Pattern("(?!)"),
+        Pattern(r"\A\s*\}reflect\\|\}reflect\\\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)|\A\s*\\\{\w"),
+        Pattern("(?!)"),
     )
     IN_REASONING = Markers(
         reasoning_end=("}reflect\\\n",), end=(" \\stop\\\n",),

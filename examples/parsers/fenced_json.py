@@ -58,7 +58,10 @@ class StreamParser(Objects):
     AROUND_REASONING = (("〔思考〕",), ("〔/思考〕",))
     MARKER_LIKE = (
         Pattern(r"(?:〔完〕|〔始〕)\s*\Z|(?:〔(?:完|始))\Z"),
-        Pattern(r"\A\s*〔/思考〕|〔/思考〕\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"), Pattern("(?!)"),
+        Pattern(
+            r"\A\s*〔/思考〕|〔/思考〕\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)|\A\s*(?:``(?:`(?:〔(?:/(?:一(?:个)"
+            r"?)?)?)?)?|〔(?:/(?:一(?:个)?|调(?:用)?)?))\Z"
+        ), Pattern("(?!)"),
     )
     IN_REASONING = Markers(
         reasoning_end=("〔/思考〕",), end=("〔完〕",), final_end=("〔始〕",),

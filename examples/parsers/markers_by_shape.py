@@ -58,7 +58,10 @@ class StreamParser(CallObjects):
     AROUND_REASONING = (("(~muse~)",), ("(~/muse~)",))
     MARKER_LIKE = (
         Pattern(r"(?:\(~end~\)|#top#)\s*\Z|(?:\(~(?:e(?:n(?:d(?:~)?)?)?)?|#t(?:o(?:p)?)?)\Z"),
-        Pattern(r"\A\s*\(~/muse~\)|\(~/muse~\)\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"), Pattern("(?!)"),
+        Pattern(
+            r"\A\s*\(~/muse~\)|\(~/muse~\)\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)|\A\s*\(~(?:/(?:d(?:o(?:~)?)?)?"
+            r")?\Z"
+        ), Pattern("(?!)"),
     )
     IN_REASONING = Markers(
         reasoning_end=("(~/muse~)\n",), end=("(~end~)",), final_end=("#top#",),

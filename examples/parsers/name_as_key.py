@@ -57,8 +57,10 @@ class StreamParser(CallObjects):
     ANCHORS = ("%answer%\n",)
     AROUND_REASONING = (("(scratch",), ("scratch)",))
     MARKER_LIKE = (
-        Pattern("(?!)"), Pattern(r"\A\s*scratch\)|scratch\)\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"),
         Pattern("(?!)"),
+        Pattern(
+            r"\A\s*scratch\)|scratch\)\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)|\A\s*\]\s{0,64}u(?:s(?:e)?)?\Z"
+        ), Pattern("(?!)"),
     )
     CLOSERS_COME_FIRST = True
     AT_START = Scanner(

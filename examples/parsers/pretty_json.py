@@ -58,7 +58,7 @@ class StreamParser(CallObjects):
     ANCHORS = ("<SAY>",)
     MARKER_LIKE = (
         Pattern(r"(?:<[\s|｜]{0,4}(?ai:FIN)[\s|｜]{0,4}>)(?=\w|\n|\s\s|\Z)|(?:<FIN>)\s*\Z|<F(?:I(?:N)?)?\Z"),
-        Pattern(r"\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"), Pattern("(?!)"),
+        Pattern(r"\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)|\A\s*(?:\]\s{0,64}`(?:`)?|``)\Z"), Pattern("(?!)"),
     )
     IN_CONTENT = Markers(
         call=(

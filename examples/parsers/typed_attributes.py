@@ -48,7 +48,10 @@ class StreamParser(RawPairs):
     AROUND_REASONING = (("⟨ponder⟩",), ("⟨/ponder⟩",))
     MARKER_LIKE = (
         Pattern(r"(?:⟪stop⟫)\s*\Z|⟪s(?:t(?:o(?:p)?)?)?\Z"),
-        Pattern(r"\A\s*⟨/ponder⟩|⟨/ponder⟩\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"), Pattern("(?!)"),
+        Pattern(
+            r"\A\s*⟨/ponder⟩|⟨/ponder⟩\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)|\A\s*⟨/(?:s(?:t(?:e(?:p(?:s)?)?)?)"
+            r"?)?\Z"
+        ), Pattern("(?!)"),
     )
     IN_REASONING = Markers(
         reasoning_end=("⟨/ponder⟩",), end=("⟪stop⟫",),

@@ -6,7 +6,7 @@ import re
 
 from .arguments import CallArguments
 from .pattern import IDENTIFIER, LEAST_CUT
-from .scanner import NO_MARKERS, SPELLED_OTHERWISE, next_char
+from .scanner import NO_MARKERS, PLAIN_WORD, SPELLED_OTHERWISE, next_char
 from .schema import tool_named
 from .second import FENCE_END
 from .slots import NEVER_IN_NAMES
@@ -27,6 +27,7 @@ ATTRIBUTES = (
     "_text_fast_path _tools _unaccounted _unchecked _unclosed _value_fast_path _wanted"
 )
 CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
+ENDS_AFTER_CALLS = ("end", "final_end", "content_end")
 
 
 class Machine(CallArguments):
@@ -199,7 +200,14 @@ class Machine(CallArguments):
             self._note_spelling()
         if not expected:
             self._note_slot_diagnostics()
-        self._pos, self._unclosed = (self._mark.end if expected else end), False
+        else:  # a word before the next marker is the name: only its end is missing
+            word = PLAIN_WORD.match(self._buf, next_char(self._buf, self._mark.end))
+            is_name = word[0] and self.BREAKS.match_at(self._buf, next_char(self._buf, word.end())) is not None
+            end = word.end() if is_name else self._mark.end
+            self._note("left_over", f"{self._buf[self._pos : end].strip()} is left over after a call")
+            if is_name:
+                self._text("trailing", end)
+        self._pos, self._unclosed = end, False
         if not expected and "id" in values:
             self._out.set_id(values["id"])
         return True
@@ -282,10 +290,13 @@ class Machine(CallArguments):
         part = kind == "" or (kind in ("close", "closed") and next_char(buf, self._mark.end) < len(buf))
         if part and self._final:
             least, at = 1 if self._unclosed and kind == "" else LEAST_CUT, next_char(buf, self._pos)
+            rest = "".join(buf[at:].split())
             # A fence around the calls is closed there, rather than another one opened.
-            cut = marks.prefix_of(buf, at, CALL_KINDS) if len("".join(buf[at:].split())) >= least else ""
-            if cut and buf[at:].rstrip() != FENCE_END:
+            if len(rest) >= least and rest != FENCE_END and marks.prefix_of(buf, at, CALL_KINDS):
                 self._drop_truncated_call()
+                return None
+            is_text = self._unclosed or len(rest) < LEAST_CUT or rest.isalnum()  # letters alone may be text
+            if self.DROPS_TRUNCATED_MARKERS and not is_text and marks.prefix_of(buf, at, ENDS_AFTER_CALLS):
                 return None
         if self.LONE_OPENERS and self._lacks_section and kind == "call":
             # Without its section, this call doesn't count where the last one didn't.

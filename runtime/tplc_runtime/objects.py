@@ -9,6 +9,7 @@ from .machine import CLOSER_KINDS
 from .pattern import Pattern
 from .repairs import AROUND_ARGUMENTS, Repairs
 from .scanner import next_char
+from .schema import tool_named
 from .second import FIRST_KEY, NO_BRACE, PART_OF_FIRST_KEY, Doubts, arguments_in, is_wrapper
 from .values import Reader, RegularReader
 
@@ -160,11 +161,46 @@ class NamedLast(Objects):
         buf, start = self._buf, next_char(self._buf, self._pos + self._skip)
         reader = Reader(self.STYLES, self.BREAKS)
         end = reader.read(buf, start, self._final) if buf.startswith("{", start) else start
+        at, expected = self._end_of_object(reader, start, end)
+        values: dict[str, str] = {}
+        unclosed = False
+        if not expected:
+            values, end, expected = self._slots(at, self.TAIL)
+            if self._tools and expected in ("name", "end") and len(self.TAIL) == 1:
+                values["name"], end = self._name_before_marker(at)
+                unclosed = values["name"] in self._tools
+                expected = "" if unclosed else expected
+        written = values.get("name", "")
+        if self.CORRECTS_TOOL_NAMES and self._tools and not expected:
+            values["name"] = tool_named(written, self._tools)
+        if not expected and self.ONLY_TOOLS and not self._is_tool(values["name"]):
+            expected = "the name of a tool"
+        if expected == "more":
+            return False
+        if self.REREADS_CALLS and self._tools and expected not in ("", "end"):
+            other = self._irregular_call()
+            if other is not None:
+                return other
+        self._second_reading_failed = False
+        if expected:
+            return self._no_call(expected)
+        if not unclosed:
+            self._note_slot_diagnostics()
+        if self.CORRECTS_TOOL_NAMES and values["name"] != written:
+            self._note("tool_name_corrected", f"the tool {values['name']} is called as {written}")
+        self._open_call(values["name"], values.get("id"))
+        self._close_after_name(self._value_of(reader), end, unclosed)
+        return True
+
+    def _end_of_object(self, reader: Reader, start: int, end: int) -> tuple[int, str]:
+        """Return where the slots after the arguments begin, and what was expected instead of the arguments or the text
+        before these slots."""
+        buf = self._buf
         if end == start < len(buf):
-            return self._no_call("the arguments")
+            return start, "the arguments"
         if reader.want or end == start:
             self._wanted = (len(buf) - start) >> 1  # a long object is read again once it has grown by half
-            return self._final and self._no_call("end")
+            return start, "end" if self._final else "more"
         at = next_char(buf, end)
         if self.NAME_FOLLOWS_SPACE:
             may_begin, is_named = at == len(buf), True
@@ -174,22 +210,25 @@ class NamedLast(Objects):
             may_begin = is_cut and (tail is None or tail.ambiguous > 0)
             is_named = tail is not None and tail.kind == "tail"
             at = at if tail is None else tail.end
-        if may_begin and not self._final:
-            return False
-        if may_begin or not is_named:
-            return self._no_call("end" if may_begin else "the name")
-        values, end, expected = self._slots(at, self.TAIL)
-        if not expected and self.ONLY_TOOLS and not self._is_tool(values["name"]):
-            expected = "the name of a tool"
-        if expected:
-            return expected != "more" and self._no_call(expected)
-        self._note_slot_diagnostics()
-        self._open_call(values["name"], values.get("id"))
-        arguments = self._value_of(reader)
-        if self.REREADS_CALLS and self._tools and is_wrapper(FIRST_KEY.match(arguments), values["name"], self._tools):
+        if may_begin:
+            return at, "end" if self._final else "more"
+        return at, "" if is_named else "the name"
+
+    def _name_before_marker(self, pos: int) -> tuple[str, int]:
+        """Return the text before the next marker, which is a name if the text that ends it is missing, and where it
+        ends."""
+        mark = self.BREAKS.find(self._buf, pos)
+        if mark is None and not self._final:
+            return "", pos
+        end = self.BREAKS.partial_match(self._buf, pos) if mark is None else mark.start
+        return tool_named(self._buf[pos:end].strip(), self._tools), end
+
+    def _close_after_name(self, arguments: str, end: int, unclosed: bool) -> None:
+        """Close the call.  `unclosed`: the text that ends the name, and closes the call, has not come."""
+        name = self._out.calls[-1][0]
+        if self.REREADS_CALLS and self._tools and is_wrapper(FIRST_KEY.match(arguments), name, self._tools):
             self._note(*AROUND_ARGUMENTS)
             arguments = self._arguments_of(arguments) or arguments
         self._pos = end
         self._close_call(arguments)
-        self._unclosed = False  # the text that ends the name closes the call
-        return True
+        self._unclosed = unclosed

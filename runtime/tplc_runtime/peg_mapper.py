@@ -218,7 +218,7 @@ class _Mapper(ValueMapper):
         self.end_content()
         self.in_call = first(node, "cut") is not None
         self.incomplete = self.incomplete or first(node, *ENDS_INSIDE) is not None
-        for part in captures(node, "call", "content", "trailing", "left_bracket", "after_turn"):
+        for part in captures(node, "call", "content", "trailing", "cut_marker", "left_bracket", "after_turn"):
             if kind_of(part) != "call":
                 self.turn(part)
                 continue

@@ -35,6 +35,17 @@ READ: list[tuple[str, str, list[tuple[str, Any]]]] = [
     ("<do>it -> weather</do><eot>", "<do>it -> weather</do>", []),
     ('<do>{"city": "Os', "", []),
     ('<do>{"city": "Oslo"} -> wea', "", []),
+    # The name is written otherwise, or what ends it is missing; the call is in another form.
+    ('<do>{"city": "Oslo"} -> functions.weather</do><eot>', "", [OSLO]),
+    ('<do>{"city": "Oslo"} -> "Weather"</do><eot>', "", [OSLO]),
+    (f'<do>{{"city": "Oslo"}} -> weather{CALL}<eot>', "", [OSLO, OSLO]),
+    ('<do>{"city": "Oslo"} -> weather<eot>', "", [OSLO]),
+    ('<do>{"city": "Oslo"} -> weather', "", [OSLO]),
+    ('<do>{"city": "Oslo"} -> weather</d', "", [OSLO]),
+    ('<do>{"city": "Oslo"} -> weather is fine<eot>', '<do>{"city": "Oslo"} -> weather is fine', []),
+    ('<do>{"city": "Oslo"} -> someone<eot>', '<do>{"city": "Oslo"} -> someone', []),
+    ('<do>{"name": "weather", "arguments": {"city": "Oslo"}}</do><eot>', "", [OSLO]),
+    ('<do>weather {"city": "Oslo"}</do><eot>', "", [OSLO]),
 ]
 
 

@@ -38,6 +38,8 @@ PAIRS = "\n\n<deed>\n<do=get_weather>\n<with=city>\nOslo\n</with>\n<with=days>\n
 ARRAY = '«wishes»[{"name": "get_weather", "arguments": {"city": "Oslo", "days": 3}}'
 SPELLED = "a marker is not spelled as the template does"
 CALL_1 = '[[call 1]] {"args": {"city": "Oslo", "days": 3}, "fn": "get_weather"}'
+LATEX = '\n\\begin{get_weather}{"city": "Oslo", "days": 3}'
+FENCED = '〔调用〕〔一个〕function〔名〕get_weather\n```json\n{"city": "Oslo", "days": 3}\n```'
 CUT = "the output ends inside a call"
 CASES = {
     "punctuation before the closer": Case("tagged-json", f"{TAGGED}.\n</fn>", None, [OSLO], ["." + LEFT_OVER]),
@@ -110,6 +112,26 @@ CASES = {
         "forced-closed", CALL_1 + " [[/call]", None, [OSLO], [CUT], incomplete=True
     ),
     "a closer that the output cuts": Case("cdata-values", f"{CDATA}</act", None, [OSLO], [CUT], incomplete=True),
+    "a closer with its name, without its end": Case(
+        "closer-with-name", f"{LATEX}\\end{{get_weather \\stop\\\n", None, [OSLO], ["\\end{get_weather" + LEFT_OVER]
+    ),
+    "the same before the next call": Case(
+        "closer-with-name",
+        f"{LATEX}\\end{{get_weather{LATEX}\\end{{get_weather}} \\stop\\\n",
+        None,
+        [OSLO, OSLO],
+        ["\\end{get_weather" + LEFT_OVER],
+    ),
+    "a closer with its name, without its word": Case(
+        "closer-with-name",
+        f"{LATEX}\\{{get_weather}} \\stop\\\n",
+        "\\{get_weather}",
+        [OSLO],
+        ["\\{g" + LIKE],
+    ),
+    "two characters of the section's closer": Case(
+        "fenced-json", FENCED + "〔/一个〕〔/", "〔/", [OSLO], ["〔/" + LIKE]
+    ),
     "a comma before the end of all calls": Case("json-array", ARRAY + ",]«/wishes»", None, [OSLO], []),
     **{
         f"a value closed with {closer}": Case(

@@ -14,10 +14,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tplc.ir.markers import is_unmistakable, pieces_of
-from tplc.lower.acceptor import Acceptor, markers_of
+from tplc.lower.acceptor import Acceptor, CallForm, markers_of
 from tplc.lower.garbled import SHORT, WORDS, in_other_brackets
 from tplc.lower.layouts import unique
 from tplc.lower.lexemes import NOTHING, exact, in_class, is_respelled, respelling, truncated_pattern
+from tplc.lower.values import LEAST_CUT
 
 SPACE_IN_LINE = r"[^\S\n]"
 DOUBLED_QUOTES = r"""(?<=: )"(?:''|(?:\\"){2})"""
@@ -129,6 +130,10 @@ def _at_edges(acceptor: Acceptor) -> Iterator[str]:
     if ends:
         yield rf"(?:{'|'.join(map(exact, ends))})\s*\Z"
         yield truncated_pattern(ends, least=2)
+    # Others begin in text as well: three characters of one, with a letter after its punctuation.
+    others = truncated_pattern([text for text in texts if text not in ends], least=LEAST_CUT)
+    if others != NOTHING:
+        yield rf"(?=[\W_]{{1,8}}[^\W_]){others}"
 
 
 def _with_other_brackets(cores: Sequence[str]) -> str:
@@ -158,6 +163,22 @@ def _left_over(acceptor: Acceptor) -> Iterator[str]:
         yield rf"\A\s*{exact(end)}|{exact(end)}\s*\Z"
     if acceptor.calls is not None:
         yield r"\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"
+        yield from _truncated_after_calls(acceptor, acceptor.calls)
+
+
+def _truncated_after_calls(acceptor: Acceptor, calls: CallForm) -> Iterator[str]:
+    """Yield the patterns of truncated markers that are all of a text: a closer of calls, and the letters of an end of
+    the turn; and of a closer with its name, but without its own letters."""
+    # Of closers in brackets, any part is reported as it is.
+    closers = [text for text in map(str.strip, calls.closers) if text and not (text[0].isalnum() or text[0] in "<[【«")]
+    ends = [text for text in map(str.strip, acceptor.ends) if text[:LEAST_CUT].isalnum()]
+    for texts, least in ((closers, 2), (ends, LEAST_CUT)):
+        pattern = truncated_pattern(texts, least=least)
+        if pattern != NOTHING:
+            yield rf"\A\s*{pattern}"
+    punctuation = re.sub(r"\w+", "", calls.tail[0].strip()) if calls.tail is not None else ""
+    if len(punctuation) > 1:
+        yield rf"\A\s*{exact(punctuation)}\w"
 
 
 def _first_tag(core: str) -> str:

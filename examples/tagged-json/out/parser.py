@@ -2313,6 +2313,7 @@ ATTRIBUTES = (
     "_open_kind _opener _out _parts _pos _reasoning_on _regular_fast_path _skip _space _state _state_before_call "
     "_text_fast_path _tools _unaccounted _unchecked _unclosed _value_fast_path _wanted"
 )
+ENDS_AFTER_CALLS = ("end", "final_end", "content_end")
 CALL_KEYS = frozenset(NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS)
 FIRST_OF_CALLS = Pattern(r"\s*(?:[,;]\s*)?(?=[\w{\[`<])")
 # A fence, a backtick or a tag around calls; and a text that may become one.
@@ -2607,10 +2608,13 @@ class Machine(TurnStates):
         part = kind == "" or (kind == "closed" and next_char(buf, self._mark.end) < len(buf))
         if part and self._final:
             least, at = 1 if self._unclosed and kind == "" else LEAST_CUT, next_char(buf, self._pos)
+            rest = "".join(buf[at:].split())
             # A fence around the calls is closed there, rather than another one opened.
-            cut = marks.prefix_of(buf, at, CALL_KINDS) if len("".join(buf[at:].split())) >= least else ""
-            if cut and buf[at:].rstrip() != FENCE_END:
+            if len(rest) >= least and rest != FENCE_END and marks.prefix_of(buf, at, CALL_KINDS):
                 self._drop_truncated_call()
+                return None
+            is_text = self._unclosed or len(rest) < LEAST_CUT or rest.isalnum()  # letters alone may be text
+            if not is_text and marks.prefix_of(buf, at, ENDS_AFTER_CALLS):
                 return None
         return kind
 
@@ -3171,7 +3175,8 @@ class StreamParser(CallObjects):
     MARKER_LIKE = (
         Pattern(
             '(?:[<＜][\\s<＜/\\\\|｜!:]{0,7}(?:(?ai:musing))s?(?!\\w)(?:[=:]["\']?[\\w.:-]{1,64}["\']?)?(?:\\s?[^\\w\\s\\"\\\\]){0,4}|'
-            r"<[\s|｜]{0,4}(?ai:fn)[\s|｜]{0,4}>|<[\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:fn)[\s|｜]{0,4}>)(?=\w|\n|\s\s|\Z)"
+            r"<[\s|｜]{0,4}(?ai:fn)[\s|｜]{0,4}>|<[\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:fn)[\s|｜]{0,4}>)(?=\w|\n|\s\s|\Z)|(?="
+            r"[\W_]{1,8}[^\W_])<~/(?:~)?\Z"
         ),
         Pattern(
             r"\A[>](?![^\S\n])|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\S\n])[<]\Z|\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"

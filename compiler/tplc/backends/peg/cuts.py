@@ -40,13 +40,20 @@ def cut_section(form: FormPatterns) -> Section:
     following = "cut_for_next" if calls.at_lines else "trailing_for_next"
     # A separator alone opens no call: it is dropped in any case.
     names = [f"call_separator {following}_part"] if calls.is_separated else []
-    names += [following, "trailing_for_tail", "trailing_for_whole", "trailing_for_closer", "missing_closer"]
+    names += [
+        following,
+        "trailing_for_tail",
+        "trailing_for_whole",
+        "trailing_for_closer",
+        "cut_marker_for_calls",
+        "missing_closer",
+    ]
     opens = "call_next " * bool(form["call_next"])
     nexts = {following: opens if opens or calls.fields else None, f"{following}_part": ""}
     return Section(
         "A call that the output's end cuts before it has a name, or before its last closer.",
         (
-            *form.leaves("trailing_for_opener"),
+            *form.leaves("trailing_for_opener", "cut_marker_for_calls"),
             *_cut_call(form),
             rule("header_cut", _rest(form)),
             *([form.external("cut_object")] if calls.fields or not calls.header else []),
@@ -155,7 +162,7 @@ def _tail_rules(form: FormPatterns) -> list[Rule]:
     opened, slots = form.calls.tail
     return [
         rule("trailing_for_tail", f"{leaf(marker(opened.lstrip()))} ({' / '.join(_cuts_of(slots, '_for_tail'))})"),
-        *slot_cuts(form, slots, "_for_tail"),
+        *slot_cuts(form, slots, "_for_tail", guarded=True),
     ]
 
 

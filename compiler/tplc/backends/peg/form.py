@@ -42,8 +42,10 @@ from tplc.lower.lexemes import (
 )
 from tplc.lower.states import StateName, closes_and_opens, is_unopened, states, texts_at
 from tplc.lower.values import LEAST_CUT, NAME_LIMIT
+from tplc_runtime.machine import ENDS_AFTER_CALLS
 from tplc_runtime.places import MOST_ENDS, UNCLOSED_KINDS
 from tplc_runtime.repairs import LEFT_OVER
+from tplc_runtime.scanner import LONGEST_WORD
 from tplc_runtime.second import CLOSING_TAG
 from tplc_runtime.turn import CALL_KINDS, CUT_KINDS
 
@@ -373,6 +375,7 @@ def _of_calls(form: FormPatterns) -> dict[str, str]:
         "left_bracket": _left_bracket(form),
         "left_opener": _left_opener(form),
         "trailing_for_opener": _begun_opener(form),
+        "cut_marker_for_calls": _cut_end_after_calls(form),
     }
 
 
@@ -412,8 +415,19 @@ def _closer_with_slot(form: FormPatterns) -> str:
     slot = rf"(?:(?!{breaks})[^\n])*?" if breaks else ANY_SLOT_TEXT
     whole = "".join(rf"\s*+{slot}" if text is None else marker(text) for text in texts)
     # A marker in the slot's place ends it: then the text before the slot is alone.
-    opened = marker(texts[0]) if breaks and texts[0] else ""
+    opened = marker(texts[0]) + f"(?!{_name_before_break(form)})" if breaks and texts[0] else ""
     return either([whole, rf"{opened}(?=\s*+(?:(?!{breaks})[^\n])*+{breaks})" if opened else ""])
+
+
+def _name_before_break(form: FormPatterns) -> str:
+    """Return a word in the place of a closer's slot, after which only the next marker comes."""
+    return rf"\s*+[\w.-]{{1,{LONGEST_WORD}}}+(?=\s*+{form.breaks})"
+
+
+def _unended_closer(form: FormPatterns) -> str:
+    """Return a closer in which a slot is repeated, without the text after the slot."""
+    texts = form.calls.shape.closer
+    return rf"\s*+{marker(texts[0])}{_name_before_break(form)}" if None in texts and texts[0] and form.breaks else ""
 
 
 # What is left over between calls
@@ -429,15 +443,16 @@ def _left_opener(form: FormPatterns) -> str:
 
 
 def _left_bracket(form: FormPatterns) -> str:
-    """Return a bracket or a fence that is left over after a call."""
+    """Return a bracket, a fence or a closer without its end that is left over after a call."""
     if form.acceptor.calls is None or "repeated_markers" not in form.acceptor.tolerances:
-        return ""
+        return _unended_closer(form)
     after, brackets = form.states["after_call"].find, LEFT_OVER.pattern
     if (garbled := garbled_closers(form.acceptor)) is not None:
         # A closer that the output cuts is no garbled one.
         cut = truncated([text.strip() for text in form.calls.closers], any_spelling=form.any_spelling)
         brackets = rf"{brackets}|(?!{cut})(?>{garbled.pattern})"
-    return rf"\s*+(?!{after})(?:{brackets})(?=\s*+(?:{form.after_left_over()}|\Z))"
+    left = rf"\s*+(?!{after})(?:{brackets})(?=\s*+(?:{form.after_left_over()}|\Z))"
+    return either([left, _unended_closer(form)])
 
 
 def _next_object(form: FormPatterns) -> str:
@@ -481,6 +496,19 @@ def _cut_marker(form: FormPatterns, name: StateName) -> str:
     if pattern == NOTHING:
         return ""
     return rf"{_leads_in(form, name)}(?=[\W_]*[^\W_])(?![^\W_]+\s*\Z){pattern}"
+
+
+def _cut_end_after_calls(form: FormPatterns) -> str:
+    """Return the truncated end of the turn, or of content, after complete calls.  Letters alone may be an answer."""
+    ends = [one for one in form.states.get("after_call", NO_LEXEMES).all if one.kind in ENDS_AFTER_CALLS]
+    if "cut_markers" not in form.acceptor.tolerances:
+        return ""
+    cores = [one.core for one in ends if not one.respelled]
+    pattern = truncated(cores, least=LEAST_CUT, any_spelling=any(one.respelled for one in ends))
+    if pattern == NOTHING:
+        return ""
+    last = f"(?!{form.not_last})" if form.not_last else ""
+    return rf"{last}(?!(?:[^\W_]|\s)+\Z){pattern}"
 
 
 def cut_markers(form: FormPatterns, name: StateName) -> list[str]:

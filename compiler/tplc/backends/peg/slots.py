@@ -91,7 +91,7 @@ def name_rules(stop: str, start: str, form: FormPatterns) -> list[Rule]:
     else:
         rules = [rule(f"name_for_{tool.rule}", f"{literal(tool.name)} name_stop") for tool in known.tools]
     if known:
-        rules.append(rule("name_stop", "&" + leaf(ends)))
+        rules.append(rule("name_stop", "&" + leaf(ends + _before_other_markers(form))))
     if not known.closed:
         # With tools, no other name contains what is in markup.
         guarded = either([breaks, any_of("".join(sorted(NEVER_IN_NAMES)))]) if known else breaks
@@ -100,6 +100,15 @@ def name_rules(stop: str, start: str, form: FormPatterns) -> list[Rule]:
         whole = slot_pattern(stop, "" if known else start, guarded)
         rules.append(rule("name", leaf(word if form.calls.only_tools else whole)))
     return rules
+
+
+def _before_other_markers(form: FormPatterns) -> str:
+    """Return what may follow the name of a known tool that is the last slot, if its end is missing."""
+    shape = form.calls.shape
+    if form.calls.name_is_before_arguments or [kind for kind, _ in shape.slots] != ["arguments", "name"]:
+        return ""
+    cut = truncated([shape.closer[0] or ""])
+    return rf"|\s*+{group(either([form.breaks, cut, chr(92) + 'Z']))}"
 
 
 def slot_pattern(stop: str, start: str = "", breaks: str = "") -> str:

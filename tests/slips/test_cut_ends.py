@@ -1,0 +1,49 @@
+"""Ends of the turn that the output cuts directly after complete calls: dropped and reported, but for letters alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.backends.parsers import NAMES, ir_of, parser_of
+from tests.slips.bases import MESSAGES, TOOLS
+from tests.slips.written import pieces_of, text_of
+from tplc.backends.peg.engine import PegEngine
+from tplc_runtime.pattern import LEAST_CUT
+
+CALLING = [name for name in NAMES if ir_of(name).tools.format != "none"]
+
+
+def cut_answers(name: str, base: str = "call") -> list[str]:
+    """Return an answer of the format, cut inside of the end of the turn that follows its calls."""
+    ir = ir_of(name)
+    head = ir.turn.prompts[0].head if ir.turn.prompts else ""
+    pieces = pieces_of(ir, MESSAGES[base], head=head) or []
+    at = next((at for at, piece in enumerate(pieces) if piece.kind == "turn_end"), 0)
+    core = pieces[at].core if at else ""
+    cuts = [core[:size] for size in range(1, len(core))]
+    long = [cut for cut in cuts if len("".join(cut.split())) >= LEAST_CUT and not "".join(cut.split()).isalnum()]
+    return [text_of(pieces[:at]) + cut for cut in long]
+
+
+@pytest.mark.parametrize("name", CALLING)
+def test_a_cut_end_after_calls_is_dropped(name: str) -> None:
+    engine = PegEngine(ir_of(name))
+    for text in cut_answers(name):
+        read = []
+        for chunks in ([text], list(text)):
+            stream = parser_of(name).StreamParser(tools=TOOLS)
+            for chunk in chunks:
+                stream.feed(chunk)
+            stream.finish()
+            codes = {diagnostic.code for diagnostic in stream.diagnostics}
+            read.append((stream.message, stream.incomplete, [*map(str, stream.diagnostics)]))
+            assert stream.message["content"] is None, text
+            assert len(stream.message["tool_calls"]) == 1
+            assert not codes.isdisjoint(("ends_in_marker", "ends_in_call", "left_over")), (text, codes)
+        assert read[0] == read[1]
+        peg = engine.read(text, tools=TOOLS)
+        assert (peg.message, peg.incomplete) == read[0][:2], text
+
+
+def test_the_examples_have_such_ends() -> None:
+    assert sum(bool(cut_answers(name)) for name in CALLING) >= 15
