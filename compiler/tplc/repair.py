@@ -301,8 +301,10 @@ def _between(ir: TemplateIR, parts: tuple[Part, ...], end: FormMarker, start: Fo
         # a header in between opens the turn again, and no part
         at = gap.find(ir.turn.header, len(closer.rstrip())) if ir.turn.header.strip() else -1
         stop = at + len(ir.turn.header) if at >= 0 else len(closer.rstrip())
-        stop = len(gap) if at >= 0 and not gap[stop:].strip() else stop  # white space alone opens nothing
-        if gap[:stop] != closer and at >= 0:
+        # White space alone opens nothing.
+        is_blank = not gap[stop:].strip() and (at >= 0 or not opener.strip())
+        stop = len(gap) if is_blank else stop
+        if gap[:stop] != closer and (at >= 0 or is_blank):
             yield Form(parts, end, gap[:stop])
         yield Form(parts, start, gap[stop:])
         return

@@ -13,10 +13,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tplc.ir.markers import common_suffix
+from tplc.ir.nodes import ObjectArguments
 from tplc.learn.align import cut_right, pieces, reads_well, token_spans
 from tplc.learn.arguments import ArgumentFacts
 from tplc.learn.conversation import CallSetup
-from tplc.learn.outline import learn_outline
+from tplc.learn.outline import Outline, learn_outline
 from tplc.learn.probe import Prober, Setup, after_content, asks
 from tplc.learn.reasoning import ReasoningMarkers
 from tplc.learn.turn import TURN, TurnFacts, user_header
@@ -51,7 +52,15 @@ def _opener_of_calls(
 ) -> str:
     """Return the end of the header, where calls have no other opener."""
     found, _ = learn_outline(prober, turn, markers, called, arguments)
+    if found.mids and found.mids[0].endswith(turn.header) and _is_name_and_object(found, arguments):
+        return ""  # content has the same header
     return _reach_back(turn.header, found.mids[0]) if found.mids and not found.pre.strip() else ""
+
+
+def _is_name_and_object(found: Outline, arguments: ArgumentFacts) -> bool:
+    """Return whether a call is its name, white space and an object: that is read without an opener."""
+    is_object = isinstance(arguments.arguments, ObjectArguments)
+    return is_object and found.kinds == ("name", "arguments") and not (found.pre + found.inner[0][0]).strip()
 
 
 def _mark_at_the_end(prober: Prober, base: Setup, header: str) -> int:
