@@ -5267,19 +5267,57 @@ class LookaheadEnd:
         return match.start() if match else len(buf)
 
 
+BRACKET_OR_STRING = Pattern(r"[\[{]|([\]}])|([\"'])")
+IN_QUOTES = {'"': Pattern(r'[^"\\]*(?:\\.[^"\\]*){0,99}'), "'": Pattern(r"[^'\\]*(?:\\.[^'\\]*){0,99}")}
+
+
+class Nested:
+    """Finds the end of a list or an object: where all brackets are closed, apart from those in strings."""
+
+    def __init__(self, pos: int, quotes: str) -> None:
+        self.start, self.pos, self.depth, self.quote, self.quotes = pos, pos, 0, "", quotes
+        self.end = 0  # if it was found
+
+    def find(self, buf: str) -> int:
+        """Return the end, 0 if more input is needed, or -1 if the text is neither a list nor an object."""
+        while self.pos < len(buf):
+            if self.quote:
+                end = IN_QUOTES[self.quote].match(buf, self.pos).end()
+                if end == self.pos and buf[end] == "\\":  # the rest of the escape is missing
+                    return 0
+                self.quote = "" if buf.startswith(self.quote, end) else self.quote
+                self.pos = end + (self.quote == "" and end < len(buf))
+                continue
+            match = BRACKET_OR_STRING.search(buf, self.pos)
+            if match is None:
+                self.pos = len(buf)
+                return 0
+            self.pos, self.quote = match.end(), match[2] or ""
+            if self.quote not in self.quotes:
+                return -1
+            self.depth += 0 if self.quote else -1 if match[1] else 1
+            if not self.depth:
+                self.end = self.pos
+                return self.end
+        return 0
+
+
 class GuessedPairs(RawPairs):
     AFTER_VALUE: ClassVar[LookaheadEnd]
     LITERALS: ClassVar[str] = ""  # the quotes of strings that are recognised
+    NESTED_QUOTES: ClassVar[str] = '"'  # of the strings inside lists and objects
     BARE_END: ClassVar[Any] = None  # the end of a value without the quote that the template writes before each
     SPACE_AROUND_KEY_END: ClassVar[bool] = False  # white space may be around the end of a key,
     _ends_itself = False  # the text that ends all pairs has come
     _spaced = False  # here it precedes that end: white space after it is no part of the value
+    _nested: Nested | None = None  # of a value that may be a list or an object
 
     def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:
         opened = self.BARE_END is None or self._buf[self._pos - 1] in QUOTES
         ends = self.AFTER_VALUE if opened else self.BARE_END
         super()._begin_raw(types, ends.before(keys_of(self._schema(), self._schema()), self._tools))
         self._quotes = self.LITERALS if opened else QUOTES
+        self._nested = Nested(-1, self.NESTED_QUOTES)
         if self.SPACE_AROUND_KEY_END:
             before = self._pos - len(self.PAIR[-1][1].markers[0][1]) - 1
             self._spaced = before >= 0 and self._buf[before].isspace()
@@ -5306,6 +5344,10 @@ class GuessedPairs(RawPairs):
             if self._pos == len(self._buf) and not self._final:
                 return False
             self._spaced = False
+        if self._nested is not None:
+            ended = self._nested_value()
+            if ended is not None:
+                return ended
         # A string in quotes ends by itself before anything that may follow a value, even a key that no schema has.
         if self._quotes and not self._quoted and not self._out.texts["value"]:
             self._skip_space()
@@ -5322,6 +5364,34 @@ class GuessedPairs(RawPairs):
                 self._state = type(self)._pairs
                 return True
         return super()._value()
+
+    def _nested_value(self) -> bool | None:
+        """Read a list or an object up to its last bracket, if the value ends there; return None if it does not."""
+        self._skip_space()
+        buf, nested = self._buf, self._nested
+        start = next_char(buf, self._pos)
+        if start == len(buf) and not self._final:
+            return False
+        self._nested = None
+        if nested is None or buf[start : start + 1] not in ("[", "{") or self._read_as(buf[start]) != "json":
+            return None
+        if nested.start != start:
+            nested = Nested(start, self.NESTED_QUOTES)
+        end = nested.end or nested.find(buf)
+        if end < 0 or (end == 0 and self._final):
+            return None
+        after = next_char(buf, end)
+        if end == 0 or (not self._final and self._end.partial_match(buf, end) <= after):
+            self._nested = nested
+            return False
+        mark = self._end.find(buf, end)
+        if mark is None or mark.start > after or nested_json(buf[start:end]) is None:
+            return None
+        self._as, self._pos = "json", end
+        self._out.texts["value"].append(buf[start:end])
+        self._end_value()
+        self._state = type(self)._pairs
+        return True
 
     def _end_value(self) -> None:
         literal = LITERAL.fullmatch("".join(self._out.texts["value"]).strip()) if self._as == "quoted" else None

@@ -3,10 +3,13 @@ chunking, after closers of all kinds."""
 
 from __future__ import annotations
 
+import ast
+import json
 from itertools import product
 
 import pytest
 
+from tests.backends.parsers import parser_for, streamed
 from tests.independent import TOKENS
 from tests.learn.test_idioms import CONTENT, calls, pairs, source_of
 from tests.property.every_reader import EveryReader
@@ -55,6 +58,38 @@ def test_every_reader_reads_them_alike(around: str, between: str, text: str, arg
     message = readers.parse(text)
     assert readers.differ == []
     assert [one["function"]["arguments"] for one in message["tool_calls"]] == [arguments]
+
+
+NESTED = ('{"a": "x@b@y"}', '["x@b@y z", [1, {"b": "it\'s"}]]', '{"a": "\\""}', "[]")
+PLAIN = ("{'a': 'x@b@\\'y'}", '["x@b@y', '{"a": "x@b@y"} more', "[it's@b@y]", "{k}", "[1] and [2@b@3")
+
+
+def shown(*texts: str) -> list[str]:
+    return [text.replace("\\n", "\n").replace("\\t", "\t") for text in texts]
+
+
+@pytest.mark.sweep(5)
+@pytest.mark.parametrize(("around", "between"), [*product(AROUND, ("spaces", "options", "bars"))])
+def test_lists_and_objects_end_with_their_last_bracket(around: str, between: str) -> None:
+    readers = EveryReader(compiled(around, between, "=")[1])
+    opened, closed, pair = shown(*AROUND[around], BETWEEN[between])
+    for value in NESTED:
+        written = value.replace("@", pair, 1).replace("@", "=")
+        message = readers.parse(f"{opened}f{pair}q={written}{pair}n=1{closed}")
+        (call,) = message["tool_calls"]
+        assert json.loads(call["function"]["arguments"]) == {"q": ast.literal_eval(written), "n": 1}
+    assert readers.differ == []
+
+
+@pytest.mark.sweep(5)
+@pytest.mark.parametrize(("around", "between"), [*product(AROUND, BETWEEN)])
+def test_other_text_with_brackets_is_read_alike_in_chunks(around: str, between: str) -> None:
+    parser = parser_for(compiled(around, between, "=")[1])
+    opened, closed, pair = shown(*AROUND[around], BETWEEN[between])
+    for value in (*NESTED, *PLAIN):
+        text = f"{opened}f{pair}q={value.replace('@', pair, 1).replace('@', '=')}{pair}n=1{closed}"
+        for end in range(len(text) - 8, len(text) + 1):
+            assert streamed(parser, [*text[:end]]) == parser.parse(text[:end])
 
 
 def test_the_turn_may_end_without_the_line_end_before_it() -> None:

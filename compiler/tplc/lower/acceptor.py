@@ -135,6 +135,7 @@ class PairForm:
     # what opens one.
     next_unopened: str = ""
     spaced: bool = False  # after a key's end that white space precedes, white space is no part of a raw value
+    nested_quotes: str = '"'  # of strings inside lists and objects, which end a raw value without its own end
     literals: str = ""  # a raw value that is one string in such quotes of Python is that string
     replaced: tuple[tuple[str, str], ...] = ()  # texts that stand for characters in a key, with those characters
     escapes: tuple[tuple[str, str], ...] = ()  # the same for all the text of a raw value

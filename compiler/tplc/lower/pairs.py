@@ -64,6 +64,7 @@ def pairs_of(
         next_pair=next_pair,
         next_unopened=_next_unopened(next_pair) if "other_forms" in tolerated.kinds else "",
         spaced=guessed and "whitespace" in tolerated.kinds and _is_spaced(slots, dialect),
+        nested_quotes=_nested_quotes(dialect),
         literals=_literal_quotes(context) if python and not close.strip() else "",
         words=spelling_of(dialect.top, also_python="python_literals" in tolerated.kinds).words,
         types=() if wraps else _type_words(tools),
@@ -315,6 +316,12 @@ def value_ends_and_markers(pairs: PairForm) -> Lexemes:
     ends = pairs.value_ends if pairs.value_close is None else pairs.value_close[:1]
     wrapped = [text for wrap in pairs.wraps for text in (*wrap.ends, *(wrap.around_key or ())[:1])]
     return lexemes_of([("mark", pairs.marks), ("end", [*ends, *wrapped])])
+
+
+def _nested_quotes(dialect: Dialect) -> str:
+    """Return the quotes of strings inside lists and objects if they are Python's; otherwise ""."""
+    quotes = {text for string in dialect.in_object.strings for text in (string.open, string.close)}
+    return "".join(sorted(quotes)) if quotes.issubset(QUOTES) else ""
 
 
 def _literal_quotes(context: ValueContext) -> str:

@@ -127,6 +127,8 @@ def _pairs(pairs: PairForm) -> Iterator[str]:
         yield f"pairs.value = ends before a line that begins with a known key {shown(pairs.next_unopened)}"
     if pairs.spaced:
         yield "pairs.value = begins after white space if white space precedes the end of the key"
+    if pairs.guessed and pairs.nested_quotes != '"':
+        yield f"pairs.nested = strings in {pairs.nested_quotes or 'other quotes'}"
     if pairs.literals:
         yield f"pairs.literal = a string in {pairs.literals}"
     if pairs.bare is not None:

@@ -449,6 +449,8 @@ def _ends_of_raw_values(pairs: PairForm, calls: CallForm, respelled: Sequence[st
         lead = before[0][: -len(before[0].lstrip())]
         lines += [f"    NEXT_PAIR_LEAD = {literal(lead)}"] * (lead != "\n")
         lines += [f"    NEXT_UNOPENED = {literal(pairs.next_unopened)}"] * bool(pairs.next_unopened)
+    is_other = pairs.guessed and pairs.nested_quotes != '"'
+    lines += [f"    NESTED_QUOTES = {literal(pairs.nested_quotes)}"] * is_other
     lines += [f"    LITERALS = {literal(pairs.literals)}"] if pairs.literals else []
     lines += _flags({"SPACE_AROUND_KEY_END": pairs.spaced})
     if pairs.bare is not None:
