@@ -251,13 +251,17 @@ def _write_pair(
 
 
 def _write_top(dialect: Dialect, pairs: PairArguments, value: object) -> str:
-    if isinstance(value, str) and dialect.wrap is not None and _needs_wrap(value, pairs.pair):
-        return _quoted(value, dialect.wrap)
+    wrap = dialect.wrap
+    if isinstance(value, str) and wrap is not None and _needs_wrap(value, pairs.pair, is_json=wrap.escape == "json"):
+        return _quoted(value, wrap)
     return write_value(dialect, value, dialect.top, pairs=pairs)
 
 
-def _needs_wrap(text: str, pair: Layout) -> bool:
-    """Return whether a raw string needs its wrapper: it starts like a marker, spans lines, or has outer white space."""
+def _needs_wrap(text: str, pair: Layout, *, is_json: bool) -> bool:
+    """Return whether a raw string needs its wrapper: it starts like a marker, spans lines, or has outer white space; if
+    that is JSON, any white space or quotes."""
+    if is_json and any(char.isspace() or char in '"\\' for char in text):
+        return True
     openers = {item.text.strip()[:1] for item in pair if isinstance(item, Text) and item.text.strip()}
     return text != text.strip() or "\n" in text or "&" in text or any(opener in text for opener in openers)
 

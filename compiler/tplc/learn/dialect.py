@@ -9,6 +9,7 @@ same questions are asked at the top of an argument, inside a list and inside an 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from itertools import pairwise
@@ -122,6 +123,8 @@ def _escape(position: Position) -> tuple[Escape, bool]:
 
 def learn_wrap(position: Position) -> StringStyle | None:
     """Return the delimiters around a raw text that could not be bare; None if there are none."""
+    if _is_json(position, f'{_S[0]} "{_S[1]}\\ \n{_S[2]}'):
+        return StringStyle('"', '"', "json", _is_json(position, f"{_S[0]} é", ascii_only=True))
     for special in ("<", "&", "\n", "]", " "):
         text = f"{_S[0]}{special}{_S[1]}{special}" if special != " " else f" {_S[0]} "
         written = position(text)
@@ -130,6 +133,11 @@ def learn_wrap(position: Position) -> StringStyle | None:
             if opening and closing:
                 return StringStyle(opening, closing, "none")
     return None
+
+
+def _is_json(position: Position, text: str, *, ascii_only: bool = False) -> bool:
+    """Return whether the text is written as a JSON string."""
+    return position(text) == json.dumps(text, ensure_ascii=ascii_only)
 
 
 def _list(position: Position) -> tuple[str, str, str]:

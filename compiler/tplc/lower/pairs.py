@@ -36,6 +36,9 @@ def pairs_of(
     slots = _slot_ends(_before_value(layout, wrapped=bool(wraps)), tolerated)
     context = ValueContext(tools, pairs, close, openers[0], _end_of_key(slots), closing, _after_calls(ir, tolerated))
     guessed = not (repeats or dialect.top.strings or _are_all_wrapped(wraps) or _is_reliable(tools, close))
+    # Values are JSON strings only if they could not be bare: such a string ends before what may follow a value.
+    as_json = not repeats and dialect.wrap is not None and dialect.wrap.escape == "json"
+    guessed = guessed or as_json
     raw = not (guessed or dialect.top.strings or dialect.elements)
     python = guessed and "python_literals" in tolerated.kinds
     slots, context, bare = _with_literals(slots, context, python=python)
@@ -65,10 +68,10 @@ def pairs_of(
         next_unopened=_next_unopened(next_pair) if "other_forms" in tolerated.kinds else "",
         spaced=guessed and "whitespace" in tolerated.kinds and _is_spaced(slots, dialect),
         nested_quotes=_nested_quotes(dialect),
-        literals=_literal_quotes(context) if python and not close.strip() else "",
+        literals='"' if as_json else _literal_quotes(context) if python and not close.strip() else "",
         words=spelling_of(dialect.top, also_python="python_literals" in tolerated.kinds).words,
         types=() if wraps else _type_words(tools),
-        wrap=_around(dialect.wrap),
+        wrap=None if as_json else _around(dialect.wrap),
         items=_around_items(dialect),
         wraps=wraps,
         marks=() if not raw else _marks(between, opens or [context.key_end], close.strip() * (not repeats)),

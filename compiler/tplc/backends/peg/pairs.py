@@ -73,7 +73,7 @@ class PairRules:
         rules += self.any_pair_of(tool, place) if keys else []
         rules += [*self.argument_rules(place, keys), *self.values.rules_of_tool(place, keys)] if place else []
         # A text is not read as a value of another type, unless something else than the schema says so.
-        as_text = not (self.pairs.quoted or self.dialect.wrap or self.pairs.wraps or self.pairs.types)
+        as_text = not (self.pairs.quoted or self.pairs.wrap or self.pairs.wraps or self.pairs.types)
         for parameter in tool.parameters:
             key = f"argument_key_for_{parameter.rule}"
             is_text = as_text and parameter.types == frozenset({"string"})

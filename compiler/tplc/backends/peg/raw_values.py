@@ -84,8 +84,8 @@ class RawValues:
             return self._element_rules(self.dialect.elements)
         value, typed, text = self._value_rules("", ())
         suffix, wrapped = "_for_argument", self._wrap_rules()
-        if self.dialect.wrap:
-            opened, close = leaf(SPACE + exact(self.dialect.wrap.open)), self.dialect.wrap.close
+        if self.pairs.wrap:
+            opened, close = leaf(SPACE + exact(self.pairs.wrap[0])), self.pairs.wrap[1]
             wrapped = [
                 rule("wrapped_text", f"{opened} plain_text_for_wrap ({literal(close)} / cut)"),
                 rule("plain_text_for_wrap", leaf(rf".*?(?={exact(close)}|\Z)")),
@@ -136,7 +136,7 @@ class RawValues:
         next_pair = "" if self.guessed else self._next_pair(keys)
         garbled = self._garbled(one_of(keys) or NOTHING, either([next_pair, self.call_closes]))
         close = either([self._typed_stop(keys), garbled, next_pair])
-        wrapped = ["wrapped_text"] if self.dialect.wrap else names_of_wraps(self.pairs.wraps)
+        wrapped = ["wrapped_text"] if self.pairs.wrap else names_of_wraps(self.pairs.wraps)
         wrapped = [f"{name}{place}" for name in wrapped] if self._wraps_end_by_pairs else wrapped
         # A value that is bare may be of some types only.
         bare = [sequence(type_of_bare(self.pairs.wraps), f"{way}{place}") for way in ("typed_value", "raw_text")]
@@ -210,7 +210,7 @@ class RawValues:
         by_pair = [f"next_argument{place}"] if place and not self.guessed else []
         lost = ["missing_closer_for_call"] if self.call_closes else []
         # A value that is wrapped has its end already.
-        return ["value_close", *lost, *by_pair, "cut", *['""'] * bool(self.dialect.wrap)]
+        return ["value_close", *lost, *by_pair, "cut", *['""'] * bool(self.pairs.wrap)]
 
     @property
     def call_closes(self) -> str:
