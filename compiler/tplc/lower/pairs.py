@@ -35,13 +35,9 @@ def pairs_of(
     repeats, wraps = around_key is not None, _wraps_of(dialect, pairs, around_key, tolerated.texts(close))
     slots = _slot_ends(_before_value(layout, wrapped=bool(wraps)), tolerated)
     context = ValueContext(tools, pairs, close, openers[0], _end_of_key(slots), closing, _after_calls(ir, tolerated))
-    guessed = not (repeats or dialect.top.strings or _are_all_wrapped(wraps) or _is_reliable(tools, close))
-    # Values are JSON strings only if they could not be bare: such a string ends before what may follow a value.
-    as_json = not repeats and dialect.wrap is not None and dialect.wrap.escape == "json"
-    guessed = guessed or as_json
+    guessed = not repeats and (_has_json_if_needed(dialect) or _is_guessed(tools, close, wraps))
     raw = not (guessed or dialect.top.strings or dialect.elements)
-    python = guessed and "python_literals" in tolerated.kinds
-    slots, context, bare = _with_literals(slots, context, python=python)
+    slots, context, bare = _with_literals(slots, context, python=guessed and "python_literals" in tolerated.kinds)
     opens = not_blank(text for one in openers for text in tolerated.texts(one))
     next_pair = _next_pair(context, slots, wraps, tolerated) if raw and not repeats else None
     following = [text for text in next_call if not _is_pair(text, opens, context.key_end)]
@@ -68,10 +64,10 @@ def pairs_of(
         next_unopened=_next_unopened(next_pair) if "other_forms" in tolerated.kinds else "",
         spaced=guessed and "whitespace" in tolerated.kinds and _is_spaced(slots, dialect),
         nested_quotes=_nested_quotes(dialect),
-        literals='"' if as_json else _literal_quotes(context) if python and not close.strip() else "",
+        literals=_literal_quotes(context, tolerated) if guessed else "",
         words=spelling_of(dialect.top, also_python="python_literals" in tolerated.kinds).words,
         types=() if wraps else _type_words(tools),
-        wrap=None if as_json else _around(dialect.wrap),
+        wrap=_around(dialect.wrap),
         items=_around_items(dialect),
         wraps=wraps,
         marks=() if not raw else _marks(between, opens or [context.key_end], close.strip() * (not repeats)),
@@ -121,7 +117,8 @@ def _around_value(layout: Layout, types: Sequence[TypeWord]) -> tuple[tuple[str,
 
 
 def _around(style: StringStyle | None) -> tuple[str, str] | None:
-    return (style.open, style.close) if style is not None else None
+    """Return the texts around a raw value that could not be bare; a JSON string is a literal."""
+    return (style.open, style.close) if style is not None and style.escape != "json" else None
 
 
 def _around_items(dialect: Dialect) -> tuple[str, str] | None:
@@ -142,6 +139,18 @@ def _end_of_key(slots: Sequence[SlotEnd]) -> str:
     """Return the text after a key, without white space if it has other text; a type may follow it."""
     written = slots[0].suffixes[0] if slots else ""
     return written.strip() or written[:1]
+
+
+def _has_json_if_needed(dialect: Dialect) -> bool:
+    """Return whether raw values are JSON strings if they could not be bare: these end before what may follow a
+    value."""
+    return dialect.wrap is not None and dialect.wrap.escape == "json"
+
+
+def _is_guessed(tools: Tools, close: str, wraps: Sequence[TypeWrap]) -> bool:
+    """Return whether only the text after a raw value shows that it ends."""
+    strings = tools.dialect is not None and tools.dialect.top.strings
+    return not (strings or _are_all_wrapped(wraps) or _is_reliable(tools, close))
 
 
 def _is_reliable(tools: Tools, close: str) -> bool:
@@ -327,10 +336,15 @@ def _nested_quotes(dialect: Dialect) -> str:
     return "".join(sorted(quotes)) if quotes.issubset(QUOTES) else ""
 
 
-def _literal_quotes(context: ValueContext) -> str:
+def _literal_quotes(context: ValueContext, tolerated: Tolerated) -> str:
     """Return the quotes, also typographic, of nested values in arguments written as in Python, k=v, k=v: only there, a
-    quoted string is a string literal.  Other quotes belong to the text."""
-    dialect, are_keywords = context.tools.dialect, context.key_end == "=" and context.pairs.separator.strip() == ","
+    quoted string is a string literal, or if the template writes JSON strings.  Other quotes belong to the text."""
+    dialect = context.tools.dialect
+    if dialect is not None and _has_json_if_needed(dialect):
+        return '"'
+    if "python_literals" not in tolerated.kinds or context.close.strip():
+        return ""
+    are_keywords = context.key_end == "=" and context.pairs.separator.strip() == ","
     strings = dialect.in_object.strings if dialect is not None and are_keywords else ()
     return TYPOGRAPHIC.get(strings[0].open, "") if strings else ""
 
