@@ -147,12 +147,22 @@ def embed(
 
 def _drop_unused_constants(texts: dict[str, str], chosen: Sequence[Definition], code: Iterable[str]) -> None:
     """Drop the constants that only members mentioned which other members stand in for."""
-    words = {name: Counter(re.findall(r"\w+", text)) for name, text in (*texts.items(), ("", "\n".join(code)))}
-    mentioned = Counter(word for found in words.values() for word in found.elements())
-    for definition in reversed(chosen):  # a constant is used below its definition
+    constants = [
+        definition
+        for definition in chosen
+        if not definition.only_types and re.match(r"\w+[^\n(]* = ", texts.get(definition.names[0], ""))
+    ]
+    asked = {name for definition in constants for name in definition.names}
+    words = {
+        name: Counter(filter(asked.__contains__, re.findall(r"\w+", text)))
+        for name, text in (*texts.items(), ("", "\n".join(code)))
+    }
+    mentioned = Counter[str]()
+    for found in words.values():
+        mentioned.update(found)
+    for definition in reversed(constants):  # a constant is used below its definition
         name = definition.names[0]
-        is_constant = name in texts and not definition.only_types and re.match(r"\w+[^\n(]* = ", texts[name])
-        if is_constant and all(mentioned[one] == words[name][one] for one in definition.names):
+        if all(mentioned[one] == words[name][one] for one in definition.names):
             mentioned.subtract(words[name])
             del texts[name]
 
