@@ -48,6 +48,8 @@ TURNS = {
     + calls("{{- c.function.name ~ '(' }}" + KEYWORDS + "{{- ')\\n' }}")
     + "{{- '<<ran>>\\n' }}{%- endif %}"
     + CONTENT,
+    "names after an object that a word opens": CONTENT
+    + calls("{{- 'Ask:' ~ (c.function.arguments | tojson) ~ '<!is!>' ~ c.function.name ~ '.ask.' }}"),
     "a number before calls of known tools only": CONTENT
     + calls("{{- '@ do @ ' ~ loop.index ~ ' ' ~ " + OBJECT + " ~ '@ no do @' }}"),
 }
