@@ -2324,6 +2324,9 @@ HEAD_OF_CALL = Pattern(
     rf"\[?\s{{0,16}}([{NAME_CHARACTERS}]{{1,64}})(\(|\s{{1,16}}(?:\{{|\Z))?|[\[\s]{{0,16}}"
     r"""(?:\{\s{0,64}(?:["'](\w{0,64})(?:["']\s{0,16}(?::\s{0,16}(?:["']([\w.:/-]{0,64})(["'])?)?)?)?)?)?"""
 )
+# A key around calls, and brackets that close what is around them.
+WRAPPER = Pattern(r"""\{\s{0,16}["']\w{1,64}["']\s{0,16}:\s{0,16}(?=[\[{])""")
+CLOSING_BRACKETS = Pattern(r"[\s\]})]{0,16}")
 
 
 def unopened_calls(
@@ -2350,8 +2353,11 @@ def unopened_calls(
     return (calls, end + len(closing)) if is_whole else ([], pos)
 
 
-def _end_of_calls(buf: str, pos: int, final: bool, tools: Parameters, closing: str, breaks: Scanner) -> int | None:
-    """Return where a text ends that begins like calls of tools; 0 if none does, None if more input is needed."""
+def _end_of_calls(
+    buf: str, pos: int, final: bool, tools: Parameters, closing: str, breaks: Scanner, *, is_inner: bool = False
+) -> int | None:
+    """Return where a text ends that begins like calls of tools; 0 if none does, None if more input is needed.
+    `is_inner`: a key is around it already."""
     head = HEAD_OF_CALL.match(buf, pos)
     name, called, key, value, ended = head.groups()
     if (key in NAME_KEYS and value is not None) or not key:
@@ -2360,7 +2366,12 @@ def _end_of_calls(buf: str, pos: int, final: bool, tools: Parameters, closing: s
         if not (word in tools if ended or called else is_begun):
             return 0
     elif head.end() < len(buf) and key not in tools and key not in CALL_KEYS:
-        return 0
+        wrapper = WRAPPER.match(buf, pos)
+        if wrapper is None or is_inner:
+            return 0
+        inner = _end_of_calls(buf, wrapper.end(), final, tools, closing, breaks, is_inner=True)
+        if not inner:
+            return inner
     if head.end() == len(buf):
         return None
     if closing:
@@ -2378,7 +2389,7 @@ def _end_of_calls(buf: str, pos: int, final: bool, tools: Parameters, closing: s
 
 def _over(buf: str, end: int, final: bool, closing: str, breaks: Scanner) -> bool | None:
     """Return whether nothing follows calls in their line; None if more input is needed."""
-    at = next_char(buf, end)
+    at = int(CLOSING_BRACKETS.match(buf, end).end())
     if "\n" in buf[end:at] and closing != FENCE_END:  # what follows a fence shows whether it is an example
         return True
     if at == len(buf) or breaks.match_at(buf, at) is not None:
