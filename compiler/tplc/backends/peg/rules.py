@@ -10,6 +10,7 @@ import re
 from collections import deque
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 WIDTH = 110
 # A literal, or a regular expression with its flags.
@@ -128,9 +129,10 @@ def placed(rules: Sequence[Rule], place: str, *, but: frozenset[str] = frozenset
     return (*(Rule(renamed(each.name), (*map(renamed, each.choices),)) for each in rules),)
 
 
-def names_in(each: Rule) -> list[str]:
+@lru_cache(maxsize=4096)  # formats share most of their rules
+def names_in(each: Rule) -> tuple[str, ...]:
     """Return the names of rules in a rule's right side."""
-    return NAME.findall(TEXT.sub(" ", " ".join(each.choices)))
+    return (*NAME.findall(TEXT.sub(" ", " ".join(each.choices))),)
 
 
 def print_sections(sections: tuple[Section, ...]) -> str:
