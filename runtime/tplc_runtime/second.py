@@ -58,9 +58,10 @@ ELEMENT = Pattern(
     r"""\s*<([\w:-]{1,64})(?:\s{0,8}[ =]\s{0,8}(?:\w{1,32}\s{0,8}=\s{0,8})?["']?([\w.:-]{1,64})["']?)?\s{0,8}>"""
     r"""(.*?)</\1\s{0,8}>\s*"""
 )
-TAGGED_CALL = Pattern(
-    r"""<([\w:-]{1,64})(\s{0,8}[ =]\s{0,8}(?:\w{1,32}\s{0,8}=\s{0,8})?["']?"""
-    rf"""([{NAME_CHARACTERS}]{{1,64}})["']?)?\s{{0,8}}>(.*)</\1>"""
+# A tag of a tool, by its attribute or its own name.
+TOOL_TAG = Pattern(
+    r"""<([\w:-]{1,64})(?:\s{0,8}[ =]\s{0,8}(?:\w{1,32}\s{0,8}=\s{0,8})?["']?"""
+    rf"""([{NAME_CHARACTERS}]{{1,64}})["']?)?\s{{0,8}}>"""
 )
 SURROGATE = Pattern(r"[\ud800-\udfff]")
 CLOSING_TAG = Pattern(r"</[\w:.=-]{1,64}>")
@@ -279,14 +280,18 @@ def values_in(text: str, tools: Doubts) -> list[Any]:
 
 
 def _tagged_call(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
-    """Return the call `<x=f> … </x>` with elements in it as an object, and where it ends; None if there is none."""
-    match = TAGGED_CALL.match(text, pos)
-    name = tool_named(match[3] or match[1], tools) if match is not None else ""
-    if match is None or name not in tools:
+    """Return the call `<x=f> … </x>` with elements or an object in it, and where it ends; None if there is none."""
+    tag = TOOL_TAG.match(text, pos)
+    name = "" if tag is None else tool_named(tag[2] or tag[1], tools)
+    if tag is None or name not in tools:
         return None, pos
-    arguments, end = tagged(match[4], name, tools)
-    whole = end == len(match[4]) or not match[4].strip()
-    return {"name": name, "arguments": arguments} if whole else None, int(match.end())
+    closer = f"</{tag[1]}>"
+    for end in (text.find(closer, tag.end()), text.rfind(closer, tag.end())):  # a value may contain the closer
+        inside = text[tag.end() : end].strip()
+        arguments, size = json_value(inside, 0, tools) if inside[:1] == "{" else tagged(inside, name, tools)
+        if end >= 0 and size == len(inside):
+            return {"name": name, "arguments": arguments}, end + len(closer)
+    return None, pos
 
 
 @lru_cache(maxsize=1)

@@ -3,6 +3,7 @@ r"""Read calls of known tools that no marker of the format opens, before any con
     unopened_calls('{"name": "f", "arguments": {"a": 1}}', …)         →  [("f", '{"a": 1}', None)], 36
     unopened_calls('<tools>{"name": "f", "input": {}}</tools>\n', …)  →  [("f", "{}", None)], 44
     unopened_calls('f\n{"a": 1}', …)                                  →  [("f", '{"a": 1}', None)], 10
+    unopened_calls('<x=f>{"a": 1}</x>', …)                            →  [("f", '{"a": 1}', None)], 17
     unopened_calls("[f(a=1), g(b=2)] are calls.", …)                  →  [], 0: text follows in the same line
 
 Such a text counts as a whole only: nothing in it may be repaired, or lost.
@@ -18,6 +19,7 @@ from .second import (
     ID_KEYS,
     NAME_KEYS,
     OTHER_KEYS,
+    TOOL_TAG,
     Doubts,
     any_styles,
     as_json,
@@ -38,7 +40,7 @@ CALL_KEYS = frozenset(NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS)
 FIRST_OF_CALLS = Pattern(r"\s*(?:[,;]\s*)?(?=[\w{\[`<])")
 # A fence, a backtick or a tag around calls; and a text that may become one.
 AROUND_CALLS = Pattern(r"(?:(```)[\w-]{0,16}\s{1,16}|(`)|<([\w:-]{1,64})>\s{0,16})?")
-PART_OF_AROUND = Pattern(r"(?:`{1,3}[\w-]{0,16}|<[\w:-]{0,64}>?)\s{0,16}\Z")
+PART_OF_AROUND = Pattern(r"(?:`{1,3}[\w-]{0,16}|<[\w:-]{0,64}(?:[ =][^<>\n]{0,128})?>?)\s{0,16}\Z")
 # How calls begin: a name, or an object with a key and a value.
 HEAD_OF_CALL = Pattern(
     rf"\[?\s{{0,16}}([{NAME_CHARACTERS}]{{1,64}})(\(|\s{{1,16}}(?:\{{|\Z))?|[\[\s]{{0,16}}"
@@ -61,7 +63,10 @@ def unopened_calls(
         return [], pos
     around = AROUND_CALLS.match(buf, start)
     at, closing = around.end(), around[1] or around[2] or (f"</{around[3]}>" if around[3] else "")
-    end = None if PART_OF_AROUND.match(buf, start) else _end_of_calls(buf, at, final, tools, closing, breaks)
+    if _tool_tag(buf, start, tools):
+        at, closing = start, ""
+    is_part = PART_OF_AROUND.match(buf, start) or PART_OF_AROUND.match(buf, at)
+    end = None if is_part else _end_of_calls(buf, at, final, tools, closing, breaks)
     over = None if end is None or not end else _over(buf, end + len(closing), final, closing, breaks)
     if end is None or over is None:
         return ([], pos) if final or end == 0 else None
@@ -74,11 +79,24 @@ def unopened_calls(
     return (calls, end + len(closing)) if is_whole else ([], pos)
 
 
+def _tool_tag(buf: str, pos: int, tools: Parameters) -> Any:
+    """Return the match of a tag that names a tool, if one begins here."""
+    tag: Any = TOOL_TAG.match(buf, pos)
+    return tag if tag is not None and (tag[2] or tag[1]) in tools else None
+
+
 def _end_of_calls(
     buf: str, pos: int, final: bool, tools: Parameters, closing: str, breaks: Scanner, *, is_inner: bool = False
 ) -> int | None:
     """Return where a text ends that begins like calls of tools; 0 if none does, None if more input is needed.
     `is_inner`: a key is around it already."""
+    tag = _tool_tag(buf, pos, tools)
+    if tag is not None:
+        closer = closing or f"</{tag[1]}>"
+        end = buf.find(closer, tag.end())
+        if end >= 0 and not (tag[2] or buf[tag.end() : end].strip()):
+            return 0  # a name in brackets is none of a call without arguments
+        return end + len(closer) * (not closing) if end >= 0 else None
     head = HEAD_OF_CALL.match(buf, pos)
     name, called, key, value, ended = head.groups()
     if (key in NAME_KEYS and value is not None) or not key:

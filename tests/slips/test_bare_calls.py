@@ -37,6 +37,7 @@ CALLS = {
 CALLS["keywords in brackets"] = CALLS["keywords"].replace("[[calls]]", "")
 ONE = '{"name": "get_weather", "arguments": {"city": "Oslo", "days": 3}}'
 KEYWORDS = 'get_weather(city="Oslo", days=3)'
+ARGUMENTS = '{"city": "Oslo", "days": 3}'
 NOTE = "a call without its opener"
 ANOTHER = "another call without its opener"
 READ: list[tuple[str, str, int, str, list[str]]] = [
@@ -73,6 +74,13 @@ READ += [
         ONE.replace('"', "'"),
         '{"get_weather": {"city": "Oslo", "days": 3}}',
         'get_weather\n{"city": "Oslo", "days": 3}',
+        f"<function=get_weather>{ARGUMENTS}</function>",
+        f"<get_weather>\n{ARGUMENTS}\n</get_weather>\n",
+        f'<run name="get_weather">{ARGUMENTS}</run>',
+        "<get_weather><city>Oslo</city><days>3</days></get_weather>",
+        '<invoke name="get_weather">\n<arg name="city">Oslo</arg>\n<arg name="days">3</arg>\n</invoke>',
+        f"<tools>\n<function=get_weather>{ARGUMENTS}</function>\n</tools>",
+        f"```xml\n<function=get_weather>{ARGUMENTS}</function>\n```",
         KEYWORDS,
         f"[{KEYWORDS}]",
         f"[{KEYWORDS}",
@@ -102,6 +110,14 @@ TEXTS = [
     ("object", f'{{"a": {{"calls": [{ONE}]}}}}'),
     ("object", '{"data": {"name": "Ann"}}'),
     ("object", f"{ONE}] is a list."),
+    ("object", f"<get_weather>{ARGUMENTS}</get_weather> is a call."),
+    ("object", f"<function=get_weather>{ARGUMENTS}</func>"),
+    ("object", f"<function=get_weather>{ARGUMENTS}"),
+    ("object", f"<function=look_up>{ARGUMENTS}</function>"),
+    ("object", '<function=get_weather>{"town": "Oslo"}</function>'),
+    ("object", "<get_weather>It is cold.</get_weather>"),
+    ("object", "<list_all></list_all>"),
+    ("object", '<p class="get_weather">Oslo</p>'),
     ("list", f"[1] {ONE}"),
     ("list", "[1, 2, 3]"),
     ("keywords", "list_all()"),

@@ -1145,9 +1145,10 @@ ELEMENT = Pattern(
     r"""\s*<([\w:-]{1,64})(?:\s{0,8}[ =]\s{0,8}(?:\w{1,32}\s{0,8}=\s{0,8})?["']?([\w.:-]{1,64})["']?)?\s{0,8}>"""
     r"""(.*?)</\1\s{0,8}>\s*"""
 )
-TAGGED_CALL = Pattern(
-    r"""<([\w:-]{1,64})(\s{0,8}[ =]\s{0,8}(?:\w{1,32}\s{0,8}=\s{0,8})?["']?"""
-    rf"""([{NAME_CHARACTERS}]{{1,64}})["']?)?\s{{0,8}}>(.*)</\1>"""
+# A tag of a tool, by its attribute or its own name.
+TOOL_TAG = Pattern(
+    r"""<([\w:-]{1,64})(?:\s{0,8}[ =]\s{0,8}(?:\w{1,32}\s{0,8}=\s{0,8})?["']?"""
+    rf"""([{NAME_CHARACTERS}]{{1,64}})["']?)?\s{{0,8}}>"""
 )
 SURROGATE = Pattern(r"[\ud800-\udfff]")
 CLOSING_TAG = Pattern(r"</[\w:.=-]{1,64}>")
@@ -1306,14 +1307,18 @@ def values_in(text: str, tools: Doubts) -> list[Any]:
 
 
 def _tagged_call(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
-    """Return the call `<x=f> … </x>` with elements in it as an object, and where it ends; None if there is none."""
-    match = TAGGED_CALL.match(text, pos)
-    name = tool_named(match[3] or match[1], tools) if match is not None else ""
-    if match is None or name not in tools:
+    """Return the call `<x=f> … </x>` with elements or an object in it, and where it ends; None if there is none."""
+    tag = TOOL_TAG.match(text, pos)
+    name = "" if tag is None else tool_named(tag[2] or tag[1], tools)
+    if tag is None or name not in tools:
         return None, pos
-    arguments, end = tagged(match[4], name, tools)
-    whole = end == len(match[4]) or not match[4].strip()
-    return {"name": name, "arguments": arguments} if whole else None, int(match.end())
+    closer = f"</{tag[1]}>"
+    for end in (text.find(closer, tag.end()), text.rfind(closer, tag.end())):  # a value may contain the closer
+        inside = text[tag.end() : end].strip()
+        arguments, size = json_value(inside, 0, tools) if inside[:1] == "{" else tagged(inside, name, tools)
+        if end >= 0 and size == len(inside):
+            return {"name": name, "arguments": arguments}, end + len(closer)
+    return None, pos
 
 
 @lru_cache(maxsize=1)
@@ -2510,7 +2515,7 @@ CALL_KEYS = frozenset(NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS)
 FIRST_OF_CALLS = Pattern(r"\s*(?:[,;]\s*)?(?=[\w{\[`<])")
 # A fence, a backtick or a tag around calls; and a text that may become one.
 AROUND_CALLS = Pattern(r"(?:(```)[\w-]{0,16}\s{1,16}|(`)|<([\w:-]{1,64})>\s{0,16})?")
-PART_OF_AROUND = Pattern(r"(?:`{1,3}[\w-]{0,16}|<[\w:-]{0,64}>?)\s{0,16}\Z")
+PART_OF_AROUND = Pattern(r"(?:`{1,3}[\w-]{0,16}|<[\w:-]{0,64}(?:[ =][^<>\n]{0,128})?>?)\s{0,16}\Z")
 # How calls begin: a name, or an object with a key and a value.
 HEAD_OF_CALL = Pattern(
     rf"\[?\s{{0,16}}([{NAME_CHARACTERS}]{{1,64}})(\(|\s{{1,16}}(?:\{{|\Z))?|[\[\s]{{0,16}}"
@@ -2532,7 +2537,10 @@ def unopened_calls(
         return [], pos
     around = AROUND_CALLS.match(buf, start)
     at, closing = around.end(), around[1] or around[2] or (f"</{around[3]}>" if around[3] else "")
-    end = None if PART_OF_AROUND.match(buf, start) else _end_of_calls(buf, at, final, tools, closing, breaks)
+    if _tool_tag(buf, start, tools):
+        at, closing = start, ""
+    is_part = PART_OF_AROUND.match(buf, start) or PART_OF_AROUND.match(buf, at)
+    end = None if is_part else _end_of_calls(buf, at, final, tools, closing, breaks)
     over = None if end is None or not end else _over(buf, end + len(closing), final, closing, breaks)
     if end is None or over is None:
         return ([], pos) if final or end == 0 else None
@@ -2545,11 +2553,24 @@ def unopened_calls(
     return (calls, end + len(closing)) if is_whole else ([], pos)
 
 
+def _tool_tag(buf: str, pos: int, tools: Parameters) -> Any:
+    """Return the match of a tag that names a tool, if one begins here."""
+    tag: Any = TOOL_TAG.match(buf, pos)
+    return tag if tag is not None and (tag[2] or tag[1]) in tools else None
+
+
 def _end_of_calls(
     buf: str, pos: int, final: bool, tools: Parameters, closing: str, breaks: Scanner, *, is_inner: bool = False
 ) -> int | None:
     """Return where a text ends that begins like calls of tools; 0 if none does, None if more input is needed.
     `is_inner`: a key is around it already."""
+    tag = _tool_tag(buf, pos, tools)
+    if tag is not None:
+        closer = closing or f"</{tag[1]}>"
+        end = buf.find(closer, tag.end())
+        if end >= 0 and not (tag[2] or buf[tag.end() : end].strip()):
+            return 0  # a name in brackets is none of a call without arguments
+        return end + len(closer) * (not closing) if end >= 0 else None
     head = HEAD_OF_CALL.match(buf, pos)
     name, called, key, value, ended = head.groups()
     if (key in NAME_KEYS and value is not None) or not key:
