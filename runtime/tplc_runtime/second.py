@@ -286,10 +286,11 @@ def _tagged_call(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
     if tag is None or name not in tools:
         return None, pos
     closer = f"</{tag[1]}>"
-    for end in (text.find(closer, tag.end()), text.rfind(closer, tag.end())):  # a value may contain the closer
+    first = text.find(closer, tag.end())
+    for end in (first, text.rfind(closer, tag.end())) if first >= 0 else ():  # a value may contain the closer
         inside = text[tag.end() : end].strip()
         arguments, size = json_value(inside, 0, tools) if inside[:1] == "{" else tagged(inside, name, tools)
-        if end >= 0 and size == len(inside):
+        if size == len(inside):
             return {"name": name, "arguments": arguments}, end + len(closer)
     return None, pos
 

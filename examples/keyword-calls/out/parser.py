@@ -1313,10 +1313,11 @@ def _tagged_call(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
     if tag is None or name not in tools:
         return None, pos
     closer = f"</{tag[1]}>"
-    for end in (text.find(closer, tag.end()), text.rfind(closer, tag.end())):  # a value may contain the closer
+    first = text.find(closer, tag.end())
+    for end in (first, text.rfind(closer, tag.end())) if first >= 0 else ():  # a value may contain the closer
         inside = text[tag.end() : end].strip()
         arguments, size = json_value(inside, 0, tools) if inside[:1] == "{" else tagged(inside, name, tools)
-        if end >= 0 and size == len(inside):
+        if size == len(inside):
             return {"name": name, "arguments": arguments}, end + len(closer)
     return None, pos
 
@@ -2559,11 +2560,18 @@ def _tool_tag(buf: str, pos: int, tools: Parameters) -> Any:
     return tag if tag is not None and (tag[2] or tag[1]) in tools else None
 
 
-def _end_of_calls(
-    buf: str, pos: int, final: bool, tools: Parameters, closing: str, breaks: Scanner, *, is_inner: bool = False
-) -> int | None:
-    """Return where a text ends that begins like calls of tools; 0 if none does, None if more input is needed.
-    `is_inner`: a key is around it already."""
+def _begins_call(head: Any, tools: Parameters) -> bool:
+    """Return whether a match of HEAD_OF_CALL begins a call of a tool, or may, as the text ends there."""
+    name, called, key, value, ended = head.groups()
+    is_cut = head.end() == len(head.string)
+    if (key in NAME_KEYS and value is not None) or not key:
+        word = value or name or ""
+        return word in tools if ended or called else is_cut and any(tool.startswith(word) for tool in tools)
+    return is_cut or key in tools or key in CALL_KEYS
+
+
+def _end_of_calls(buf: str, pos: int, final: bool, tools: Parameters, closing: str, breaks: Scanner) -> int | None:
+    """Return where a text ends that begins like calls of tools; 0 if none does, None if more input is needed."""
     tag = _tool_tag(buf, pos, tools)
     if tag is not None:
         closer = closing or f"</{tag[1]}>"
@@ -2571,32 +2579,23 @@ def _end_of_calls(
         if end >= 0 and not (tag[2] or buf[tag.end() : end].strip()):
             return 0  # a name in brackets is none of a call without arguments
         return end + len(closer) * (not closing) if end >= 0 else None
-    head = HEAD_OF_CALL.match(buf, pos)
-    name, called, key, value, ended = head.groups()
-    if (key in NAME_KEYS and value is not None) or not key:
-        word = value or name or ""
-        is_begun = head.end() == len(buf) and any(tool.startswith(word) for tool in tools)
-        if not (word in tools if ended or called else is_begun):
-            return 0
-    elif head.end() < len(buf) and key not in tools and key not in CALL_KEYS:
-        wrapper = WRAPPER.match(buf, pos)
-        if wrapper is None or is_inner:
-            return 0
-        inner = _end_of_calls(buf, wrapper.end(), final, tools, closing, breaks, is_inner=True)
-        if not inner:
-            return inner
+    head, wrapper = HEAD_OF_CALL.match(buf, pos), WRAPPER.match(buf, pos)
+    if not _begins_call(head, tools) and (
+        wrapper is None or not _begins_call(HEAD_OF_CALL.match(buf, wrapper.end()), tools)
+    ):
+        return 0
     if head.end() == len(buf):
         return None
     if closing:
         end = buf.find(closing, pos)
         return end if end >= 0 else None
-    if called == "(":  # in a line
+    if head[2] == "(":  # in a line
         mark = breaks.find(buf, pos)
         end = len(buf) if mark is None else mark.start
         line = buf.find("\n", pos, end)
         return line if line >= 0 else end if mark is not None or final else None
     reader = Reader(any_styles())
-    end = reader.read(buf, head.end() - 1 if called else pos, final)
+    end = reader.read(buf, head.end() - 1 if head[2] else pos, final)
     return 0 if reader.repair else None if reader.want else end
 
 
