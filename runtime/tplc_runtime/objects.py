@@ -177,7 +177,7 @@ class NamedLast(Objects):
             expected = "the name of a tool"
         if expected == "more":
             return False
-        if self.REREADS_CALLS and self._tools and expected not in ("", "end", "the arguments"):
+        if self.REREADS_CALLS and self._tools and expected not in ("", "end"):
             other = self._irregular_call()
             if other is not None:
                 return other

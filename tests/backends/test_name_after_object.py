@@ -45,6 +45,8 @@ READ: list[tuple[str, str, list[tuple[str, Any]]]] = [
     ('<do>{"city": "Oslo"} -> weather is fine<eot>', '<do>{"city": "Oslo"} -> weather is fine', []),
     ('<do>{"city": "Oslo"} -> someone<eot>', '<do>{"city": "Oslo"} -> someone', []),
     ('<do>{"name": "weather", "arguments": {"city": "Oslo"}}</do><eot>', "", [OSLO]),
+    ('<do>weather {"city": "Oslo"}</do><eot>', "", [OSLO]),
+    ('<do>someone {"city": "Oslo"}</do><eot>', '<do>someone {"city": "Oslo"}</do>', []),
 ]
 
 
