@@ -2852,7 +2852,7 @@ class Machine(CallArguments):
         other = irregular_header(self, self._buf, self._pos + self._skip, self._tools, self._final)
         if other is None:
             return False
-        if other[0] in self._tools:
+        if other[0] and other[0] in self._tools:
             self._note("other_header", f"the header of a call of {other[0]} is not as the template writes it")
             self.incomplete |= has_argument(self._buf[self._pos + self._skip : other[1]], other[0], self._tools)
             self._pos, self._space = other[1], ""
