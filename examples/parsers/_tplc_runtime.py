@@ -3540,7 +3540,7 @@ def _end_of_calls(buf: str, pos: int, final: bool, tools: Parameters, closing: s
         closer = closing or f"</{tag[1]}>"
         end = buf.find(closer, tag.end())
         if end >= 0 and not (tag[2] or buf[tag.end() : end].strip()):
-            return 0  # a name in brackets is none of a call without arguments
+            return 0  # prose names a tool as `<f></f>`, too
         return end + len(closer) * (not closing) if end >= 0 else None
     head, wrapper = HEAD_OF_CALL.match(buf, pos), WRAPPER.match(buf, pos)
     if not _begins_call(head, tools) and (

@@ -290,6 +290,7 @@ def _read(reader: Reader, text: str, pos: int) -> Value:
 
 
 def _object_call(spelled: OtherSpelling) -> type[_ObjectCall]:
+    """Return the class that reads one object as a call of this format."""
     constants = {
         "STYLES": spelled.styles,
         "BREAKS": spelled.breaks,
@@ -304,7 +305,7 @@ def _object_call(spelled: OtherSpelling) -> type[_ObjectCall]:
 
 
 def _header(spelled: OtherSpelling) -> type[Repairs]:
-    """Return a parser that knows where the arguments of a call begin, after its header."""
+    """Return the class of a parser that knows where the arguments of a call begin, after its header."""
     constants = {
         "STYLES": spelled.styles,
         "AFTER_CALL": spelled.after_call,
@@ -334,7 +335,7 @@ class _ObjectCall(CallObjects):
         if not self._is_over:
             self._finish()
         if self.expected:
-            return CallOfObject(self._pos, expected=self.expected)
+            return CallOfObject(self._pos, expected="end" if self._ends_inside else self.expected)
         self._out.flush()
         name, identity, _ = self._out.calls[-1]
         arguments, content = ("".join(self._out.texts[kind]) for kind in ("arguments", "content"))
@@ -348,12 +349,6 @@ class _ObjectCall(CallObjects):
     def _no_object(self, expected: str, result: bool = True) -> bool:
         self.expected, self._is_over = expected, True
         return result
-
-    def _end_truncated_object(self) -> None:
-        text = "".join(self._raw) + self._buf[self._pos :]
-        is_closed = any(closer.strip() in text for closer in self.CLOSERS)
-        self._pos = len(self._buf)
-        self._no_object("the rest of the call" if is_closed else "end")
 
     def _close_call(self, arguments: str = "") -> bool:
         self._is_over = True

@@ -46,7 +46,6 @@ HEAD_OF_CALL = Pattern(
     rf"\[?\s{{0,16}}([{NAME_CHARACTERS}]{{1,64}})(\(|\s{{1,16}}(?:\{{|\Z))?|[\[\s]{{0,16}}"
     r"""(?:\{\s{0,64}(?:["'](\w{0,64})(?:["']\s{0,16}(?::\s{0,16}(?:["']([\w.:/-]{0,64})(["'])?)?)?)?)?)?"""
 )
-
 # A key around calls, and brackets that close what is around them.
 WRAPPER = Pattern(r"""\{\s{0,16}["']\w{1,64}["']\s{0,16}:\s{0,16}(?=[\[{])""")
 CLOSING_BRACKETS = Pattern(r"[\s\]})]{0,16}")
@@ -102,7 +101,7 @@ def _end_of_calls(buf: str, pos: int, final: bool, tools: Parameters, closing: s
         closer = closing or f"</{tag[1]}>"
         end = buf.find(closer, tag.end())
         if end >= 0 and not (tag[2] or buf[tag.end() : end].strip()):
-            return 0  # a name in brackets is none of a call without arguments
+            return 0  # prose names a tool as `<f></f>`, too
         return end + len(closer) * (not closing) if end >= 0 else None
     head, wrapper = HEAD_OF_CALL.match(buf, pos), WRAPPER.match(buf, pos)
     if not _begins_call(head, tools) and (
