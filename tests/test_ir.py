@@ -62,6 +62,32 @@ def test_written_messages(name: str, golden: Callable[[Path, str], None]) -> Non
     golden(CASES / f"{name}.txt", "\n".join(rows))
 
 
+@pytest.mark.parametrize(
+    ("closer", "ended"),
+    [
+        ("\n</call>", "\n</call><out><eos>\n"),
+        ("</call><eos>", "</call><eos>"),
+        ("</call><x><eos>\n", "</call><x><eos>\n"),
+        ("</call><stop>", "</call><stop>"),
+    ],
+)
+def test_what_closes_calls_can_end_the_turn(closer: str, ended: str) -> None:
+    ir = ir_small.JSON_CALLS
+    ir = replace(
+        ir, tools=replace(ir.tools, section_end=closer), turn=replace(ir.turn, ends=("<out><eos>\n", "<stop>"))
+    )
+    call = {"function": {"name": "f", "arguments": {}}}
+    assert write_message(ir, {"tool_calls": [call]}) == '<call>\n{"name": "f", "arguments": {}}' + ended
+
+
+def test_excused_messages_of_several_contexts_are_one() -> None:
+    message, other = {"content": "a "}, {"content": "a"}
+    twice = nodes.Excused("content", "outer white space", message, other, "a<e>")
+    once = replace(twice, title="content and calls")
+    result = Verification(excused=(twice, once, replace(twice, render="<think></think>a<e>")))
+    assert result.distinct_excused == (twice, once)
+
+
 @pytest.mark.parametrize("name", ir_small.ALL)
 def test_json_both_ways(name: str) -> None:
     ir = ir_small.ALL[name]

@@ -400,6 +400,16 @@ def test_inspect(run: Run, template: Path, golden: Callable[[Path, str], None]) 
     golden(CASES / "inspect.txt", "\n".join(line.rstrip() for line in lines) + "\n")
 
 
+def test_inspect_counts_excused_messages(run: Run, tmp_path: Path) -> None:
+    source = "{% for m in messages %}[{{ m.role }}]{{ m.content | replace('<', '(') }}[end]{% endfor %}"
+    (tmp_path / "chat.jinja").write_text(source)
+    shown, text = run("inspect", "chat.jinja").out, run("inspect", "chat.jinja", "--text").out
+    listed = [line for line in text.splitlines() if line.startswith("excused (text) ")]
+    assert [line.split() for line in shown.splitlines() if "excused" in line] == [
+        ["excused", str(len(listed)), "messages", "(text;", "--text", "lists", "them)"]
+    ]
+
+
 def test_inspect_shows_one_form(run: Run, template: Path) -> None:
     for options, reported in ((["--json", "--peg"], "--json and --peg"), (["--peg", "--text"], "--text and --peg")):
         result = run("inspect", "chat.jinja", *options)

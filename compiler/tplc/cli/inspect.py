@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rich import box
@@ -16,11 +18,11 @@ from tplc.cli import inputs
 from tplc.cli.console import new_console
 from tplc.cli.options import Variants
 from tplc.cli.progress import working
-from tplc.cli.report import print_rows, token_rows, warning_rows
+from tplc.cli.report import print_rows, token_rows, verification_rows, warning_rows
 from tplc.cli.shown import shown_text
 from tplc.errors import UsageError
 from tplc.explain.samples import samples
-from tplc.ir.nodes import TemplateIR
+from tplc.ir.nodes import TemplateIR, Verification
 from tplc.ir.printed import lines, printed
 from tplc.ir.serialize import dumps
 from tplc.ir.visible import shown
@@ -51,11 +53,6 @@ SECTIONS = {
     "trigger": "tokens",
     "tolerances": "tolerances",
     "tolerance": "tolerances",
-    "verification": "verification",
-    "not rendered": "verification",
-    "ambiguity": "verification",
-    "excused": "verification",
-    "failure": "verification",
 }
 
 
@@ -126,16 +123,30 @@ def _ir(
 def _tables(ir: TemplateIR) -> list[Table]:
     """Return one table for each part of the IR; its rows are the facts of the printed form."""
     tables: dict[str, Table] = {}
-    for line in lines(ir):
+    for line in lines(replace(ir, verification=Verification())):
         fact, _, value = line.partition(" = ") if " = " in line else line.partition(" ")
         section, _, rest = fact.partition(".")
         section = SECTIONS.get(section, SECTIONS.get(fact, section))
-        if section not in tables:
-            tables[section] = Table(title=section, title_justify="left", box=box.SIMPLE, show_header=False)
-            tables[section].add_column(style="bold", no_wrap=True)
-            tables[section].add_column(overflow="fold")
-        tables[section].add_row(rest or fact, Text(value))
+        if section != "verification":
+            _add_row(tables, section, rest or fact, value)
+    for label, value in _verification_rows(ir.verification):
+        _add_row(tables, "verification", label, value)
     return list(tables.values())
+
+
+def _add_row(tables: dict[str, Table], section: str, label: str, value: str) -> None:
+    if section not in tables:
+        tables[section] = Table(title=section, title_justify="left", box=box.SIMPLE, show_header=False)
+        tables[section].add_column(style="bold", no_wrap=True)
+        tables[section].add_column(overflow="fold")
+    tables[section].add_row(label, Text(value))
+
+
+def _verification_rows(result: Verification) -> Iterator[tuple[str, str]]:
+    """Yield the rows of a compile's report, but excused messages, which can be hundreds, as one count for each kind."""
+    yield from (row for row in verification_rows(result) if row[0] != "excused")
+    for kind, count in sorted(Counter(one.kind for one in result.distinct_excused).items()):
+        yield "excused", f"{count} message{'s' if count != 1 else ''} ({kind}; --text lists them)"
 
 
 def _coloured(ir: TemplateIR, message: dict[str, Any]) -> Text:

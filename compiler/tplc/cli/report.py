@@ -216,10 +216,10 @@ def verification_rows(result: Verification) -> Iterator[tuple[str, str]]:
     for ambiguity in result.ambiguities:
         yield "ambiguous", _ambiguity(ambiguity)
     # All of them, unless something failed: then they would hide it, and --json lists them.
-    shown = result.excused if not result.failures else result.excused[:MOST_LINES]
-    for excused in shown:
-        yield "excused", _excused(excused)
-    yield from _more(len(result.excused), "excused") if result.failures else ()
+    excused = result.distinct_excused
+    shown = excused if not result.failures else excused[:MOST_LINES]
+    yield from (("excused", _excused(one)) for one in shown)
+    yield from _more(len(excused), "excused") if result.failures else ()
     if result.refused_by_grammars:
         yield "no grammars", result.refused_by_grammars
     for failure in result.failures[:MOST_LINES]:

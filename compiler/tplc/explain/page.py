@@ -94,7 +94,7 @@ def _verification(ir: TemplateIR) -> str:
                 f"{found.title}: {json.dumps(found.message, ensure_ascii=False)} is parsed as "
                 f"{json.dumps(found.other, ensure_ascii=False)}; both render to {json.dumps(found.render)}",
             )
-            for found in result.excused
+            for found in result.distinct_excused
         ),
         *(("failed", text) for text in result.failures),
     ]

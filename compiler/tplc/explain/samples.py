@@ -43,5 +43,8 @@ def samples(ir: TemplateIR) -> list[tuple[str, dict[str, Any]]]:
         calls = [{"function": {"name": "get_weather", "arguments": {"city": "Oslo", "days": 3, "detailed": True}}}]
         if ir.tools.parallel:
             calls.append({"function": {"name": "get_time", "arguments": {"city": "Oslo"}}})
-        found.append(("a turn with calls", {"tool_calls": calls}))
+        called: dict[str, Any] = {"tool_calls": calls}
+        if ir.reasoning.mode == "forced_open":  # the prompt opens it, so every turn has some
+            called["reasoning_content"] = plain["reasoning_content"]
+        found.append(("a turn with calls", called))
     return found

@@ -11,6 +11,7 @@ the concatenation of a layout is exactly what the template renders (`ir/write.py
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal, Union
@@ -493,6 +494,14 @@ class Verification:
     failures: tuple[str, ...] = ()
     excused: tuple[Excused, ...] = ()
     refused_by_grammars: str = ""
+
+    @property
+    def distinct_excused(self) -> tuple[Excused, ...]:
+        """The excused messages, each once, although they are rendered in every context of the prompt."""
+        found: dict[str, Excused] = {}
+        for one in self.excused:
+            found.setdefault(json.dumps([one.title, one.message, one.other]), one)
+        return tuple(found.values())
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from urllib.parse import quote
 from tplc.errors import BadMessage
 from tplc.ir.forms import PARTS, in_form
 from tplc.ir.json_text import NotJson, parse_json
+from tplc.ir.markers import parts_of
 from tplc.ir.nodes import (
     CallId,
     Dialect,
@@ -73,7 +74,7 @@ def write_parts(ir: TemplateIR, message: Mapping[str, Any]) -> tuple[WrittenPart
         _write_reasoning(writer, ir, reasoning)
     if calls and not calls_first:
         _write_calls(writer, _with_counts(ir, len(calls)), calls)
-    if ir.turn.ends:
+    if ir.turn.ends and not writer.is_ended(ir.turn.ends):  # what closes the calls can end the turn as well
         writer.marker(ir.turn.ends[0])
     return tuple(writer.parts)
 
@@ -102,6 +103,13 @@ class _Writer:
             marker = marker[shared:]
         if marker:
             self.parts.append(WrittenPart("marker", marker))
+
+    def is_ended(self, ends: Sequence[str]) -> bool:
+        """Return whether the turn's last marker ends as one of `ends` does: with the same token in brackets."""
+        last = self.parts[-1] if self.parts else None
+        tokens = tuple(parts_of(end.strip())[-1] for end in ends if end.strip())
+        words = tuple(token for token in tokens if any(map(str.isalnum, token)))
+        return last is not None and last.kind == "marker" and last.text.rstrip().endswith(words)
 
     def value(self, kind: SlotKind | Literal["reasoning", "content"], value: str) -> None:
         if value:
