@@ -1934,6 +1934,7 @@ NAME_PART = Pattern(f"[{NAME_CHARACTERS}]{{0,64}}")
 KEY_PART = Pattern(r"[^\s=:,(){}\[\]]{0,64}")
 LITERAL_WORD = Pattern(r"[-+\w.]*")
 LONGEST_TEXT = 512  # a longer rest of a line is not examined
+LONGEST_AFTER_VALUE = 160  # the text after a raw value that shows that it is over
 
 
 class WholeCall:
@@ -2010,9 +2011,11 @@ def _end_of_literal(buf: str, pos: int, final: bool, style: Style) -> int:
 
 def _raw(pattern: Pattern, buf: str, pos: int, final: bool) -> int:
     """Return the end of a raw value in a line; more of the line may show that it ends earlier."""
-    match, rest = pattern.match(buf, pos), buf[pos : pos + LONGEST_TEXT]
-    undecided = not final and "\n" not in rest and len(rest) < LONGEST_TEXT
-    return MORE if undecided else match.end() if match else NO
+    last = pos + LONGEST_TEXT
+    match, line_end = pattern.match(buf, pos, last), buf.find("\n", pos, last)
+    # The text after a value may go on in the next line.
+    needed = last if line_end < 0 else line_end + (0 if match else LONGEST_AFTER_VALUE)
+    return MORE if not final and len(buf) < min(needed, last) else match.end() if match else NO
 
 
 def _text(step: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:

@@ -40,22 +40,22 @@ def whole_call_of(ir: TemplateIR, form: CallForm, *, section: bool) -> tuple[Cal
     ):
         return ()
     at = layout.index(Slot("arguments"))
-    arguments = _arguments(tools, form.pairs, text_at(layout, at + 1))
-    if not arguments or not text_at(layout, 0).strip():
-        return ()
     after = layout[at + 1 :]
-    if any(isinstance(item, Slot) and not text_at(after, index + 1).strip() for index, item in enumerate(after)):
-        return ()  # nothing shows where the last slot ends
-    steps = [_step(layout, index, form.pairs, tools) for index in range(at)]
-    if _is_left_out(tools, layout, at):
-        steps, arguments = [*steps[:-2], _bare_name(layout, at)], [_optional([steps[-1], *arguments])]
-    closer = text_at(after, len(after) - 1)
     closing = [
         _step(after, index, None, tools)
         for index, item in enumerate(after)
         if isinstance(item, Slot) or item.text.strip()
     ]
-    return (*steps, *arguments, *closing, *_after(ir, closer, section=section))
+    closing += _after(ir, text_at(after, len(after) - 1), section=section)
+    arguments = _arguments(tools, form.pairs, text_at(after, 0), "".join(step.pattern for step in closing))
+    if not arguments or not text_at(layout, 0).strip():
+        return ()
+    if any(isinstance(item, Slot) and not text_at(after, index + 1).strip() for index, item in enumerate(after)):
+        return ()  # nothing shows where the last slot ends
+    steps = [_step(layout, index, form.pairs, tools) for index in range(at)]
+    if _is_left_out(tools, layout, at):
+        steps, arguments = [*steps[:-2], _bare_name(layout, at)], [_optional([steps[-1], *arguments])]
+    return (*steps, *arguments, *closing)
 
 
 def _is_left_out(tools: Tools, layout: Layout, at: int) -> bool:
@@ -119,15 +119,15 @@ def _opened(tools: Tools, pairs: PairForm | None) -> str:
     return " " + (tools.dialect.in_object.object_open.strip() if tools.dialect else "{")
 
 
-def _arguments(tools: Tools, pairs: PairForm | None, after: str) -> list[CallStep]:
-    """Return the steps of the arguments.  `after`: the text after them."""
+def _arguments(tools: Tools, pairs: PairForm | None, after: str, rest: str) -> list[CallStep]:
+    """Return the steps of the arguments.  `after`: the text after them; `rest`: the pattern of the call's rest."""
     if pairs is None:
         arguments = tools.arguments
         plain = isinstance(arguments, ObjectArguments) and not (arguments.encoded or arguments.lines)
         return [CallStep("object")] if plain else []
     if (pairs.value_close is not None and not pairs.quoted) or pairs.items or pairs.wrap or pairs.types:
         return []
-    pair = [step for index in range(len(pairs.pair)) for step in _of_pair(pairs, index, after)]
+    pair = [step for index in range(len(pairs.pair)) for step in _of_pair(pairs, index, rest)]
     pair = _of_typed_pair(pairs) if pairs.types_open_pairs else pair
     if not {"key"} < {step.kind for step in pair}:
         return []
@@ -144,7 +144,7 @@ def _arguments(tools: Tools, pairs: PairForm | None, after: str) -> list[CallSte
     return [_optional(steps)] if not pairs.empty and pairs.start + pairs.end and after.strip() else steps
 
 
-def _of_pair(pairs: PairForm, index: int, after: str) -> list[CallStep]:
+def _of_pair(pairs: PairForm, index: int, rest: str) -> list[CallStep]:
     item, text = pairs.pair[index], text_at(pairs.pair, index + 1)
     if isinstance(item, Text):
         return text_steps(item.text)
@@ -156,8 +156,19 @@ def _of_pair(pairs: PairForm, index: int, after: str) -> list[CallStep]:
         return [CallStep("key", f"{KEY}(?={pattern_of(text)})", "".join(text.split()))] if text and is_delimited else []
     if pairs.quoted:
         return [CallStep("value")]
-    ends = [text] if text else [end for end in (pairs.separator, pairs.end, after) if end]
-    return [CallStep("raw", rf"[^\n]{{1,{LONGEST_RAW}}}?(?={'|'.join(map(pattern_of, ends or [LINE_END]))})")]
+    ends = (pattern_of(text) if text else "") + ("" if is_distinctive(text) else _after_value(pairs, rest))
+    return [CallStep("raw", rf"[^\n]{{1,{LONGEST_RAW}}}?(?={ends or LINE_END})")]
+
+
+def _after_value(pairs: PairForm, rest: str) -> str:
+    """Return the pattern of what follows a pair: the beginning of a further one, or the rest of the call.
+
+    A raw value contains separators and brackets as well: it ends with those before such a text."""
+    ends = (pattern_of(pairs.end) if pairs.end else "") + rest
+    before, at = pairs.separator + text_at(pairs.pair, 0), pairs.pair.index(Slot("key"))
+    further = before and pattern_of(before) + KEY + pattern_of(text_at(pairs.pair, at + 1))
+    found = [text for text in (further, ends) if text]
+    return f"(?:{'|'.join(found)})" if found else ""
 
 
 def _of_typed_pair(pairs: PairForm) -> list[CallStep]:
