@@ -108,7 +108,8 @@ def test_version_loads_next_to_nothing() -> None:
 def test_the_wrong_number_is_an_error(run: Run) -> None:
     """Numbers that are typed are coerced by typer."""
     assert "'-j' / '--jobs'" in run("build", "--jobs", "x").err
-    assert "'-j' / '--jobs'" in run("census", "x", "--jobs", "0").err
+    for command in (["census", "x"], ["build"], ["build", "--engine", "ray"], ["check"]):
+        assert "'-j' / '--jobs'" in run(*command, "--jobs", "0").err
     assert run("schema", "no-such-kind").code == 2
 
 

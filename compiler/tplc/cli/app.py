@@ -603,7 +603,7 @@ ManifestFile = Annotated[
 ]
 Jobs = Annotated[
     int | None,
-    typer.Option("-j", "--jobs", metavar="N", help="Number of models at a time; by default one per processor."),
+    typer.Option("-j", "--jobs", metavar="N", min=1, help="Number of models at a time; by default one per processor."),
 ]
 StrictModels = Annotated[
     bool,

@@ -45,7 +45,7 @@ def build_command(
 ) -> None:
     check_engine(engine, address)
     manifest = load_manifest(find_manifest(manifest_path))
-    workers = _jobs(jobs) if engine == "processes" else jobs
+    workers = jobs or os.cpu_count() if engine == "processes" else jobs
     with unwinding(), counting("building", len(manifest.chosen(tuple(names)))) as step:
         outcomes = build(
             manifest,
@@ -92,7 +92,7 @@ def check_command(
     if junit is not None:
         _check_junit(junit)
     with counting("checking", len(manifest.chosen(tuple(names)))) as step:
-        findings = check(manifest, tuple(names), jobs=_jobs(jobs), strict=strict, progress=step)
+        findings = check(manifest, tuple(names), jobs=jobs or os.cpu_count() or 1, strict=strict, progress=step)
     if output_format == "json":
         print_json([asdict(finding) for finding in findings])
     elif output_format == "github":
@@ -221,12 +221,6 @@ def _module(name: str) -> str:
     """Return the name of a module that can be imported, for the parser."""
     letters = re.sub(r"\W", "_", name) + "_parser"
     return f"_{letters}" if letters[0].isdigit() else letters
-
-
-def _jobs(jobs: int | None) -> int:
-    if jobs is not None and jobs < 1:
-        raise UsageError(f"--jobs {jobs}: expected 1 or more")
-    return jobs or os.cpu_count() or 1
 
 
 def _annotation(kind: str, place: SourcePlace, message: str) -> str:
