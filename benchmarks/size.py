@@ -20,7 +20,7 @@ from rich.table import Table
 from benchmarks.against import EXAMPLES
 from benchmarks.outputs import ir_of, parser_of
 from tplc.backends.python import generate
-from tplc.backends.python.definitions import tree
+from tplc.backends.python.definitions import source
 from tplc.backends.python.embed import FILES
 from tplc.backends.python.merge import PARSER, parser_in
 from tplc.backends.python.nodes import defined_names
@@ -68,7 +68,7 @@ def files_of_names(parser: str) -> dict[str, str]:
     files: dict[str, str] = {}
     classes: dict[str, ast.ClassDef] = {}
     for file in FILES:
-        for node in tree(file).body:
+        for node in ast.parse(source(file)).body:
             files.update(dict.fromkeys(defined_names(node), file))
             if isinstance(node, ast.ClassDef):
                 classes[node.name] = node

@@ -11,10 +11,10 @@ import pytest
 
 from tests.conftest import ROOT
 from tplc.backends.python import generate
-from tplc.backends.python.definitions import tree
+from tplc.backends.python.definitions import assigned, definitions, flags, is_off, source
 from tplc.backends.python.embed import FILES, embed
 from tplc.backends.python.fold import flag_of_kind, fold
-from tplc.backends.python.nodes import defined_names
+from tplc.backends.python.nodes import defined_names, walk
 from tplc.driver import load_ir
 from tplc.verify.artifact import load_module
 
@@ -224,8 +224,38 @@ def test_the_files_of_the_runtime_share_no_name() -> None:
     found = Counter(
         name
         for file in FILES
-        for node in tree(file).body
+        for node in ast.parse(source(file)).body
         if not isinstance(node, (ast.Import, ast.ImportFrom))
         for name in defined_names(node)
     )
     assert [name for name, times in found.items() if times > 1] == ["TYPE_CHECKING"]
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_statements_are_found_in_the_text(file: str) -> None:
+    """The syntax tree has the same ones, and the same flags."""
+    body = ast.parse(source(file)).body
+    guarded = [item for node in body if isinstance(node, ast.If) for item in node.body]
+    known = [node for node in [*guarded, *body] if defined_names(node) not in ((), ("TYPE_CHECKING",))]
+    found = definitions(file)
+    assert [one.names for one in found] == [defined_names(node) for node in known]
+    for one, node in zip(found, known, strict=True):
+        indent = "" if node in body else "    "
+        lines = [indent * bool(line) + line for line in one.statement.lines]
+        assert lines == source(file).splitlines()[node.end_lineno - len(lines) : node.end_lineno]
+        members = [item for item in getattr(node, "body", ()) if one.statement.is_class and defined_names(item)]
+        assert [one.names for one in one.statement.members if one.member] == [defined_names(item) for item in members]
+        shown = [line for member in one.statement.members for line in member.lines]
+        assert shown == list(one.statement.lines)
+    values = [
+        (item.target.id, is_off(item.value))
+        for node in body
+        if isinstance(node, ast.ClassDef)
+        for item in node.body
+        if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name) and item.value is not None
+        if item.target.id.isupper()
+    ]
+    assert flags(file) == {name for name, off in values if off}
+    assert {name for one in found for name in one.flags} == {name for name, off in values if not off}
+    stored = (item for item in walk(ast.parse(source(file))) if isinstance(item, ast.Attribute))
+    assert assigned(file) >= {item.attr for item in stored if isinstance(item.ctx, ast.Store) and item.attr.isupper()}

@@ -2,98 +2,155 @@
 
     definitions("machine", off={"CALLS"})  →  Definition(("Machine",), ("Slots",), …, parts=(Fragment(…), …))
 
-Each file is parsed once.  A member whose conditions ask for a flag is folded and parsed again for each set of flags.
+The files are formatted, so their text shows where a statement begins.  No format needs all statements: each is parsed
+when somebody asks what it refers to.  A member whose conditions ask for a flag is folded and parsed again for each set
+of flags.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from importlib import resources
+from itertools import takewhile
 
 from tplc.backends.python.fold import conditions, flags_in, fold_lines
-from tplc.backends.python.nodes import defined_names, targets_of, walk
+from tplc.backends.python.nodes import walk
 
 _TRUE_OBJECTS = ("Pattern", "Scanner", "ExpectedText", "Escapes", "LookaheadEnd", "WholeCall")
+# The beginning of a statement, with its decorators; texts of several lines match, so that nothing inside of them does.
+_BEGINNING = r'"""[\s\S]*?"""|^(?:{0}@.*\n)*{0}(?!(?:else|elif|except|finally)\b)[A-Za-z_]'
+_TOP, _MEMBER = (re.compile(_BEGINNING.format(indent), re.MULTILINE) for indent in ("", "    "))
+_DEFINED = re.compile(r"(?: *@.*\n)* *(?:(class|def) (\w+)|(\w+(?:, \w+)*)(?:: | = ))")
+_CLASS = re.compile(r"^class \w+\((.*)\):", re.MULTILINE)
+_FLAG = re.compile(r"^    ([A-Z][A-Z0-9_]*): .*? = ((?:False|None|\"\"|\(\)|\{\})(?=$|  #))?", re.MULTILINE)
+_ASSIGNED = re.compile(r"\.([A-Z][A-Z0-9_]*)\b(?=[^=\n]* = )")
 Import = tuple[str, str]  # module and name; the name is "" for `import module`
 
 
 @dataclass(frozen=True, eq=False)
-class Fragment:
-    """Lines of a definition: a member of a class, or what is around the members.  `inherited`: the methods that it
-    takes from a base, of that base ("" for the next).  `method`: its syntax tree, if it is a method."""
+class Code:
+    """Lines with what they refer to.  `inherited`: the methods that they take from a base, with that base ("" for the
+    next).  `method`: the syntax tree, if they are a method."""
 
-    member: str
     lines: tuple[str, ...]
     names: frozenset[str]
-    attributes: frozenset[str]
+    attributes: frozenset[str] = frozenset()
     inherited: frozenset[tuple[str, str]] = frozenset()
     method: ast.FunctionDef | None = None
 
-    @property
-    def is_method(self) -> bool:
-        return self.method is not None
+
+@dataclass(frozen=True, eq=False)
+class Fragment:
+    """A part of a definition: a member of a class, or what is around the members."""
+
+    member: str
+    read: Callable[[], Code]
+    is_method: bool = False
+    may_be_abstract: bool = False
+
+    @cached_property
+    def code(self) -> Code:
+        """Return the lines as the flags fold them.  Most formats need few parts, so this waits until it is asked."""
+        return self.read()
 
     @property
     def is_abstract(self) -> bool:
         """Return whether this is a method that only raises NotImplementedError."""
-        return self.method is not None and _is_abstract(self.method)
+        return self.may_be_abstract and self.code.method is not None and _is_abstract(self.code.method)
 
     @cached_property
     def declaration(self) -> Fragment | None:
         """Return what stands in place of a method that is always overridden."""
-        return None if self.method is None or self.method.decorator_list else _declaration(self.method)
+        method = self.code.method
+        return None if method is None or method.decorator_list else _declaration(method)
+
+
+@dataclass(frozen=True, eq=False)
+class Statement:
+    """Lines of a file, with the comments above them: a statement, a member of a class, which has a name, or what is
+    around the members."""
+
+    lines: tuple[str, ...]
+    names: tuple[str, ...] = ()
+    member: str = ""
+    is_class: bool = False
+    is_method: bool = False
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.lines)
+
+    @cached_property
+    def members(self) -> tuple[Statement, ...]:
+        return tuple(_members(self.lines)) if self.is_class else (self,)
+
+    @cached_property
+    def nodes(self) -> Sequence[ast.AST]:
+        return _nodes(self.lines) if self.names else _bases(self.text)
+
+    @cached_property
+    def conditions(self) -> tuple[ast.If | ast.expr, ...]:
+        return tuple(conditions(item for node in self.nodes for item in walk(node)))
+
+    @cached_property
+    def asked(self) -> frozenset[str]:
+        """Return the flags that the conditions ask for."""
+        return flags_in(self.conditions)
+
+    @property
+    def value(self) -> ast.expr | None:
+        """Return what the statement assigns."""
+        node = self.nodes[0]
+        return node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
 
 
 @dataclass(frozen=True, eq=False)
 class Definition:
     """A statement of the runtime that defines names, with what flags make of it.
 
-    `flags`: of a class, those that are true or hold something.  `pieces`: its lines before any flag is known.
+    `flags`: of a class, those that are true or hold something.
     """
 
-    names: tuple[str, ...]
+    statement: Statement
     bases: tuple[str, ...]
     flags: frozenset[str]
     imports: tuple[tuple[str, Import], ...]
     type_imports: tuple[tuple[str, Import], ...]
     only_types: bool
-    pieces: Callable[[], Sequence[_Piece]]
     off: frozenset[str] = frozenset()
     on: frozenset[str] = frozenset()
     filled: frozenset[str] = frozenset()
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.statement.names
+
     @cached_property
     def parts(self) -> tuple[Fragment, ...]:
-        """Return the lines as the flags fold them.  Most formats need few definitions, so this waits until it is
-        asked for."""
-        return tuple(
-            _folded(one, self.off & one.asked, self.on & one.asked, self.filled & one.asked) for one in self.pieces()
-        )
+        return tuple(map(self._part, self.statement.members))
+
+    def _part(self, one: Statement) -> Fragment:
+        may_be_abstract = one.is_method and "raise NotImplementedError" in one.lines[-1]
+        return Fragment(one.member, partial(self._code, one), one.is_method, may_be_abstract)
+
+    def _code(self, one: Statement) -> Code:
+        return _folded(one, self.off & one.asked, self.on & one.asked, self.filled & one.asked)
 
 
 @cache
 def flags(file: str) -> frozenset[str]:
     """Return the attributes of classes that are false or empty by default."""
-    return frozenset(flag for node in tree(file).body for flag in _flags_of(node, on=False))
-
-
-def _flags_of(node: ast.stmt, *, on: bool) -> Iterator[str]:
-    for item in node.body if isinstance(node, ast.ClassDef) else ():
-        if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name) and item.value is not None:
-            if item.target.id.isupper() and is_off(item.value) != on:
-                yield item.target.id
+    return frozenset(match[1] for match in _FLAG.finditer(source(file)) if match[2])
 
 
 @cache
 def assigned(file: str) -> frozenset[str]:
-    """Return the attributes that code of the file assigns to objects."""
-    targets = (item for target in targets_of(tree(file)) for item in walk(target))
-    return frozenset(
-        item.attr for item in targets if isinstance(item, ast.Attribute) and isinstance(item.ctx, ast.Store)
-    )
+    """Return the flags that code of the file assigns to objects."""
+    return frozenset(_ASSIGNED.findall(source(file)))
 
 
 def is_filled(value: ast.expr) -> bool:
@@ -113,18 +170,8 @@ def is_off(value: ast.expr) -> bool:
 
 
 @cache
-def tree(file: str) -> ast.Module:
-    return ast.parse(_source(file))
-
-
-@cache
-def _source(file: str) -> str:
+def source(file: str) -> str:
     return (resources.files("tplc_runtime") / f"{file}.py").read_text(encoding="utf-8")
-
-
-@cache
-def _lines(file: str) -> list[str]:
-    return _source(file).splitlines()
 
 
 def definitions(
@@ -138,114 +185,107 @@ def definitions(
     return tuple(replace(definition, off=off, on=on, filled=filled) for definition in _definitions(file))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Piece:
-    """A fragment as the runtime has it, and its place in the file.  `asked`: the attributes that its conditions ask
-    for."""
-
-    fragment: Fragment
-    file: str
-    start: int
-    stop: int
-    indent: int
-    conditions: tuple[ast.If | ast.expr, ...] = ()
-    asked: frozenset[str] = frozenset()
-
-
 @cache  # formats that differ in flags have most members alike
-def _folded(piece: _Piece, off: frozenset[str], on: frozenset[str], filled: frozenset[str]) -> Fragment:
-    if not off and not on and not filled:
-        return piece.fragment
-    known = {**dict.fromkeys(on, True), **dict.fromkeys(off, False)}
-    lines = fold_lines(_lines(piece.file), piece.start, piece.stop, piece.conditions, known.get, filled)
-    member = piece.fragment.member
-    above = ["class _:"] if member or piece.indent else []
-    parsed = ast.parse("\n".join([*above, *lines])).body[0]
-    node = parsed.body[0] if above and isinstance(parsed, ast.ClassDef) else parsed
-    return _part(member, lines, [node], piece.indent)
+def _folded(one: Statement, off: frozenset[str], on: frozenset[str], filled: frozenset[str]) -> Code:
+    lines, nodes = one.lines, one.nodes
+    if off or on or filled:
+        known = {**dict.fromkeys(on, True), **dict.fromkeys(off, False)}
+        numbered = ["", *lines]
+        lines = tuple(fold_lines(numbered, 1, len(numbered), one.conditions, known.get, filled))
+        nodes = _nodes(lines)
+    walked = [item for node in nodes for item in walk(node)]
+    method = nodes[0] if one.member and isinstance(nodes[0], ast.FunctionDef) else None
+    is_local = one.member or any(isinstance(node, ast.FunctionDef) for node in nodes)
+    taken = [item for item in walked if isinstance(item, ast.Attribute)]
+    inherited = [(_base(item.value), item.attr) for item in taken]
+    return Code(
+        lines,
+        names_in(walked) - (_local_names(walked) if is_local else frozenset()),
+        frozenset([item.attr for item in taken]),
+        frozenset((base, name) for base, name in inherited if base is not None),
+        method,
+    )
+
+
+def _nodes(lines: Sequence[str]) -> list[ast.stmt]:
+    """Return the syntax tree of a statement.  Its line numbers count from the line above the first one."""
+    text = "\n".join(lines)
+    is_member = text.lstrip("\n").startswith(" ")
+    tree = ast.parse(("class _:\n" if is_member else "\n") + text)
+    return tree.body[0].body if is_member and isinstance(tree.body[0], ast.ClassDef) else tree.body
 
 
 @cache
 def _definitions(file: str) -> tuple[Definition, ...]:
     """Return the definitions of a file as the runtime has them."""
-    body = tree(file).body
-    guarded = [item for node in body if isinstance(node, ast.If) for item in node.body]
+    body = tuple(_statements(source(file).splitlines(), _TOP))
+    blocks = (one.lines[1:] for one in body if one.lines[0] == "if TYPE_CHECKING:")
+    inside = [line[4:] for block in blocks for line in takewhile("else:".__ne__, block)]
+    guarded = tuple(_statements(inside, _TOP))
     imports, type_imports = tuple(_imports(body)), tuple(_imports(guarded))
     found = []
-    for node in [*guarded, *body]:
-        names = defined_names(node)
-        if names and names != ("TYPE_CHECKING",):
-            bases = tuple(base.id for base in getattr(node, "bases", ()) if isinstance(base, ast.Name))
-            on, pieces = frozenset(_flags_of(node, on=True)), partial(_pieces, node, file)
-            found.append(Definition(names, bases, on, imports, type_imports, node in guarded, pieces))
+    for one in [*guarded, *body]:
+        if one.names and one.names != ("TYPE_CHECKING",):
+            bases = tuple(base.id for base in _bases(one.text) if isinstance(base, ast.Name)) if one.is_class else ()
+            on = frozenset(match[1] for match in _FLAG.finditer(one.text) if one.is_class and not match[2])
+            found.append(Definition(one, bases, on, imports, type_imports, one in guarded))
     return tuple(found)
 
 
-def _imports(body: list[ast.stmt]) -> Iterator[tuple[str, Import]]:
-    for node in body:
+def _bases(text: str) -> Sequence[ast.expr]:
+    """Return what a class is derived from, if the text is that of a class."""
+    bases = _CLASS.search(text)
+    tree = ast.parse(bases[1], mode="eval").body if bases else ast.Tuple([])
+    return tree.elts if isinstance(tree, ast.Tuple) else [tree]
+
+
+def _imports(body: Iterable[Statement]) -> Iterator[tuple[str, Import]]:
+    lines = [line for one in body if one.lines[0].startswith(("import ", "from ")) for line in one.lines]
+    for node in ast.parse("\n".join(lines)).body:
         if isinstance(node, ast.Import):
             yield from ((alias.name, (alias.name, "")) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and not node.level and node.module and node.module != "__future__":
             yield from ((alias.name, (node.module, alias.name)) for alias in node.names)
 
 
-@cache
-def _pieces(node: ast.stmt, file: str) -> tuple[_Piece, ...]:
-    """Return the definition's lines, a piece for each member and for what is between."""
-    return tuple(_pieces_in(node, file))
+def _statements(lines: Sequence[str], beginning: re.Pattern[str]) -> Iterator[Statement]:
+    """Yield the statements of some lines, with the comments above them."""
+    for first, stop, kind, names in _places(lines, beginning):
+        yield Statement(tuple(lines[first:stop]), names, is_class=kind == "class")
 
 
-def _pieces_in(node: ast.stmt, file: str) -> Iterator[_Piece]:
-    lines = _lines(file)
-    start, stop = _first_line(node, lines), node.end_lineno or node.lineno
-    if not isinstance(node, ast.ClassDef):
-        yield _piece("", file, start, stop, node, node.col_offset)
-        return
-    between: list[ast.AST] = [*node.bases]
-    for item in node.body:
-        members = () if isinstance(item, ast.ClassDef) else defined_names(item)
-        if members:
-            first = _first_line(item, lines)
-            while first > start and not lines[first - 1].strip():
-                first -= 1
-            if first > start:
-                part = _part("", lines[start:first], between, node.col_offset)
-                yield _Piece(part, file, start, first, node.col_offset)
-            start, between = item.end_lineno or item.lineno, []
-            yield _piece(members[0], file, first, start, item, node.col_offset)
-        else:
-            between.append(item)
-    if start < stop:
-        yield _Piece(_part("", lines[start:stop], between, node.col_offset), file, start, stop, node.col_offset)
+def _members(lines: Sequence[str]) -> Iterator[Statement]:
+    """Yield the members of a class, each with the empty lines above it, and what is between them."""
+    start = 0
+    for first, stop, kind, names in _places(lines, _MEMBER):
+        while first > start and not lines[first - 1].strip():
+            first -= 1
+        if first > start:
+            yield Statement(tuple(lines[start:first]))
+        start = stop
+        yield Statement(tuple(lines[first:stop]), names, names[0], is_method=kind == "def")
+    if start < len(lines):
+        yield Statement(tuple(lines[start:]))
 
 
-def _piece(member: str, file: str, start: int, stop: int, node: ast.stmt, indent: int) -> _Piece:
-    """Return the piece of one statement; other lines of a class have no conditions."""
-    walked = [*walk(node)]
-    part = _fragment(member, _lines(file)[start:stop], [node], walked, indent)
-    found = tuple(conditions(walked))
-    return _Piece(part, file, start, stop, indent, found, flags_in(found))
+def _places(lines: Sequence[str], beginning: re.Pattern[str]) -> Iterator[tuple[int, int, str, tuple[str, ...]]]:
+    """Yield the first line of each statement, the line after it, "class" or "def", and the names that it defines."""
+    text, line, at = "\n".join(lines), 0, 0
+    starts = [match.start() for match in beginning.finditer(text) if not match.group().startswith('"')]
+    for start, after in zip(starts, [*starts, len(text)][1:], strict=True):
+        line, at = line + text.count("\n", at, start), start
+        first, stop = line, line + text.count("\n", start, after) + (after == len(text))
+        while first and _is_comment(lines[first - 1]):
+            first -= 1
+        while not lines[stop - 1].strip() or _is_comment(lines[stop - 1]):
+            stop -= 1
+        defined = _DEFINED.match(text, start)
+        kind, name, variables = defined.groups(default="") if defined else ("", "", "")
+        yield first, stop, kind, (name,) if name else tuple(filter(None, variables.split(", ")))
 
 
-def _part(member: str, lines: list[str], nodes: list[ast.AST], indent: int) -> Fragment:
-    return _fragment(member, lines, nodes, [item for node in nodes for item in walk(node)], indent)
-
-
-def _fragment(
-    member: str, lines: list[str], nodes: Sequence[ast.AST], walked: Sequence[ast.AST], indent: int
-) -> Fragment:
-    own = member or any(isinstance(node, ast.FunctionDef) for node in nodes)
-    taken = [item for item in walked if isinstance(item, ast.Attribute)]
-    inherited = [(_base(item.value), item.attr) for item in taken]
-    method = nodes[0] if member and len(nodes) == 1 and isinstance(nodes[0], ast.FunctionDef) else None
-    return Fragment(
-        member,
-        tuple(line[indent:] for line in lines),
-        names_in(walked) - (_local_names(walked) if own else frozenset()),
-        frozenset([item.attr for item in taken]),
-        frozenset((base, name) for base, name in inherited if base is not None),
-        method,
-    )
+def _is_comment(line: str) -> bool:
+    return line.lstrip().startswith("#")
 
 
 def _declaration(method: ast.FunctionDef) -> Fragment:
@@ -258,7 +298,8 @@ def _declaration(method: ast.FunctionDef) -> Fragment:
     accepted = "..." if given.kwonlyargs or given.defaults else f"[{', '.join(types)}]"
     returned = ast.unparse(method.returns) if method.returns is not None else "Any"
     line = f"{method.name}: ClassVar[Callable[{accepted}, {returned}]]"
-    return Fragment(method.name, ("    " + line,), names_in(walk(ast.parse(line))) - {method.name}, frozenset())
+    code = Code(("    " + line,), names_in(walk(ast.parse(line))) - {method.name})
+    return Fragment(method.name, lambda: code)
 
 
 def _is_abstract(method: ast.FunctionDef) -> bool:
@@ -286,11 +327,3 @@ def _base(value: ast.expr) -> str | None:
         return value.id
     is_super = isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "super"
     return "" if is_super else None
-
-
-def _first_line(node: ast.stmt, lines: list[str]) -> int:
-    decorators = node.decorator_list if isinstance(node, ast.ClassDef | ast.FunctionDef) else []
-    start = min([node.lineno, *(item.lineno for item in decorators)]) - 1
-    while start and lines[start - 1].lstrip().startswith("#"):
-        start -= 1
-    return start

@@ -30,7 +30,6 @@ from tplc.backends.python.definitions import (
     is_filled,
     is_off,
     names_in,
-    tree,
 )
 from tplc.backends.python.definitions import definitions as definitions_of
 from tplc.backends.python.fold import flag_of_kind
@@ -122,8 +121,8 @@ def embed(
     mentioned = set(names)
     for definition in chosen:
         name = definition.names[0]
-        mentioned.update(name for part in kept[name] for name in part.names)
-        text = "\n".join(line for part in kept[name] for line in part.lines)
+        mentioned.update(name for part in kept[name] for name in part.code.names)
+        text = "\n".join(line for part in kept[name] for line in part.code.lines)
         # The first member was left out.
         text = re.sub(r"\A(class .*:\n)\n+", r"\1", text)
         text = re.sub(r'\A(class .*:\n    """(?:(?!""")(?:.|\n))*"""\n)(?=    )', r"\1\n", text)
@@ -139,7 +138,7 @@ def embed(
         types=_spaced([text for definition, text in shown if definition.only_types]),
         text=_joined([text for definition, text in shown if not definition.only_types]),
         unasked=frozenset(known).difference(
-            attributes, *(part.attributes for parts in kept.values() for part in parts)
+            attributes, *(part.code.attributes for parts in kept.values() for part in parts)
         ),
         code=tuple(code),
     )
@@ -210,9 +209,9 @@ def _references(
     for definition in chosen:
         name = definition.names[0]
         members = [part for part in kept[name] if part.member or name not in family.members]
-        named = {base for part in members for base in part.names if base in family.members}
+        named = {base for part in members for base in part.code.names if base in family.members}
         refers |= {(other, base) for base in named for other in (*family.members, PARSER)}
-        refers |= {(name, base) for part in members for base, _ in family.meant(name, part.inherited)}
+        refers |= {(name, base) for part in members for base, _ in family.meant(name, part.code.inherited)}
     return refers
 
 
@@ -237,8 +236,9 @@ def _needed_for(
 
 
 @cache
-def _classes() -> dict[str, ast.ClassDef]:
-    return {node.name: node for file in FILES for node in tree(file).body if isinstance(node, ast.ClassDef)}
+def _classes() -> dict[str, Definition]:
+    definitions = (definition for file in FILES for definition in definitions_of(file))
+    return {definition.names[0]: definition for definition in definitions if definition.statement.is_class}
 
 
 def flags_of(bases: Sequence[str]) -> dict[str, bool | str | None]:
@@ -251,19 +251,21 @@ def _flags_of_parser(bases: Sequence[str], walked: Iterable[ast.AST]) -> dict[st
     something (FILLED); None: that isn't known.
 
     `walked` contains the class itself; its attributes stand in for those of its bases."""
-    line, classes = [node for node in walked if isinstance(node, ast.ClassDef)], _classes()
-    line += [classes[name] for name in bases]
     known: dict[str, bool | str | None] = {}
-    for node in line:
-        for item in node.body:
-            for flag in filter(str.isupper, defined_names(item)):
-                known.setdefault(flag, _value_of(item))
-        line += [classes[base.id] for base in node.bases if isinstance(base, ast.Name) and base.id in classes]
+    for item in (item for node in walked if isinstance(node, ast.ClassDef) for item in node.body):
+        value = item.value if isinstance(item, ast.Assign | ast.AnnAssign) else None
+        for flag in filter(str.isupper, defined_names(item)):
+            known.setdefault(flag, _value_of(value))
+    line, classes = [*bases], _classes()
+    for name in line:
+        for one in classes[name].statement.members:
+            if one.member.isupper() and one.member not in known:
+                known[one.member] = _value_of(one.value)
+        line += filter(classes.__contains__, classes[name].bases)
     return known
 
 
-def _value_of(item: ast.stmt) -> bool | str | None:
-    value = item.value if isinstance(item, ast.Assign | ast.AnnAssign) else None
+def _value_of(value: ast.expr | None) -> bool | str | None:
     if value is None:
         return None
     is_true = isinstance(value, ast.Constant) and value.value is True
@@ -273,7 +275,7 @@ def _value_of(item: ast.stmt) -> bool | str | None:
 def share() -> Embedded:
     """Return all of the runtime, for the file that parsers share."""
     definitions = [definition for file in (*FILES, *_SHARED_ONLY) for definition in definitions_of(file)]
-    texts = ["\n".join(line for part in definition.parts for line in part.lines) for definition in definitions]
+    texts = ["\n".join(line for part in definition.parts for line in part.code.lines) for definition in definitions]
     written = list(zip(definitions, texts, strict=True))
     return Embedded(
         imports=tuple(sorted({pair for definition in definitions for _, pair in definition.imports})),
@@ -370,13 +372,13 @@ def _reachable(
                     continue
                 parts.add(part)
                 if (name, part.member) in declared and part.declaration is not None:
-                    used |= part.declaration.names
+                    used |= part.declaration.code.names
                     continue
                 followed.add(part)
                 declared.discard((name, part.member))
-                used |= part.names
-                members |= part.attributes
-                meant = {*family.meant(name, part.inherited)}
+                used |= part.code.names
+                members |= part.code.attributes
+                meant = {*family.meant(name, part.code.inherited)}
                 replaced -= meant
                 declared -= meant
     return {

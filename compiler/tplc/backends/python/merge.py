@@ -67,8 +67,9 @@ def groups(
 
 def member_of(part: Fragment) -> ClassMember:
     """Return a part of a class as a member that may follow others: an empty line is above each method."""
-    apart = part.is_method and part.lines[0] != ""
-    return ClassMember(part.member, ("",) * apart + part.lines, part.is_method)
+    lines = part.code.lines
+    apart = part.is_method and lines[0] != ""
+    return ClassMember(part.member, ("",) * apart + lines, part.is_method)
 
 
 def members_of_parser(code: Sequence[str], parser: ast.ClassDef) -> list[ClassMember]:

@@ -31,21 +31,6 @@ def walk(tree: ast.AST) -> Iterator[ast.AST]:
                 left.append(value)
 
 
-def targets_of(tree: ast.AST) -> Iterator[ast.expr]:
-    """Yield what the statements inside a node assign to."""
-    left = [tree]
-    while left:
-        node = left.pop()
-        for field in ("body", "orelse", "finalbody", "handlers", "cases"):
-            left += getattr(node, field, ())
-        if isinstance(node, ast.Assign):
-            yield from node.targets
-        elif isinstance(node, ast.AugAssign | ast.AnnAssign | ast.For):
-            yield node.target
-        elif isinstance(node, ast.With):
-            yield from (item.optional_vars for item in node.items if item.optional_vars is not None)
-
-
 def defined_names(node: ast.stmt) -> tuple[str, ...]:
     """Return the names that a statement defines: of a class, a function, or variables."""
     if isinstance(node, ast.ClassDef | ast.FunctionDef):
