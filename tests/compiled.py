@@ -1,8 +1,8 @@
-"""Code of parsers, patterns of grammars and verifications, made once for all processes of one run of the tests.
+"""Parsers, their code, patterns of grammars and verifications, made once for all processes of one run of the tests.
 
 Workers and the commands that tests start generate many texts alike. The folder exists during one run only. A file in
 it is named by the hash of all that it was made from: the text of a parser with its name, a pattern with its flags, a
-format with its template and the options of learning or verification.
+format with the options of its parser, or with its template and the options of learning or verification.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from typing import Any
 import regex
 
 import tplc.code
+from tplc.backends import python
 from tplc.ir.nodes import TemplateIR
 from tplc.ir.serialize import dumps
 from tplc.render.renderer import Renderer
@@ -67,10 +68,18 @@ def share() -> None:
             return compile_pattern(pattern, flags, ignore_unused, kwargs, cache_it)
         return long_pattern(pattern, int(flags))
 
+    write_parser = python._generate.__wrapped__
+
+    def parser(ir: TemplateIR, *given: object) -> str:
+        key = f"parser\0{dumps(ir)}\0{given!r}"
+        return str(_kept(folder, key, lambda: write_parser(ir, *given), str.encode, bytes.decode))
+
     for name, flag in list(vars(regex._regex_core).items()):
         if isinstance(flag, regex.RegexFlag):  # `flags & flag` makes an object, which is a quarter of compiling
             setattr(regex._regex_core, name, int(flag))
     tplc.code._code = lru_cache(maxsize=64)(code)
+    python._generate = lru_cache(maxsize=64)(parser)
+    python._generate.__wrapped__ = write_parser  # a test of what a wrong generator writes asks for it
     regex._main._compile = pattern
 
 
