@@ -1,6 +1,7 @@
 """Split the runtime's files into definitions, and classes into their members, as flags fold them.
 
-    definitions("machine", off={"CALLS"})  →  Definition(("Machine",), ("Slots",), …, parts=(Fragment(…), …))
+    definitions("machine")  →  Definition("Machine", …, bases=("Slots",), …)
+    Flags(off={"CALLS"}).folded(definition.statement.members[1])  →  Code(lines=(…), names={…}, attributes={…}, …)
 
 The files are formatted, so their text shows where a statement begins.  No format needs all statements: each is parsed
 when somebody asks what it refers to.  A member whose conditions ask for a flag is folded and parsed again for each set
@@ -11,9 +12,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cache, cached_property, partial
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
 from importlib import resources
 from itertools import takewhile
 
@@ -42,31 +43,17 @@ class Code:
     inherited: frozenset[tuple[str, str]] = frozenset()
     method: ast.FunctionDef | None = None
 
-
-@dataclass(frozen=True, eq=False)
-class Fragment:
-    """A part of a definition: a member of a class, or what is around the members."""
-
-    member: str
-    read: Callable[[], Code]
-    is_method: bool = False
-    may_be_abstract: bool = False
-
-    @cached_property
-    def code(self) -> Code:
-        """Return the lines as the flags fold them.  Most formats need few parts, so this waits until it is asked."""
-        return self.read()
-
     @property
     def is_abstract(self) -> bool:
         """Return whether this is a method that only raises NotImplementedError."""
-        return self.may_be_abstract and self.code.method is not None and _is_abstract(self.code.method)
+        raised = self.method.body[-1] if self.method is not None else None
+        error = raised.exc if isinstance(raised, ast.Raise) else None
+        return isinstance(error, ast.Name) and error.id == "NotImplementedError"
 
     @cached_property
-    def declaration(self) -> Fragment | None:
+    def declaration(self) -> Code | None:
         """Return what stands in place of a method that is always overridden."""
-        method = self.code.method
-        return None if method is None or method.decorator_list else _declaration(method)
+        return None if self.method is None or self.method.decorator_list else _declaration(self.method)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +66,10 @@ class Statement:
     member: str = ""
     is_class: bool = False
     is_method: bool = False
+
+    @property
+    def may_be_abstract(self) -> bool:
+        return self.is_method and "raise NotImplementedError" in self.lines[-1]
 
     @property
     def text(self) -> str:
@@ -109,35 +100,41 @@ class Statement:
 
 
 @dataclass(frozen=True, eq=False)
+class Fragment:
+    """A part of a definition, as flags fold it: a member of a class, or what is around the members."""
+
+    member: str
+    code: Code
+    is_method: bool = False
+
+
+@dataclass(frozen=True, eq=False)
 class Definition:
-    """A statement of the runtime that defines names, with what flags make of it.
+    """A statement of the runtime that defines names.  `flags`: of a class, those that are true or hold something."""
 
-    `flags`: of a class, those that are true or hold something.
-    """
-
+    name: str
     statement: Statement
     bases: tuple[str, ...]
     flags: frozenset[str]
     imports: tuple[tuple[str, Import], ...]
     type_imports: tuple[tuple[str, Import], ...]
     only_types: bool
-    off: frozenset[str] = frozenset()
-    on: frozenset[str] = frozenset()
-    filled: frozenset[str] = frozenset()
 
     @property
     def names(self) -> tuple[str, ...]:
         return self.statement.names
 
-    @cached_property
-    def parts(self) -> tuple[Fragment, ...]:
-        return tuple(map(self._part, self.statement.members))
 
-    def _part(self, one: Statement) -> Fragment:
-        may_be_abstract = one.is_method and "raise NotImplementedError" in one.lines[-1]
-        return Fragment(one.member, partial(self._code, one), one.is_method, may_be_abstract)
+@dataclass(frozen=True)
+class Flags:
+    """Attributes that are false, that are True, and that are true as they hold something."""
 
-    def _code(self, one: Statement) -> Code:
+    off: frozenset[str] = frozenset()
+    on: frozenset[str] = frozenset()
+    filled: frozenset[str] = frozenset()
+
+    def folded(self, one: Statement) -> Code:
+        """Return the code as the flags fold it."""
         return _folded(one, self.off & one.asked, self.on & one.asked, self.filled & one.asked)
 
 
@@ -174,17 +171,6 @@ def source(file: str) -> str:
     return (resources.files("tplc_runtime") / f"{file}.py").read_text(encoding="utf-8")
 
 
-def definitions(
-    file: str,
-    off: frozenset[str] = frozenset(),
-    on: frozenset[str] = frozenset(),
-    filled: frozenset[str] = frozenset(),
-) -> tuple[Definition, ...]:
-    """Return the definitions of a file of the runtime.  `off`, `on` and `filled`: attributes that are false, that are
-    True, and that are true as they hold something."""
-    return tuple(replace(definition, off=off, on=on, filled=filled) for definition in _definitions(file))
-
-
 @cache  # formats that differ in flags have most members alike
 def _folded(one: Statement, off: frozenset[str], on: frozenset[str], filled: frozenset[str]) -> Code:
     lines, nodes = one.lines, one.nodes
@@ -216,8 +202,8 @@ def _nodes(lines: Sequence[str]) -> list[ast.stmt]:
 
 
 @cache
-def _definitions(file: str) -> tuple[Definition, ...]:
-    """Return the definitions of a file as the runtime has them."""
+def definitions(file: str) -> tuple[Definition, ...]:
+    """Return the definitions of a file of the runtime."""
     body = tuple(_statements(source(file).splitlines(), _TOP))
     blocks = (one.lines[1:] for one in body if one.lines[0] == "if TYPE_CHECKING:")
     inside = [line[4:] for block in blocks for line in takewhile("else:".__ne__, block)]
@@ -228,7 +214,7 @@ def _definitions(file: str) -> tuple[Definition, ...]:
         if one.names and one.names != ("TYPE_CHECKING",):
             bases = tuple(base.id for base in _bases(one.text) if isinstance(base, ast.Name)) if one.is_class else ()
             on = frozenset(match[1] for match in _FLAG.finditer(one.text) if one.is_class and not match[2])
-            found.append(Definition(one, bases, on, imports, type_imports, one in guarded))
+            found.append(Definition(one.names[0], one, bases, on, imports, type_imports, one in guarded))
     return tuple(found)
 
 
@@ -288,7 +274,7 @@ def _is_comment(line: str) -> bool:
     return line.lstrip().startswith("#")
 
 
-def _declaration(method: ast.FunctionDef) -> Fragment:
+def _declaration(method: ast.FunctionDef) -> Code:
     """Return the line that declares a method, so that code of its class can call that of a derived class.
 
     def _reasoning(self) -> bool: …  →  _reasoning: ClassVar[Callable[[Any], bool]]
@@ -298,13 +284,7 @@ def _declaration(method: ast.FunctionDef) -> Fragment:
     accepted = "..." if given.kwonlyargs or given.defaults else f"[{', '.join(types)}]"
     returned = ast.unparse(method.returns) if method.returns is not None else "Any"
     line = f"{method.name}: ClassVar[Callable[{accepted}, {returned}]]"
-    code = Code(("    " + line,), names_in(walk(ast.parse(line))) - {method.name})
-    return Fragment(method.name, lambda: code)
-
-
-def _is_abstract(method: ast.FunctionDef) -> bool:
-    raised = method.body[-1].exc if isinstance(method.body[-1], ast.Raise) else None
-    return isinstance(raised, ast.Name) and raised.id == "NotImplementedError"
+    return Code(("    " + line,), names_in(walk(ast.parse(line))) - {method.name})
 
 
 def names_in(walked: Iterable[ast.AST]) -> frozenset[str]:

@@ -17,13 +17,15 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 
 from tplc.backends.python.definitions import (
     Definition,
+    Flags,
     Fragment,
     Import,
+    Statement,
     assigned,
     attributes_in,
     flags,
@@ -115,26 +117,27 @@ def embed(
     walked = [*walk(own)]
     names, attributes = names_in(walked).union(bases, used), attributes_in(walked).union(used)
     known = {**_flags_of_parser(bases, walked), **flags, **dict.fromkeys(map(flag_of_kind, absent_kinds), False)}
-    definitions, kept = _needed_for(names, attributes, known, bases)
-    chosen = [definition for definition in definitions if definition.names[0] in kept]
+    kept = _needed_for(names, attributes, known, bases)
+    chosen = [_definitions()[name] for name in kept]
     texts: dict[str, str] = {}
     mentioned = set(names)
     for definition in chosen:
-        name = definition.names[0]
+        name = definition.name
         mentioned.update(name for part in kept[name] for name in part.code.names)
         text = "\n".join(line for part in kept[name] for line in part.code.lines)
         # The first member was left out.
-        text = re.sub(r"\A(class .*:\n)\n+", r"\1", text)
-        text = re.sub(r'\A(class .*:\n    """(?:(?!""")(?:.|\n))*"""\n)(?=    )', r"\1\n", text)
+        if definition.statement.is_class:
+            text = re.sub(r"\A(class .*:\n)\n+", r"\1", text)
+            text = re.sub(r'\A(class .*:\n    """(?:(?!""")(?:.|\n))*"""\n)(?=    )', r"\1\n", text)
         texts[name] = text + "\n    pass" * text.endswith("):")  # all members were left out
     if bases:
-        family = _Family.of(definitions, bases)
+        family = _Family.of(tuple(bases))
         code = _with_joined_classes(code, parser_in(own), texts, chosen, kept, family)
     _drop_unused_constants(texts, chosen, code)
-    shown = [(definition, texts[name]) for definition in chosen if (name := definition.names[0]) in texts]
+    shown = [(definition, texts[name]) for definition in chosen if (name := definition.name) in texts]
     return Embedded(
         imports=_needed((pair for definition in chosen for pair in definition.imports), mentioned),
-        type_imports=_needed((pair for definition in definitions for pair in definition.type_imports), mentioned),
+        type_imports=_needed((pair for one in _definitions().values() for pair in one.type_imports), mentioned),
         types=_spaced([text for definition, text in shown if definition.only_types]),
         text=_joined([text for definition, text in shown if not definition.only_types]),
         unasked=frozenset(known).difference(
@@ -149,21 +152,28 @@ def _drop_unused_constants(texts: dict[str, str], chosen: Sequence[Definition], 
     constants = [
         definition
         for definition in chosen
-        if not definition.only_types and re.match(r"\w+[^\n(]* = ", texts.get(definition.names[0], ""))
+        if not definition.only_types and re.match(r"\w+[^\n(]* = ", texts.get(definition.name, ""))
     ]
-    asked = {name for definition in constants for name in definition.names}
-    words = {
-        name: Counter(filter(asked.__contains__, re.findall(r"\w+", text)))
-        for name, text in (*texts.items(), ("", "\n".join(code)))
-    }
+    words = {name: _constants_in(text) for name, text in (*texts.items(), ("", "\n".join(code)))}
     mentioned = Counter[str]()
     for found in words.values():
         mentioned.update(found)
     for definition in reversed(constants):  # a constant is used below its definition
-        name = definition.names[0]
+        name = definition.name
         if all(mentioned[one] == words[name][one] for one in definition.names):
             mentioned.subtract(words[name])
             del texts[name]
+
+
+@lru_cache(maxsize=4096)  # formats share most of the texts
+def _constants_in(text: str) -> Counter[str]:
+    return Counter(filter(_constants().__contains__, re.findall(r"\w+", text)))
+
+
+@cache
+def _constants() -> frozenset[str]:
+    statements = (definition.statement for definition in _definitions().values())
+    return frozenset(name for one in statements if not one.is_class for name in one.names)
 
 
 def _with_joined_classes(
@@ -177,7 +187,7 @@ def _with_joined_classes(
     """Join short classes of the family, in `texts` and in the parser; return the lines of the parser."""
     line, members = list(family.members), dict[str, list[ClassMember]]()
     for definition in chosen:
-        name = definition.names[0]
+        name = definition.name
         if name in line:
             members[name] = [member_of(part) for part in kept[name] if part.member]
     refers = _references(chosen, kept, family)
@@ -207,7 +217,7 @@ def _references(
     """Return the pairs of classes of which the first, or other code, refers to the second, which must stay a class."""
     refers = set[tuple[str, str]]()
     for definition in chosen:
-        name = definition.names[0]
+        name = definition.name
         members = [part for part in kept[name] if part.member or name not in family.members]
         named = {base for part in members for base in part.code.names if base in family.members}
         refers |= {(other, base) for base in named for other in (*family.members, PARSER)}
@@ -217,8 +227,8 @@ def _references(
 
 def _needed_for(
     names: frozenset[str], attributes: frozenset[str], known: Mapping[str, bool | str | None], bases: Sequence[str]
-) -> tuple[list[Definition], dict[str, list[Fragment]]]:
-    """Return all definitions as the flags fold them, and the parts of those that are needed."""
+) -> dict[str, list[Fragment]]:
+    """Return the parts of the definitions that are needed, as the flags fold them."""
     always = frozenset(flag for flag, on in known.items() if on is True)
     changing = frozenset[str]().union(*map(assigned, FILES))
     filled = frozenset(flag for flag, value in known.items() if value == FILLED) - changing
@@ -226,19 +236,22 @@ def _needed_for(
     off = frozenset(flag for file in FILES for flag in flags(file) if known.get(flag, False) is False)
     off |= frozenset(flag for flag, on in known.items() if on is False)
     while True:
-        definitions = [definition for file in FILES for definition in definitions_of(file, off, always, filled)]
-        kept = _reachable(definitions, names, attributes, _Family.of(definitions, bases))
-        chosen = (definition for definition in definitions if definition.names[0] in kept)
-        on = frozenset(flag for definition in chosen for flag in definition.flags if flag not in known)
+        kept = _Reach(Flags(off, always, filled), _Family.of(tuple(bases)), names, attributes).parts()
+        on = frozenset(flag for name in kept for flag in _definitions()[name].flags if flag not in known)
         if not on & off:
-            return definitions, kept
+            return kept
         off -= on
 
 
 @cache
-def _classes() -> dict[str, Definition]:
-    definitions = (definition for file in FILES for definition in definitions_of(file))
-    return {definition.names[0]: definition for definition in definitions if definition.statement.is_class}
+def _definitions() -> dict[str, Definition]:
+    """Return the definitions of the runtime by their first names."""
+    return {definition.name: definition for file in FILES for definition in definitions_of(file)}
+
+
+@cache
+def _first_names() -> dict[str, str]:
+    return {name: first for first, definition in _definitions().items() for name in definition.names}
 
 
 def flags_of(bases: Sequence[str]) -> dict[str, bool | str | None]:
@@ -256,12 +269,12 @@ def _flags_of_parser(bases: Sequence[str], walked: Iterable[ast.AST]) -> dict[st
         value = item.value if isinstance(item, ast.Assign | ast.AnnAssign) else None
         for flag in filter(str.isupper, defined_names(item)):
             known.setdefault(flag, _value_of(value))
-    line, classes = [*bases], _classes()
+    line, definitions = [*bases], _definitions()
     for name in line:
-        for one in classes[name].statement.members:
+        for one in definitions[name].statement.members:
             if one.member.isupper() and one.member not in known:
                 known[one.member] = _value_of(one.value)
-        line += filter(classes.__contains__, classes[name].bases)
+        line += filter(definitions.__contains__, definitions[name].bases)
     return known
 
 
@@ -275,8 +288,7 @@ def _value_of(value: ast.expr | None) -> bool | str | None:
 def share() -> Embedded:
     """Return all of the runtime, for the file that parsers share."""
     definitions = [definition for file in (*FILES, *_SHARED_ONLY) for definition in definitions_of(file)]
-    texts = ["\n".join(line for part in definition.parts for line in part.code.lines) for definition in definitions]
-    written = list(zip(definitions, texts, strict=True))
+    written = [(definition, definition.statement.text) for definition in definitions]
     return Embedded(
         imports=tuple(sorted({pair for definition in definitions for _, pair in definition.imports})),
         type_imports=tuple(sorted({pair for definition in definitions for _, pair in definition.type_imports})),
@@ -316,12 +328,12 @@ class _Family:
     members: dict[str, frozenset[str]]
 
     @staticmethod
-    def of(definitions: Sequence[Definition], bases: Sequence[str]) -> _Family:
-        classes = {definition.names[0]: definition for definition in definitions}
-        line = [*bases]
+    @cache
+    def of(bases: tuple[str, ...]) -> _Family:
+        classes, line = _definitions(), [*bases]
         while line and (above := [base for base in classes[line[-1]].bases if base in classes]):
             line += above
-        return _Family({name: frozenset(part.member for part in classes[name].parts) for name in line})
+        return _Family({name: frozenset(one.member for one in classes[name].statement.members) for name in line})
 
     def replaced(self) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
         """Return the members, by class, that a nearer class overrides, and those of which a declaration must stay
@@ -345,60 +357,72 @@ class _Family:
                 yield from [(other, member) for other in line[start:] if member in self.members[other]][:1]
 
 
-def _reachable(
-    definitions: list[Definition], names: frozenset[str], attributes: frozenset[str], family: _Family
-) -> dict[str, list[Fragment]]:
-    """Return the reachable parts of definitions, by their first names: names lead to definitions, attributes to
-    members.  Methods that are always overridden are only declared."""
-    kept: dict[str, set[Fragment]] = {}
-    followed = set[Fragment]()
-    used, members = {*names, "Message", "Delta", "ToolCall", "Function"}, {*attributes, *_PUBLIC}
-    replaced, declared = family.replaced()
-    declared |= {pair for one in definitions if one.names[0] in family.members for pair in _abstract(one)}
-    size = (-1, -1, -1, -1)
-    while size != (size := (len(used), len(members), len(replaced), len(declared))):
-        for definition in definitions:
-            name = definition.names[0]
-            if name not in kept and not used.intersection(definition.names):
-                continue
-            if name not in kept and name not in family.members:
-                declared |= _abstract(definition)
-            parts = kept.setdefault(name, set())
-            for part in definition.parts:
-                if part in followed:
-                    continue
-                usable = not part.member or part.member in members or part.member.startswith("__")
-                if not usable or (name, part.member) in replaced:
-                    continue
-                parts.add(part)
-                if (name, part.member) in declared and part.declaration is not None:
-                    used |= part.declaration.code.names
-                    continue
-                followed.add(part)
-                declared.discard((name, part.member))
-                used |= part.code.names
-                members |= part.code.attributes
-                meant = {*family.meant(name, part.code.inherited)}
-                replaced -= meant
-                declared -= meant
-    return {
-        name: _with_declarations([part for part in definition.parts if part in kept[name]], declared, name)
-        for definition in definitions
-        if (name := definition.names[0]) in kept
-    }
+class _Reach:
+    """Finds the reachable parts of definitions: names lead to definitions, attributes to members.  Methods that are
+    always overridden are only declared."""
 
+    def __init__(self, flags: Flags, family: _Family, names: frozenset[str], attributes: frozenset[str]) -> None:
+        self.folded, self.family = flags.folded, family
+        self.used = {*names, "Message", "Delta", "ToolCall", "Function"}
+        self.members = {*attributes, *_PUBLIC}
+        self.replaced, self.declared = family.replaced()
+        self.kept: dict[str, set[Statement]] = {}
+        self.left: dict[str, list[Statement]] = {}  # of the definitions that are kept, what isn't reached so far
 
-def _abstract(definition: Definition) -> set[tuple[str, str]]:
-    return {(definition.names[0], part.member) for part in definition.parts if part.is_abstract}
+    def parts(self) -> dict[str, list[Fragment]]:
+        """Return the parts of the definitions, by their first names, in the order of the runtime."""
+        for name in self.family.members:
+            self.declared |= self.abstract(name)
+        size = (-1, -1, -1, -1)
+        while size != (size := (len(self.used), len(self.members), len(self.replaced), len(self.declared))):
+            for name in {first for name in self.used if (first := _first_names().get(name))} - self.kept.keys():
+                self.begin(name)
+            for name, left in self.left.items():
+                self.left[name] = [one for one in left if not self.follow(name, one)]
+        return {name: self.in_order(name) for name in _definitions() if name in self.kept}
 
+    def begin(self, name: str) -> None:
+        """Keep a definition."""
+        self.kept[name], self.left[name] = set(), [*_definitions()[name].statement.members]
+        if name not in self.family.members:
+            self.declared |= self.abstract(name)
 
-def _with_declarations(parts: list[Fragment], declared: Collection[tuple[str, str]], name: str) -> list[Fragment]:
-    """Return the parts of a class, with declarations in place of methods that are always overridden; these follow the
-    attributes."""
-    declarations = [part.declaration for part in parts if (name, part.member) in declared and part.declaration]
-    others = [part for part in parts if (name, part.member) not in declared or not part.declaration]
-    first = next((at for at, part in enumerate(others) if part.is_method), len(others))
-    return [*others[:first], *declarations, *others[first:]]
+    def follow(self, name: str, one: Statement) -> bool:
+        """Keep a part if it is reached; return whether all that it refers to is reached then."""
+        place = name, one.member
+        is_asked = not one.member or one.member in self.members or one.member.startswith("__")
+        if not is_asked or place in self.replaced:
+            return False
+        self.kept[name].add(one)
+        code = self.folded(one)
+        if place in self.declared and code.declaration is not None:
+            self.used |= code.declaration.names
+            return False
+        self.declared.discard(place)
+        self.used |= code.names
+        self.members |= code.attributes
+        meant = {*self.family.meant(name, code.inherited)}
+        self.replaced -= meant
+        self.declared -= meant
+        return True
+
+    def abstract(self, name: str) -> set[tuple[str, str]]:
+        members = _definitions()[name].statement.members
+        return {(name, one.member) for one in members if one.may_be_abstract and self.folded(one).is_abstract}
+
+    def in_order(self, name: str) -> list[Fragment]:
+        """Return the parts of a definition, with declarations in place of methods that are always overridden; these
+        follow the attributes."""
+        declarations, others = list[Fragment](), list[Fragment]()
+        for one in _definitions()[name].statement.members:
+            if one in self.kept[name]:
+                code = self.folded(one)
+                if (name, one.member) in self.declared and code.declaration is not None:
+                    declarations.append(Fragment(one.member, code.declaration))
+                else:
+                    others.append(Fragment(one.member, code, one.is_method))
+        first = next((at for at, part in enumerate(others) if part.is_method), len(others))
+        return [*others[:first], *declarations, *others[first:]]
 
 
 def _needed(imports: Iterable[tuple[str, Import]], used: set[str]) -> tuple[Import, ...]:

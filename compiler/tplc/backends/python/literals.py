@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from unicodedata import combining, east_asian_width
 
 WIDTH = 120
@@ -151,4 +152,9 @@ def _width(text: str) -> int:
     """Return the columns that a text takes: wide characters take two, as the formatter counts them."""
     if text.isascii():
         return len(text)
-    return sum(0 if combining(char) else 2 if east_asian_width(char) in "WF" else 1 for char in text)
+    return sum(map(_columns, text))
+
+
+@cache
+def _columns(char: str) -> int:
+    return 0 if combining(char) else 2 if east_asian_width(char) in "WF" else 1
