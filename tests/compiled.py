@@ -25,7 +25,6 @@ import regex
 import tplc.code
 from tplc.backends import python
 from tplc.ir.nodes import TemplateIR
-from tplc.ir.serialize import dumps
 from tplc.render.renderer import Renderer
 
 _FOLDER = "TPLC_COMPILED"
@@ -71,7 +70,7 @@ def share() -> None:
     write_parser = python._generate.__wrapped__
 
     def parser(ir: TemplateIR, *given: object) -> str:
-        key = f"parser\0{dumps(ir)}\0{given!r}"
+        key = f"parser\0{ir!r}\0{given!r}"
         return str(_kept(folder, key, lambda: write_parser(ir, *given), str.encode, bytes.decode))
 
     for name, flag in list(vars(regex._regex_core).items()):
@@ -88,7 +87,7 @@ def shared(verified: Callable[..., Any]) -> Callable[..., Any]:
     compile the same few templates hundreds of times."""
 
     def once(ir: TemplateIR, *, renderer: Renderer, **given: Any) -> Any:
-        key = f"verified\0{dumps(ir)}\0{_asked(renderer, given)}"
+        key = f"verified\0{ir!r}\0{_asked(renderer, given)}"
         return _of_the_run(key, lambda: verified(ir, renderer=renderer, **given))
 
     return once

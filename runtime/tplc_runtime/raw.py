@@ -92,28 +92,32 @@ def key_at(buf: str, opener: Match) -> int:
 class KnownPairs:
     """The end of a value: its closer, or the next pair with one of these keys; after a marker ("breaks"), no pair."""
 
+    UNOPENED_LINES: ClassVar[bool] = False  # a pair may lack its opener at the start of a line
+
     def __init__(self, ends: Scanner, key_end: Scanner, keys: tuple[str, ...], unopened: str) -> None:
         self.ends, self.key_end, self.keys = ends, key_end, keys
         self.width = ends.width + LOOK_BACK + max(map(len, keys)) + key_end.width
-        self.lines = tuple(["\n" + key + unopened for key in keys]) if unopened else ()
-        self.joined = "\0" + "\0".join(self.lines)
+        if self.UNOPENED_LINES:
+            self.lines = tuple(["\n" + key + unopened for key in keys])
+            self.joined = "\0" + "\0".join(self.lines)
 
     def find(self, buf: str, pos: int) -> Match | None:
         match = self.ends.find(buf, pos)
         while match and match.kind == "next" and not begins_with_key(buf, key_at(buf, match), self.keys, self.key_end):
             match = self.ends.find(buf, match.start + 1)
-        stop = len(buf) if match is None else match.start
-        for line in self.lines if buf.find("\n", pos, stop) >= 0 else ():
-            at = buf.find(line, pos, stop)
-            if at >= 0:
-                match, stop = Match("next", at, at), at
+        if self.UNOPENED_LINES:
+            stop = len(buf) if match is None else match.start
+            for line in self.lines if buf.find("\n", pos, stop) >= 0 else ():
+                at = buf.find(line, pos, stop)
+                if at >= 0:
+                    match, stop = Match("next", at, at), at
         return match
 
     def safe_prefix_end(self, text: str) -> int:
         end = self.ends.safe_prefix_end(text)
-        if end < 0 or not self.lines or "\n" not in text:
-            return end
-        return -1 if any(line in text for line in self.lines) else self._before_line(text, 0, end)
+        if self.UNOPENED_LINES and end >= 0 and "\n" in text:
+            return -1 if any(line in text for line in self.lines) else self._before_line(text, 0, end)
+        return end
 
     def _before_line(self, buf: str, pos: int, end: int) -> int:
         """Return where the line end before an unopened pair may be, if that is before `end`."""
@@ -132,7 +136,11 @@ class KnownPairs:
             match = self.ends.find(buf, match.start + 1)
         if match is not None and match.start < end:
             end = self.ends.with_lead(buf, pos, match.start)
-        return self._before_line(buf, pos, end) if self.lines else end
+        return self._before_line(buf, pos, end) if self.UNOPENED_LINES else end
+
+
+class UnopenedPairs(KnownPairs):
+    UNOPENED_LINES: ClassVar[bool] = True
 
 
 def _to_escape(match: re.Match[str]) -> str:
@@ -281,8 +289,10 @@ class RawPairs(Pairs):
         if not (self.NEXT_PAIR and self._keys):
             return own
         before, after = self.NEXT_PAIR
-        known = KnownPairs(ends or before, after, tuple(sorted(self._keys)), self.NEXT_UNOPENED)
-        self._next_lines = known.joined
+        keys, pairs = tuple(sorted(self._keys)), UnopenedPairs if self.NEXT_UNOPENED else KnownPairs
+        known = pairs(ends or before, after, keys, self.NEXT_UNOPENED)
+        if self.NEXT_UNOPENED:
+            self._next_lines = known.joined
         return known
 
     def _may_begin_pair(self, chunk: str) -> bool:
