@@ -3019,7 +3019,8 @@ PAIR_KINDS = ("pair", "end", "skip", "next", "broken")
 
 
 def irregular_key(buf: str, start: int, keys: Any, around: Any, final: bool) -> tuple[str, int, int] | None:
-    """Return the key of an irregular pair ("" if there is none), its place and its value's; None if undecided."""
+    """Return the key of an irregular pair ("" if there is none), its place and its value's; None if undecided.
+    `around`: patterns of the text before a key and of the text after it, and the length of the longest such text."""
     head, after, width = around
     for pos in dict.fromkeys([start, next_char(buf, head.match(buf, start).end())]):
         if not final and len(buf) - pos < width + max(map(len, keys), default=0):
