@@ -13,7 +13,7 @@ import os
 import pickle
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
@@ -107,13 +107,6 @@ def shared_learning(learn: Callable[..., TemplateIR]) -> Callable[..., TemplateI
         return learned[key]
 
     return once
-
-
-def in_turn(names: Sequence[str]) -> list[str]:
-    """Return the names as they are, or from the last to the first in every second worker of pytest: workers that need
-    all of them at the same time then make half of them each."""
-    worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")
-    return list(reversed(names) if int(worker) % 2 else names)
 
 
 def _asked(renderer: Renderer, given: dict[str, Any]) -> str:

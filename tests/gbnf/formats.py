@@ -1,4 +1,4 @@
-"""The examples' formats, learned once for all tests here, with the parsers generated from them."""
+"""The examples' formats, with the parsers generated from them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.backends.parsers import NAMES, ir_of
-from tests.compiled import in_turn
 from tplc.backends.python import generate
 from tplc.ir.nodes import TemplateIR
 from tplc.ir.write import write_message
@@ -34,8 +33,7 @@ def _parser(name: str) -> Artifact:
 @functools.lru_cache(maxsize=1)
 def formats() -> dict[str, Format]:
     """Return the formats of the examples that call tools."""
-    learned = {name: ir_of(name) for name in in_turn(NAMES)}
-    return {name: Format(name, learned[name]) for name in NAMES if learned[name].tools.format != "none"}
+    return {name: Format(name, ir_of(name)) for name in NAMES if ir_of(name).tools.format != "none"}
 
 
 def calls_message(*calls: tuple[str, Mapping[str, Any]], content: str | None = None) -> dict[str, Any]:
