@@ -122,7 +122,7 @@ kept: $(READY)  ## words of markers in the templates in ../shared, and markers i
 prose: $(READY)  ## texts that hold no call, through the examples' and generated formats: how many become calls (ARGS="--designs 300", or "--tolerances --shared" for what each changes)
 	$(BIN)/python -m tests.kept.plain_text $(ARGS)
 
-slips: $(READY)  ## answers with one mistake each, of the examples and the templates in ../shared: how many are read as meant (ARGS="--two --every 5", ARGS="--kinds further", ARGS="--unended" for outputs without the turn's end, as servers return them)
+slips: $(READY)  ## answers with one mistake each, of the examples and the templates in ../shared: how many are read as meant (ARGS="--two --every 5", ARGS="--kinds further", ARGS="--unended" for outputs without the turn's end, as servers return them, ARGS="--without-tools" for parsers that don't know the tools)
 	$(BIN)/python -m tests.slips $(ARGS)
 
 patterns: $(READY)  ## no regular expression takes more than linear time: all of them, those of grammars too

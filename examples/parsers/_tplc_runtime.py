@@ -286,6 +286,7 @@ NAMES = {"str": "string", "int": "integer", "float": "number", "bool": "boolean"
 ALIASES = {**NAMES, "dict": "object", "None": "null", "tuple": "array", "double": "number", "long": "integer"}
 MOST_VARIANTS = 4096  # a larger schema is ignored
 ODD_IN_KEYS = frozenset("<>{}[],:=\n\"'")
+MARKUP_IN_KEYS = frozenset("<>{}\n\"'")  # what is odd even if no tools are given
 REFERRING = frozenset(("$ref", "anyOf", "oneOf", "allOf"))  # members that lead to other schemas
 PLAIN = frozenset(("type", "description", "title", "default"))  # of these members, only the type matters
 ONLY = {name: frozenset([name]) for name in ("array", "boolean", "integer", "null", "number", "object", "string")}
@@ -2912,6 +2913,7 @@ class TurnStates(PlacedMarkers):
 
 
 NEVER_IN_NAMES = frozenset("<>{}\n")  # characters of markup, which stand in no name but in a tool's
+ODD_IN_NAMES = frozenset("<>{}()[]\"'`,;=\\ \t\n")  # no name has these, as far as is known where no tools are given
 NUMBERS = ("index", "count")  # slots that contain a number
 REPEATED_SLOT = "repeated_slot"  # a code of diagnostics
 MOST_ODD = 64  # the most names with unusual characters that are searched for
@@ -3426,6 +3428,9 @@ class Machine(CallArguments):
         self._open, self._after_failed_call, self._opener = True, False, ""  # a call ends the reasoning
         if self._tools and name not in self._tools:
             self._note("unknown_tool", "unknown tool " + name)
+        elif not self._tools and not ODD_IN_NAMES.isdisjoint(name):
+            self.incomplete = True
+            self._note("markup_in_name", "the name of a tool contains markup, quotes or white space")
 
     def _close_call(self, arguments: str = "") -> bool:
         """Close the call after this rest of its arguments."""
@@ -4582,6 +4587,7 @@ class Pairs(Repairs):
         if expected:
             return self._no_pair()
         key = values["key"]
+        odd = odd or not (self._tools or MARKUP_IN_KEYS.isdisjoint(key))
         if self.KEY_ESCAPES:
             key = self.KEY_ESCAPES.unescape(key)
         bare = without_quotes(key, schema) if schema and self.REREADS_CALLS else key

@@ -25,6 +25,7 @@ CODES = {
     "unknown_special_token": "A special token isn't a marker of the format. It stays in the text.",
     # Calls
     "not_a_call": "Text begins like a call but isn't one. It stays in the content.",
+    "markup_in_name": "The name of a tool contains markup, quotes or white space. Reported if no tools are given.",
     "unknown_tool": "A call names a tool that is not among the given tools.",
     "empty_call": "An opener of a call is followed directly by its closer. Both were dropped.",
     "call_not_opened": "A call has no opener.",

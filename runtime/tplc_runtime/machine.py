@@ -9,7 +9,7 @@ from .pattern import IDENTIFIER, LEAST_CUT
 from .scanner import NO_MARKERS, PLAIN_WORD, SPELLED_OTHERWISE, next_char
 from .schema import tool_named
 from .second import FENCE_END
-from .slots import NEVER_IN_NAMES
+from .slots import NEVER_IN_NAMES, ODD_IN_NAMES
 from .turn import CALL_KINDS, ENDS_IN_CALL
 
 TYPE_CHECKING = False
@@ -265,6 +265,9 @@ class Machine(CallArguments):
         self._open, self._after_failed_call, self._opener = True, False, ""  # a call ends the reasoning
         if self._tools and name not in self._tools:
             self._note("unknown_tool", "unknown tool " + name)
+        elif not self._tools and not ODD_IN_NAMES.isdisjoint(name):
+            self.incomplete = True
+            self._note("markup_in_name", "the name of a tool contains markup, quotes or white space")
 
     def _close_call(self, arguments: str = "") -> bool:
         """Close the call after this rest of its arguments."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from .pattern import NAME_LIMIT, Pattern
 from .repairs import Repairs
 from .scanner import SPELLED_OTHERWISE, Match, Scanner, next_char
-from .schema import begins_with_tag, is_odd_key, keys_of, properties_of, without_quotes
+from .schema import MARKUP_IN_KEYS, begins_with_tag, is_odd_key, keys_of, properties_of, without_quotes
 from .second import Doubts, any_styles, as_json, tagged
 from .values import Reader, RegularReader, escaped
 
@@ -152,6 +152,7 @@ class Pairs(Repairs):
         if expected:
             return self._no_pair()
         key = values["key"]
+        odd = odd or not (self._tools or MARKUP_IN_KEYS.isdisjoint(key))
         if self.KEY_ESCAPES:
             key = self.KEY_ESCAPES.unescape(key)
         bare = without_quotes(key, schema) if schema and self.REREADS_CALLS else key

@@ -24,6 +24,7 @@ ALIASES = {**NAMES, "dict": "object", "None": "null", "tuple": "array", "double"
 
 MOST_VARIANTS = 4096  # a larger schema is ignored
 ODD_IN_KEYS = frozenset("<>{}[],:=\n\"'")
+MARKUP_IN_KEYS = frozenset("<>{}\n\"'")  # what is odd even if no tools are given
 REFERRING = frozenset(("$ref", "anyOf", "oneOf", "allOf"))  # members that lead to other schemas
 PLAIN = frozenset(("type", "description", "title", "default"))  # of these members, only the type matters
 ONLY = {name: frozenset([name]) for name in ("array", "boolean", "integer", "null", "number", "object", "string")}

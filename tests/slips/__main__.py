@@ -1,14 +1,14 @@
 """Measure what becomes of slips, by kind and by template: `make slips`.
 
-    python -m tests.slips [--kinds LIST] [--only WORD] [--kind WORD] [--every N] [--two] [--unended] [--show OUTCOME]
-        [--authored] [--designs N --first N] [--json FILE]
+    python -m tests.slips [--kinds LIST] [--only WORD] [--kind WORD] [--every N] [--two] [--unended] [--without-tools]
+        [--show OUTCOME] [--authored] [--designs N --first N] [--json FILE]
 
 Right answers of the templates in ../shared (each format once) and of all examples, each with one slip that a reader
-can undo; with --two, two slips that do not touch each other; with --unended, outputs without
-the turn's end, as servers return them.  There are two lists of kinds: issue
-(tests/slips/kinds.py) and further (tests/slips/further), which is harsher.  With --authored, the templates in
-tests/cases/authored and invertible instead, with --designs those of wild design: the tolerances weren't made with
-these, so a kind that is much worse there depends on the formats that were shown.
+can undo; with --two, two slips that do not touch each other; with --unended, outputs without the turn's end, as
+servers return them; with --without-tools, parsers don't know the tools, and can't correct names. There are two lists
+of kinds: issue (tests/slips/kinds.py) and further (tests/slips/further), which is harsher. With --authored, the
+templates in tests/cases/authored and invertible instead, with --designs those of wild design: the tolerances weren't
+made with these, so a kind that is much worse there depends on the formats that were shown.
 """
 
 from __future__ import annotations
@@ -64,7 +64,9 @@ def _format(name: str) -> TemplateIR:
     return tolerate(learn(name))
 
 
-def of_template(name: str, *, which: str, kinds: tuple[str, ...], two: int, unended: bool) -> tuple[str, list[Result]]:
+def of_template(
+    name: str, *, which: str, kinds: tuple[str, ...], two: int, unended: bool, without_tools: bool
+) -> tuple[str, list[Result]]:
     """Return the results, and a text that is the same for templates of one format."""
     try:
         ir = with_tokens(_format(name))
@@ -72,7 +74,7 @@ def of_template(name: str, *, which: str, kinds: tuple[str, ...], two: int, unen
     except TplcError:
         return name, []
     return repr((ir.turn, ir.reasoning, ir.content, ir.tools)), results(
-        name, ir, parser, which=which, kinds=kinds, two=two, unended=unended
+        name, ir, parser, which=which, kinds=kinds, two=two, unended=unended, without_tools=without_tools
     )
 
 
@@ -107,6 +109,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--two", action="store_true", help="two slips in each output")
     parser.add_argument("--unended", action="store_true", help="outputs without the turn's end")
+    parser.add_argument("--without-tools", action="store_true", help="parse without the tools of the request")
     parser.add_argument("--pairs", type=int, default=40, help="with --two: pairs tried in each answer")
     parser.add_argument(
         "--show",
@@ -124,7 +127,8 @@ def main(arguments: list[str]) -> int:
     names = [name for name in names if options.only in name][:: options.every]
     found: dict[str, list[Result]] = {}
     two = options.pairs if options.two else 0
-    work = partial(of_template, which=options.kinds, kinds=tuple(options.kind), two=two, unended=options.unended)
+    ways = {"unended": options.unended, "without_tools": options.without_tools}
+    work = partial(of_template, which=options.kinds, kinds=tuple(options.kind), two=two, **ways)
     with ProcessPoolExecutor(options.processes) as pool:
         for at, (format_, made) in enumerate(pool.map(work, names), 1):
             if made and format_ not in found:

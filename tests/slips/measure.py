@@ -9,6 +9,7 @@ import json
 import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -132,13 +133,16 @@ def cuts(text: str, seed: str) -> Iterator[list[str]]:
     yield [text[a:b] for a, b in zip([0, *places], [*places, len(text)], strict=True)]
 
 
-def judge(template: str, kind: str, base: str, answer: Answer, parser: ModuleType, text: str) -> Result:
+def judge(
+    template: str, kind: str, base: str, answer: Answer, parser: ModuleType, text: str, *, without_tools: bool = False
+) -> Result:
+    given = None if without_tools else answer.tools
     try:
-        stream, deltas = read(parser, text, answer.tools)
+        stream, deltas = read(parser, text, given)
         whole, got = reading(stream), stream.message
         chunked = "" if joined(deltas) == whole else "deltas"
         for chunks in cuts(text, text):
-            other, deltas = read(parser, text, answer.tools, chunks)
+            other, deltas = read(parser, text, given, chunks)
             same = reading(other) == whole and joined(deltas) == whole and other.incomplete == stream.incomplete
             if not same or list(other.diagnostics) != list(stream.diagnostics):
                 chunked = f"{len(chunks)} chunks"
@@ -170,17 +174,19 @@ def results(
     kinds: tuple[str, ...] = (),
     two: int = 0,
     unended: bool = False,
+    without_tools: bool = False,
 ) -> list[Result]:
     found = []
     listed, _, _, most = LISTS[which]
     for base, answer in answers(ir, which, unended=unended):
-        right, _ = read(parser, answer.text, answer.tools)
+        right, _ = read(parser, answer.text, None if without_tools else answer.tools)
         if outcome_of(answer.message, right.message) != "recovered":
             continue  # two messages with one text
         made = list(slips(answer, listed, kinds, most=most))
         if two:
             made = list(pairs(answer, made, two))
-        found += [judge(template, kind, base, answer, parser, text) for kind, text in made]
+        judged = partial(judge, template, base=base, answer=answer, parser=parser, without_tools=without_tools)
+        found += [judged(kind, text=text) for kind, text in made]
     return found
 
 

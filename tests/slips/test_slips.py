@@ -31,6 +31,16 @@ def test_nothing_raises_and_every_chunking_is_the_same(name: str) -> None:
     assert [(result.kind, result.text) for result in found(name) if result.chunked or result.outcome == "raised"] == []
 
 
+@pytest.mark.parametrize("name", ["parameter-tags", "words-in-calls", "key-value-tags", "tagged-name-json"])
+def test_damaged_names_are_reported_without_tools(name: str) -> None:
+    """Without tools, a name isn't known, but quotes and markup are in none."""
+    form = next(form for form in formats() if form.name == name)
+    kinds = ("name in quotes", "other quotes of an attribute", "object for pairs")
+    found = results(name, form.ir, form.parser, kinds=kinds, without_tools=True)
+    assert found
+    assert [(one.kind, one.text) for one in found if one.outcome == "altered" and (one.silent or one.chunked)] == []
+
+
 def test_every_kind_fits_some_format() -> None:
     """A kind without a slip in any example would measure nothing."""
     made = {kind for form in formats() for _, answer in answers(form.ir) for kind in KINDS if any(KINDS[kind](answer))}

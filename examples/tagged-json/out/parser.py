@@ -2306,6 +2306,7 @@ class TurnStates(Stream):
             self._note_truncation(*ENDS_IN_CALL)
 
 
+ODD_IN_NAMES = frozenset("<>{}()[]\"'`,;=\\ \t\n")  # no name has these, as far as is known where no tools are given
 MISFITS = {
     "inside": ("argument_not_closed", "the argument {key} is in the value of another"),
     "type": ("argument_of_other_type", "the argument {key} is not of the type in the schema"),
@@ -2618,6 +2619,9 @@ class Machine(TurnStates):
         self._open, self._after_failed_call, self._opener = True, False, ""  # a call ends the reasoning
         if self._tools and name not in self._tools:
             self._note("unknown_tool", "unknown tool " + name)
+        elif not self._tools and not ODD_IN_NAMES.isdisjoint(name):
+            self.incomplete = True
+            self._note("markup_in_name", "the name of a tool contains markup, quotes or white space")
 
     def _close_call(self, arguments: str = "") -> bool:
         """Close the call after this rest of its arguments."""
