@@ -5018,11 +5018,12 @@ class RawPairs(Pairs):
         if not (self.NEXT_PAIR and self._keys):
             return own
         before, after = self.NEXT_PAIR
-        keys, pairs = tuple(sorted(self._keys)), UnopenedPairs if self.NEXT_UNOPENED else KnownPairs
-        known = pairs(ends or before, after, keys, self.NEXT_UNOPENED)
+        keys = tuple(sorted(self._keys))
         if self.NEXT_UNOPENED:
-            self._next_lines = known.joined
-        return known
+            unopened = UnopenedPairs(ends or before, after, keys, self.NEXT_UNOPENED)
+            self._next_lines = unopened.joined
+            return unopened
+        return KnownPairs(ends or before, after, keys, "")
 
     def _may_begin_pair(self, chunk: str) -> bool:
         """Return whether a pair without its opener may begin in a line of the chunk."""

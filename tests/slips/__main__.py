@@ -65,7 +65,7 @@ def _format(name: str) -> TemplateIR:
 
 
 def of_template(
-    name: str, *, which: str, kinds: tuple[str, ...], two: int, unended: bool, without_tools: bool
+    name: str, *, which: str, kinds: tuple[str, ...], two: int, unended: bool, without_tools: bool = False
 ) -> tuple[str, list[Result]]:
     """Return the results, and a text that is the same for templates of one format."""
     try:
