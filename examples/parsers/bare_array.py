@@ -57,8 +57,10 @@ class StreamParser(CallObjects):
     FEED_HOLDS_PENDING = True
     ANCHORS = ("/helper/ ",)
     MARKER_LIKE = (
-        Pattern(r"(?:/over/)\s*\Z|/o(?:v(?:e(?:r)?)?)?\Z"), Pattern(r"\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"),
-        Pattern("(?!)"),
+        Pattern(r"(?:/over/)\s*\Z|/o(?:v(?:e(?:r)?)?)?\Z"),
+        Pattern(
+            "\\A\\s*(?:[}\\])]|```(?!.*```)|(?:``|```\\w*\\s*```)(?!`)|(?i:json):?\\s*\\Z|(?:''|\\\"\\\")\\s*\\Z)|[\\[{(]\\Z"
+        ), Pattern("(?!)"),
     )
     IN_CONTENT = Markers(line=("[{",), end=(" /over/\n",), header=("/helper/ ",))
     OPENER_IS_UNAMBIGUOUS = False

@@ -59,7 +59,10 @@ class StreamParser(CallObjects):
         Pattern(
             r"(?:\|end of turn\||\|top\|)\s*\Z|(?:\|(?:e(?:n(?:d(?:\s{1,64}(?:o(?:f(?:\s{1,64}(?:t(?:u(?:r(?:n)?)?)?)?)?)?"
             r")?)?)?)?|t(?:o(?:p)?)?))\Z"
-        ), Pattern(r"\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"), Pattern("(?!)"),
+        ),
+        Pattern(
+            "\\A\\s*(?:[}\\])]|```(?!.*```)|(?:``|```\\w*\\s*```)(?!`)|(?i:json):?\\s*\\Z|(?:''|\\\"\\\")\\s*\\Z)|[\\[{(]\\Z"
+        ), Pattern("(?!)"),
     )
     IN_CONTENT = Markers(line=("{", "[{"), end=("|end of turn|",), final_end=("|top|",), header=("|assistant|\n",))
     OPENER_IS_UNAMBIGUOUS = False

@@ -54,8 +54,10 @@ class StreamParser(QuotedPairs):
 
     ANCHORS = ("~bot~\n",)
     MARKER_LIKE = (
-        Pattern(r"(?:~top~)\s*\Z|~t(?:o(?:p)?)?\Z"), Pattern(r"\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"),
-        Pattern("(?!)"),
+        Pattern(r"(?:~top~)\s*\Z|~t(?:o(?:p)?)?\Z"),
+        Pattern(
+            "\\A\\s*(?:[}\\])]|```(?!.*```)|(?:``|```\\w*\\s*```)(?!`)|(?i:json):?\\s*\\Z|(?:''|\\\"\\\")\\s*\\Z)|[\\[{(]\\Z"
+        ), Pattern("(?!)"),
     )
     IN_CONTENT = Markers(line=("[",), final_end=("~~\n", "~top~"), header=("~bot~\n",))
     OPENER_IS_UNAMBIGUOUS = False

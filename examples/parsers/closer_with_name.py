@@ -57,8 +57,11 @@ class StreamParser(Objects):
     AROUND_REASONING = (("\\reflect{",), ("}reflect\\",))
     MARKER_LIKE = (
         Pattern(r"(?:\\stop\\)\s*\Z|\\s(?:t(?:o(?:p)?)?)?\Z"),
-        Pattern(r"\A\s*\}reflect\\|\}reflect\\\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)|\A\s*\\\{\w"),
-        Pattern("(?!)"),
+        Pattern(
+            r"\A\s*\}reflect\\|\}reflect\\\s*\Z|\A\s*\\reflect\{|\\begin\{\s*\Z|\\begin\{\n\\begin\{\s*\Z|```[\w-]{0,16}\n"
+            "\\\\begin\\{\\s*\\Z|\\A\\s*(?:[}\\])]|```(?!.*```)|(?:``|```\\w*\\s*```)(?!`)|(?i:json):?\\s*\\Z|(?:''|\\\"\\\")\\s*\\Z)|[\\[{("
+            r"]\Z|\A\s*\\\{\w"
+        ), Pattern("(?!)"),
     )
     IN_REASONING = Markers(
         reasoning_end=("}reflect\\\n",), end=(" \\stop\\\n",),

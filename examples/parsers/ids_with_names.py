@@ -62,8 +62,10 @@ class StreamParser(Objects):
             r"?:p)?)?)\Z"
         ),
         Pattern(
-            r"\A[\]](?![^\S\n])|\A[^\[]*[\]]\Z|\A[\[][^\]]*\Z|(?<![^\S\n])[\[]\Z|\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*"
-            r"\Z)"
+            r"\A[\]](?![^\S\n]\S)|\A[^\[]*[\]]\Z|\A[\[][^\]]*\Z|(?<![^\s\[][^\S\n])[\[]\Z|\[=ask=\]\[=one=\]functions\.\s*"
+            r"\Z|\[=one=\]functions\.\s*\Z|\[=ask=\]\n\[=ask=\]\[=one=\]functions\.\s*\Z|\[=ask=\]\[=one=\]\n\[=one=\]func"
+            r"tions\.\s*\Z|```[\w-]{0,16}\n\[=ask=\]\[=one=\]functions\.\s*\Z|```[\w-]{0,16}\n\[=one=\]functions\.\s*\Z|\A"
+            "\\s*(?:[}\\])]|```(?!.*```)|(?:``|```\\w*\\s*```)(?!`)|(?i:json):?\\s*\\Z|(?:''|\\\"\\\")\\s*\\Z)|[\\[{(]\\Z"
         ), Pattern("(?!)"),
     )
     IN_CONTENT = Markers(

@@ -57,11 +57,16 @@ class StreamParser(CallObjects):
     ANCHORS = ("(~assistant~)",)
     AROUND_REASONING = (("(~muse~)",), ("(~/muse~)",))
     MARKER_LIKE = (
-        Pattern(r"(?:\(~end~\)|#top#)\s*\Z|(?:\(~(?:e(?:n(?:d(?:~)?)?)?)?|#t(?:o(?:p)?)?)\Z"),
         Pattern(
-            r"\A\s*\(~/muse~\)|\(~/muse~\)\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)|\A\s*\(~(?:/(?:d(?:o(?:~)?)?)?"
-            r")?\Z"
-        ), Pattern("(?!)"),
+            r"(?:\(\~\w(?:[\w ▁:.-]{0,46}\w)?\~\))(?=\w|\n|\s\s|\Z)|(?:\(~end~\)|#top#)\s*\Z|(?:\(~(?:e(?:n(?:d(?:~)?)?)?)"
+            r"?|#t(?:o(?:p)?)?)\Z"
+        ),
+        Pattern(
+            r"\A\s*\(~/muse~\)|\(~/muse~\)\s*\Z|\A\s*\(~muse~\)|\A\s*\(~answer~\)|\A\s*\(~aside~\)|\(~/aside~\)\s*\Z|\(~do"
+            r"~\)\{\s*\Z|\(~do~\)\n\(~do~\)\{\s*\Z|```[\w-]{0,16}\n\(~do~\)\{\s*\Z|\(~do~\)\n\{\s*\Z|\(~do~\)\n\[\{\s*\Z|"
+            r"\(~do~\)\n```[\w-]{0,16}\n\{\s*\Z|\(~do~\)\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?:``|```\w*\s*```)(?!`)|(?i:jso"
+            "n):?\\s*\\Z|(?:''|\\\"\\\")\\s*\\Z)|[\\[{(]\\Z|\\A\\s*\\(~(?:/(?:d(?:o(?:~)?)?)?)?\\Z"
+        ), Pattern("(?!)"), Pattern(r"\A\s*\(~answer~\)|\A\s*\(~aside~\)"),
     )
     IN_REASONING = Markers(
         reasoning_end=("(~/muse~)\n",), end=("(~end~)",), final_end=("#top#",),

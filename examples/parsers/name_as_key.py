@@ -59,7 +59,9 @@ class StreamParser(CallObjects):
     MARKER_LIKE = (
         Pattern("(?!)"),
         Pattern(
-            r"\A\s*scratch\)|scratch\)\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)|\A\s*\]\s{0,64}u(?:s(?:e)?)?\Z"
+            r"\A\s*scratch\)|scratch\)\s*\Z|\A\s*\(scratch|\(use \[\{\s*\Z|\(use \[\n\(use \[\{\s*\Z|```[\w-]{0,16}\n\(use"
+            " \\[\\{\\s*\\Z|\\A\\s*(?:[}\\])]|```(?!.*```)|(?:``|```\\w*\\s*```)(?!`)|(?i:json):?\\s*\\Z|(?:''|\\\"\\\")\\s*\\Z)|[\\[{(]\\Z|"
+            r"\A\s*\]\s{0,64}u(?:s(?:e)?)?\Z"
         ), Pattern("(?!)"),
     )
     CLOSERS_COME_FIRST = True

@@ -58,7 +58,12 @@ class StreamParser(CallObjects):
     ANCHORS = ("<SAY>",)
     MARKER_LIKE = (
         Pattern(r"(?:<[\s|｜]{0,4}(?ai:FIN)[\s|｜]{0,4}>)(?=\w|\n|\s\s|\Z)|(?:<FIN>)\s*\Z|<F(?:I(?:N)?)?\Z"),
-        Pattern(r"\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)|\A\s*(?:\]\s{0,64}`(?:`)?|``)\Z"), Pattern("(?!)"),
+        Pattern(
+            r"Steps:\n```json\n\[\n    \{\s*\Z|```json\n\[\n    \{\s*\Z|Steps:\n```json\n\[\nSteps:\n```json\n\[\n    \{\s"
+            r"*\Z|Steps:\n```json\n\{\s*\Z|Steps:\n```json\n\[\{\s*\Z|Steps:\n```json\n```[\w-]{0,16}\n\{\s*\Z|Steps:\n```"
+            "json\\s*\\Z|\\A\\s*(?:[}\\])]|```(?!.*```)|(?:``|```\\w*\\s*```)(?!`)|(?i:json):?\\s*\\Z|(?:''|\\\"\\\")\\s*\\Z)|[\\[{(]\\Z|"
+            r"\A\s*(?:\]\s{0,64}`(?:`)?|``)\Z"
+        ), Pattern("(?!)"),
     )
     IN_CONTENT = Markers(
         call=(

@@ -56,8 +56,11 @@ class StreamParser(Objects):
     HEADS = ("==> ",)
     ANCHORS = ("#:assistant\n",)
     MARKER_LIKE = (
-        Pattern(r"(?:#top#)\s*\Z|#t(?:o(?:p)?)?\Z"), Pattern(r"\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"),
-        Pattern("(?!)"),
+        Pattern(r"(?:#top#)\s*\Z|#t(?:o(?:p)?)?\Z"),
+        Pattern(
+            r"\A\s*==> everyone[^\S\n]*\n|\A\s*everyone[^\S\n]*\n|==>\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?:``|```\w*\s*```)"
+            "(?!`)|(?i:json):?\\s*\\Z|(?:''|\\\"\\\")\\s*\\Z)|[\\[{(]\\Z"
+        ), Pattern("(?!)"), Pattern(r"\A\s*==> everyone[^\S\n]*\n|\A\s*everyone[^\S\n]*\n"),
     )
     IN_CONTENT = Markers(
         content=("==> everyone\n",), call=("==> ",), final_end=(":#\n", "#top#"), header=("#:assistant\n",)

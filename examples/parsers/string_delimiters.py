@@ -59,7 +59,11 @@ class StreamParser(Objects):
     ANCHORS = ("(|assistant\n",)
     AROUND_REASONING = (("(~musing",), ("~)",))
     MARKER_LIKE = (
-        Pattern("(?!)"), Pattern(r"\A\s*~\)|~\)\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"), Pattern("(?!)"),
+        Pattern("(?!)"),
+        Pattern(
+            r"\A\s*~\)|~\)\s*\Z|\A\s*\(~musing[^\S\n]*\n|\(!ask:\s*\Z|\(!ask:\n\(!ask:\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?"
+            ":``|```\\w*\\s*```)(?!`)|(?i:json):?\\s*\\Z|(?:''|\\\"\\\")\\s*\\Z)|[\\[{(]\\Z"
+        ), Pattern("(?!)"),
     )
     CLOSERS_COME_FIRST = True
     AT_START = Markers(

@@ -58,7 +58,10 @@ class StreamParser(Objects):
     AROUND_REASONING = (("§muse§",), ("§/muse§",))
     MARKER_LIKE = (
         Pattern(r"(?:§end§)\s*\Z|§e(?:n(?:d)?)?\Z"),
-        Pattern(r"\A\s*§/muse§|§/muse§\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"), Pattern("(?!)"),
+        Pattern(
+            r"\A\s*§/muse§|§/muse§\s*\Z|\A\s*§muse§|§call§\s*\Z|§call§\n§call§\s*\Z|```[\w-]{0,16}\n§call§\s*\Z|\A\s*(?:[}"
+            "\\])]|```(?!.*```)|(?:``|```\\w*\\s*```)(?!`)|(?i:json):?\\s*\\Z|(?:''|\\\"\\\")\\s*\\Z)|[\\[{(]\\Z"
+        ), Pattern("(?!)"),
     )
     IN_REASONING = Markers(
         reasoning_end=("§/muse§",), end=("§end§",), line=("§call§", "§call§\n§call§", "```\ufdd1\n§call§")

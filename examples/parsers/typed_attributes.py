@@ -49,8 +49,10 @@ class StreamParser(RawPairs):
     MARKER_LIKE = (
         Pattern(r"(?:⟪stop⟫)\s*\Z|⟪s(?:t(?:o(?:p)?)?)?\Z"),
         Pattern(
-            r"\A\s*⟨/ponder⟩|⟨/ponder⟩\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)|\A\s*⟨/(?:s(?:t(?:e(?:p(?:s)?)?)?)"
-            r"?)?\Z"
+            r'\A\s*⟨/ponder⟩|⟨/ponder⟩\s*\Z|\A\s*⟨ponder⟩|⟨steps⟩\n⟨step name="\s*\Z|⟨step name="\s*\Z|⟨steps⟩\n⟨steps⟩\n⟨'
+            r'step name="\s*\Z|⟨steps⟩\n⟨step name="\n⟨step name="\s*\Z|```[\w-]{0,16}\n⟨steps⟩\n⟨step name="\s*\Z|```[\w-'
+            ']{0,16}\\n⟨step name="\\s*\\Z|\\A\\s*(?:[}\\])]|```(?!.*```)|(?:``|```\\w*\\s*```)(?!`)|(?i:json):?\\s*\\Z|(?:\'\'|\\"\\")'
+            r"\s*\Z)|[\[{(]\Z|\A\s*⟨/(?:s(?:t(?:e(?:p(?:s)?)?)?)?)?\Z"
         ), Pattern("(?!)"),
     )
     IN_REASONING = Markers(

@@ -56,8 +56,11 @@ class StreamParser(QuotedPairs):
 
     ANCHORS = ("⟪assistant⟫",)
     MARKER_LIKE = (
-        Pattern(r"(?:⟪stop⟫)\s*\Z|⟪s(?:t(?:o(?:p)?)?)?\Z"), Pattern(r"\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"),
-        Pattern("(?!)"),
+        Pattern(r"(?:⟪stop⟫)\s*\Z|⟪s(?:t(?:o(?:p)?)?)?\Z"),
+        Pattern(
+            r"⟨do\s*\Z|⟨do\n⟨do\s*\Z|```[\w-]{0,16}\n⟨do\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?:``|```\w*\s*```)(?!`)|(?i:jso"
+            "n):?\\s*\\Z|(?:''|\\\"\\\")\\s*\\Z)|[\\[{(]\\Z"
+        ), Pattern("(?!)"),
     )
     IN_CONTENT = Markers(
         call=("⟨do ", "⟨do\n⟨do ", "```\ufdd1\n⟨do "), end=("⟪stop⟫",), header=("⟪assistant⟫",), empty=("⟨do\n⟩",)

@@ -14,7 +14,7 @@ from .pattern import Pattern
 from .repairs import AROUND_ARGUMENTS, Repairs
 from .scanner import NO_MARKERS, next_char
 from .schema import keys_of, tool_named
-from .second import FIRST_KEY, PART_OF_FIRST_KEY, Doubts, arguments_after, arguments_at, is_wrapper
+from .second import FIRST_KEY, KNOWN_KEYS, PART_OF_FIRST_KEY, Doubts, arguments_after, arguments_at, is_wrapper
 from .turn import ENDS_IN_CALL
 from .values import Reader, RegularReader, Style, escaped, json_end, text_of
 
@@ -319,7 +319,8 @@ class CallObjects(Repairs):
         written = name
         if self.CORRECTS_TOOL_NAMES:
             name = tool_named(name, self._tools)
-        odd = self.REREADS_CALLS and self._tools and name not in self._tools and not NO_NAME.isdisjoint(name)
+        is_odd = not NO_NAME.isdisjoint(name) or (name in KNOWN_KEYS and ("*",) in self.FIELDS)
+        odd = self.REREADS_CALLS and self._tools and name not in self._tools and is_odd
         if odd or (not self.OPENER_IS_UNAMBIGUOUS and self._tools and name not in self._tools):
             return self._no_object("the name of a tool", False)
         self._has_name = True

@@ -15,13 +15,15 @@ LIKE_A_MARKER = " is like a marker, but remains in the message"
 def marker_like(message: Message, patterns: Sequence[Pattern]) -> str:
     """Return the first text that is like a marker; "" if there is none.
 
-    `patterns`: such a text anywhere, a bracket at the edge of a text that is next to a marker, and either of them at
-    the edge of a value in arguments.
+    `patterns`: such a text anywhere, a bracket at the edge of a text that is next to a marker, either of them at the
+    edge of a value in arguments, and what is at the edge of content that is alone.
     """
     content, reasoning, calls = message["content"] or "", message["reasoning_content"] or "", message["tool_calls"]
-    searched = [(patterns[0], reasoning), (patterns[0], content)]
+    searched = [(patterns[0], reasoning), *((pattern, content) for pattern in (patterns[0], *patterns[3:]))]
     if reasoning or calls:
         searched += [(patterns[1], reasoning), (patterns[1], content)]
+        if content.strip(" \n<>/\\|[](){}") in [call["function"]["name"] for call in calls]:
+            return content.strip()  # what is left of a closer that repeats the name
     searched += [(patterns[2], call["function"]["arguments"]) for call in calls]
     for pattern, text in searched:
         match = pattern.search(text)

@@ -9,7 +9,7 @@ from .pattern import NAME_LIMIT, Pattern
 from .repairs import Repairs
 from .scanner import SPELLED_OTHERWISE, Match, Scanner, next_char
 from .schema import MARKUP_IN_KEYS, begins_with_tag, is_odd_key, keys_of, properties_of, without_quotes
-from .second import Doubts, any_styles, as_json, tagged
+from .second import Doubts, any_styles, as_json, is_damaged, tagged
 from .values import Reader, RegularReader, escaped
 
 TYPE_CHECKING = False
@@ -36,6 +36,7 @@ def irregular_key(buf: str, start: int, keys: Any, around: Any, final: bool) -> 
             return None
         key = max((key for key in keys if key and buf.startswith(key, pos)), key=len, default="")
         end = after.match(buf, pos + len(key)).end()
+        end += buf.startswith(": ", end - 1)  # people write a space after a colon
         if key and not final and len(buf) - end < width:
             return None
         is_bare = end == pos + len(key)
@@ -122,8 +123,10 @@ class Pairs(Repairs):
             return None
         if buf[start] == "{":
             return self._in_an_object(start, Reader(any_styles()), OBJECT)
-        if begins_with_tag(buf, start, self._schema()):
-            return self._elements(start, name)
+        tag = begins_with_tag(buf, start, self._schema())
+        if tag:
+            other = self._irregular_key(start) if tag == "attribute" and self.AROUND_KEY else ("",)
+            return False if other is None else None if other[0] else self._elements(start, name)
         return False if not self._final and len(buf) - start < NAME_LIMIT and ">" not in buf[start:] else None
 
     def _elements(self, start: int, name: str) -> bool | None:
@@ -245,9 +248,9 @@ class Pairs(Repairs):
             self._note_lost_text("no_argument", NO_PAIR)
         self._ends_in_text = not kind
         self._close_call("}" if self._read else "{}")
-        if self.DAMAGED and not self.incomplete:
+        if (self.DAMAGED or self._tools) and not self.incomplete:
             arguments = "".join([*self._out.texts["arguments"], *self._out._pieces])
-            self.incomplete = self.DAMAGED.match(arguments) is not None
+            self.incomplete = is_damaged(arguments, self._schema(), self.DAMAGED)
         return True
 
     def _finish(self) -> None:

@@ -207,7 +207,9 @@ class Readers:
         if mark is not None or not self.spelled.reads_again:
             return None
         if text.startswith("<", pos):
-            return self._elements(name, text, pos) if begins_with_tag(text, pos, self.tools.get(name)) else None
+            tag = begins_with_tag(text, pos, self.tools.get(name))
+            is_pair = tag == "attribute" and self.other_pair(name, text, pos) is not None
+            return self._elements(name, text, pos) if tag and not is_pair else None
         return self._in_an_object(name, Reader(any_styles()), text, pos) if text.startswith("{", pos) else None
 
     def _elements(self, name: str, text: str, pos: int) -> Optional[tuple[str, int]]:

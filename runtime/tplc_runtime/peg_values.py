@@ -14,6 +14,7 @@ from .peg_nodes import Node, captures, first, kind_of
 from .peg_readers import Readers
 from .raw import LITERAL, MORE_THAN_VALUE, coerced, in_type, nested_json, string_in
 from .schema import is_odd_key, item_of, keys_of, member_of, typed_as, types_by_items, types_of, without_quotes
+from .second import is_damaged
 from .values import ESCAPE, escaped, literal_of, text_of
 
 PUNCTUATION = {
@@ -117,8 +118,7 @@ class ValueMapper:
                 break
         found = "{" + ", ".join(pairs) + "}"
         self.incomplete = self.incomplete or (self.repaired and not self.readers.fits(self.called, found))
-        damaged = self.readers.spelled.damaged
-        self.incomplete = self.incomplete or (damaged is not None and damaged.match(found) is not None)
+        self.incomplete = self.incomplete or is_damaged(found, root, self.readers.spelled.damaged)
         return found
 
     def members(self, node: Node, parent: object, root: object, types_by: TypesBy) -> list[tuple[str, str, Types]]:

@@ -130,7 +130,8 @@ class Repairs(Machine):
 
     def _unopened_calls(self) -> bool | None:
         """Read calls before any content that no marker opens; None if there are none, False if undecided."""
-        if not (self._only_space_so_far and self._tools and self._calls_on):
+        begins = self._only_space_so_far or self._opened_to == self._base + self._pos
+        if not (begins and self._tools and self._calls_on):
             return None
         buf = self._buf
         found = unopened_calls(buf, self._pos, self._final, self._tools, self.IN_CONTENT, self.BREAKS)

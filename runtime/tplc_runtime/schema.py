@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 
-from .pattern import Pattern
+from .pattern import NAME_CHARACTERS, Pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,8 +32,13 @@ NULL = {"type": "null"}
 NAMESPACE = Pattern(r"\A\S*[.:/](?=[^.:/]+\Z)")
 # What Python code writes before the name of a function that it calls.
 BEFORE_A_CALL = Pattern(r"\A(?:\w{1,64} ?= ?|(?:return|yield) )?(?:await )?")
-KEY_IN_TEXT = Pattern(r"""(?<!\w)([\w-]{1,64})["']?(?=\s?[=:]|\s\w{1,32}=)""")
+KEY_IN_TEXT = Pattern(r"""(?<!\w)([\w-]{1,64})["']?(?=\s?(?:[=:]|<<)|\s\w{1,32}=)""")
 SEPARATORS = Pattern(r"[\s_.-]+")
+METHOD = ".call"  # after the name of a function that is called as a method
+OPENING_TAG = Pattern(  # the word of an attribute doesn't count
+    r"""<([\w:-]{1,64})(?:\s{0,8}[ =]\s{0,8}(?:\w{1,32}\s{0,8}=\s{0,8})?["']?"""
+    rf"""([{NAME_CHARACTERS}]{{1,64}})["']?)?\s{{0,8}}>"""
+)
 
 
 class Parameters(dict):  # type: ignore[type-arg]
@@ -56,7 +61,7 @@ def tool_named(name: str, tools: Parameters) -> str:
     if name in tools or not tools:
         return name
     bare = name.replace("\\", "").strip().removesuffix("()").strip("\"'`“”‘’«»/:= ").strip()
-    bare = str(BEFORE_A_CALL.sub("", bare))
+    bare = str(BEFORE_A_CALL.sub("", bare)).removesuffix(METHOD)
     shorts: tuple[str, str] = (bare, str(NAMESPACE.sub("", bare)))
     for short in filter(bare_name, shorts):
         if short in tools:
@@ -209,7 +214,7 @@ def misfit(arguments: Mapping[str, object], schema: object, *, types: bool = Tru
     keys = keys_allowed(schema)
     text = ""
     for key, value in arguments.items():
-        if isinstance(value, str) and ("=" in value or ":" in value or ">" in value):
+        if isinstance(value, str) and any(char in value for char in ("=", ":", ">", "<<")):
             text += value + "\n"
         if keys is not None and key not in keys:
             return "key", key
@@ -219,13 +224,16 @@ def misfit(arguments: Mapping[str, object], schema: object, *, types: bool = Tru
         if allowed is not None and kind not in allowed and not number:
             return "type", key
     words, bare = set(KEY_IN_TEXT.findall(text)), "" if "<" in text else text
-    inside = [key for key in properties_of(schema) if key not in arguments and (key in words or key + ">" in bare)]
+    missing = [key for key in properties_of(schema) if key not in arguments]
+    inside = [key for key in missing if key in words or key + ">" in bare or f">{key}<" in text]
     return ("inside", inside[0]) if inside else None
 
 
-def begins_with_tag(text: str, pos: int, schema: object) -> bool:
-    """Return whether a tag with the name of a key begins here."""
-    return text.startswith("<", pos) and any(text.startswith(f"{key}>", pos + 1) for key in properties_of(schema))
+def begins_with_tag(text: str, pos: int, schema: object) -> str:
+    """Return "name" if a tag with the name of a key begins here, "attribute" if one whose attribute is a key; or ""."""
+    tag = OPENING_TAG.match(text, pos)
+    is_key = tag is not None and (tag[2] or tag[1]) in properties_of(schema)
+    return ("attribute" if tag[2] else "name") if is_key else ""
 
 
 def is_odd_key(key: str, schema: object) -> bool:

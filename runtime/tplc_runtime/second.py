@@ -13,7 +13,7 @@ from collections import Counter
 from functools import lru_cache
 
 from .pattern import NAME_CHARACTERS, ONE_WORD, Pattern
-from .schema import Parameters, keys_allowed, keys_of, misfit, tool_named, types_of_member
+from .schema import OPENING_TAG, Parameters, keys_allowed, keys_of, misfit, tool_named, types_of_member
 from .values import Reader, Style
 
 TYPE_CHECKING = False
@@ -35,9 +35,10 @@ FIRST_KEY = Pattern(r"""\{\s{0,64}["'](\w{1,64})["']""")
 PART_OF_FIRST_KEY = Pattern(r"""\{\s{0,64}(?:["']\w{0,64})?""")
 FENCE = Pattern(r"```[\w-]*[^\S\n]*\n")
 INFINITY = float("inf")
-BEFORE_CALLS = Pattern(rf"[\s(>]*(?:\[\s*(?=\w[{NAME_CHARACTERS}]*\())?")
+CALL_IN_CALL = rf"(?:print\(\s*(?=\w[{NAME_CHARACTERS}]*\())?"
+BEFORE_CALLS = Pattern(rf"[\s(>]*(?:\[\s*(?=\w[{NAME_CHARACTERS}]*\())?{CALL_IN_CALL}")
 NO_BRACE = Pattern(r"""["']\w+["']\s*:""")
-BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*")
+BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*(?:and\s+)?" + CALL_IN_CALL)
 BEFORE_FIRST_KEY = Pattern(
     r"""[\s(>{\[\\"'“”‘«`]*(?:(?i:json)\b:?[\s({\[\\"'“”‘«`]*)?(?:<(?:[\w:-]+\s*[ =]\s*(?:\w+\s*=\s*)?)?["']?)?"""
 )
@@ -54,15 +55,7 @@ CALLED = Pattern(rf"""["'`]?([{NAME_CHARACTERS}]{{1,64}}?)["'`]?\s*(?:([(])|(?:(
 KEYWORD = Pattern(r"""\s*["']?(\w{1,64})["']?\s*[=:]\s*""")
 KEYWORD_FOLLOWS = (Pattern(r"\s{0,16}(?:,\s{0,16}(?:[\"']?\w{1,64}[\"']?\s{0,16}[=:]|\))|\))"),) * 2
 AFTER_KEYWORD = Pattern(r"\s*(?:,\s*)?(\))?")
-ELEMENT = Pattern(
-    r"""\s*<([\w:-]{1,64})(?:\s{0,8}[ =]\s{0,8}(?:\w{1,32}\s{0,8}=\s{0,8})?["']?([\w.:-]{1,64})["']?)?\s{0,8}>"""
-    r"""(.*?)</\1\s{0,8}>\s*"""
-)
-# A tag of a tool, by its attribute or its own name.
-TOOL_TAG = Pattern(
-    r"""<([\w:-]{1,64})(?:\s{0,8}[ =]\s{0,8}(?:\w{1,32}\s{0,8}=\s{0,8})?["']?"""
-    rf"""([{NAME_CHARACTERS}]{{1,64}})["']?)?\s{{0,8}}>"""
-)
+ELEMENT = Pattern(rf"\s*{OPENING_TAG.pattern}(.*?)</\1\s{{0,8}}>\s*")
 SURROGATE = Pattern(r"[\ud800-\udfff]")
 CLOSING_TAG = Pattern(r"</[\w:.=-]{1,64}>")
 # A missing quote after a key, or after a value before the next key.
@@ -76,7 +69,7 @@ def may_be_calls(text: str, tools: Parameters) -> bool:
     rest = text[at : at + 64]
     if ANY_KEY.match(text) is not None:
         return True
-    return not rest or any(rest.startswith(word) or word.startswith(rest) for word in [*KNOWN_KEYS, *tools])
+    return not rest or any(rest.startswith(word) or word.startswith(rest) for word in [*KNOWN_KEYS, "print(", *tools])
 
 
 class Doubts(Parameters):
@@ -197,10 +190,8 @@ def is_wrapper(first_key: Any, name: str, tools: Parameters) -> bool:
     """Return whether an object may contain the arguments of a tool, as the schema has no key like its first.
 
     `first_key`: the match of FIRST_KEY, or None."""
-    if first_key is None or (first_key[1] != name and first_key[1] not in KNOWN_KEYS):
-        return False
-    keys = keys_allowed(tools.get(name))
-    return keys is not None and first_key[1] not in keys
+    keys = keys_allowed(tools.get(name)) if first_key is not None else None
+    return keys is not None and first_key[1] not in keys and (keys != set() or first_key[1] in (name, *KNOWN_KEYS))
 
 
 def misfit_in(text: str, schema: object, *, types: bool = True) -> tuple[str, str] | None:
@@ -210,6 +201,14 @@ def misfit_in(text: str, schema: object, *, types: bool = True) -> tuple[str, st
     except (ValueError, RecursionError) as error:
         return ("repeated", error.args[1]) if len(error.args) > 1 else None
     return misfit(arguments, schema, types=types) if isinstance(arguments, dict) else None
+
+
+def is_damaged(arguments: str, schema: Any, pattern: Pattern | None) -> bool:
+    """Return whether arguments match a pattern, or one that is required is in the text of another."""
+    required = schema.get("required") if isinstance(schema, dict) else None
+    missing = [key for key in required if f'"{key}": ' not in arguments] if isinstance(required, list) else []
+    found = (misfit_in(arguments, schema, types=False) if missing else None) or ("", "")
+    return (found[0] == "inside" and found[1] in missing) or bool(pattern and pattern.match(arguments))
 
 
 def loaded(text: str) -> Any:
@@ -281,7 +280,7 @@ def values_in(text: str, tools: Doubts) -> list[Any]:
 
 def _tagged_call(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
     """Return the call `<x=f> … </x>` with elements or an object in it, and where it ends; None if there is none."""
-    tag = TOOL_TAG.match(text, pos)
+    tag = OPENING_TAG.match(text, pos)
     name = "" if tag is None else tool_named(tag[2] or tag[1], tools)
     if tag is None or name not in tools:
         return None, pos
@@ -440,7 +439,7 @@ def arguments_within(name: str, value: Any, tools: Doubts) -> dict[str, Any] | N
         objects = [key for key, item in value.items() if isinstance(item, dict) or str(item).lstrip()[:1] == "{"]
         inner = [key for key in objects if key not in OTHER_KEYS]
         # "required" comes from a schema, whose form models repeat.
-        lost = value.keys() - {*inner, *NAME_KEYS, *OTHER_KEYS, "required"}
+        lost = {key for key in value if value[key] != name} - {*inner, *NAME_KEYS, *OTHER_KEYS, "required"}
         if named or len(inner) != 1 or lost or not keys.isdisjoint(value):
             break
         key, value = inner[0], value[inner[0]]

@@ -65,6 +65,7 @@ class Stream(Copyable):
     SPACE: ClassVar[str] = ""  # alternatives of the white space before the content, with SPACE_SEPARATOR between
     AROUND_REASONING: ClassVar[Any] = None  # the texts that open reasoning, and those that close it
     _last_char = ""  # of the text before
+    _opened_to = -1  # the offset at which an opener of content ends
     # The usual texts in some places, which are awaited as a whole: after a call, after an argument, where a value ends.
     USUAL_NEXT: ClassVar[Any] = None
     USUAL_PAIR: ClassVar[Any] = None

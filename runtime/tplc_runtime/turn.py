@@ -135,6 +135,7 @@ class TurnStates(PlacedMarkers):
         if kind == "reasoning":
             return self._open_reasoning()
         if self.CONTENT_OPENS and kind == "content":
+            self._opened_to = self._base + self._pos + self._skip
             return self._drop(False)
         if kind == "content_end":
             return self._drop()

@@ -12,14 +12,13 @@ Such a text counts as a whole only: nothing in it may be repaired, or lost.
 from __future__ import annotations
 
 from .pattern import NAME_CHARACTERS, Pattern
-from .schema import keys_allowed
+from .schema import METHOD, OPENING_TAG, keys_allowed
 from .second import (
     ARGUMENT_KEYS,
     FENCE_END,
     ID_KEYS,
     NAME_KEYS,
     OTHER_KEYS,
-    TOOL_TAG,
     Doubts,
     any_styles,
     as_json,
@@ -38,9 +37,10 @@ if TYPE_CHECKING:
 
 CALL_KEYS = frozenset(NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS)
 FIRST_OF_CALLS = Pattern(r"\s*(?:[,;]\s*)?(?=[\w{\[`<])")
-# A fence, a backtick or a tag around calls; and a text that may become one.
-AROUND_CALLS = Pattern(r"(?:(```)[\w-]{0,16}\s{1,16}|(`)|<([\w:-]{1,64})>\s{0,16})?")
-PART_OF_AROUND = Pattern(r"(?:`{1,3}[\w-]{0,16}|<[\w:-]{0,64}(?:[ =][^<>\n]{0,128})?>?)\s{0,16}\Z")
+# A fence, a backtick, a tag or a token around calls; and a text that may become one.
+AROUND_CALLS = Pattern(r"(?:(```)[\w-]{0,16}\s{1,16}|(`)|<([\w:-]{1,64})>\s{0,16}|<([|｜])[^\s<>]{1,64}>\s{0,16})?")
+PART_OF_AROUND = Pattern(r"(?:`{1,3}[\w-]{0,16}|<[|｜]?[^\s<>]{0,64}(?:[ =][^<>\n]{0,128})?>?)\s{0,16}\Z")
+CLOSING_TOKEN = Pattern(r"<[|｜/][^\s<>]{1,64}>|\Z")
 # How calls begin: a name, or an object with a key and a value.
 HEAD_OF_CALL = Pattern(
     rf"\[?\s{{0,16}}([{NAME_CHARACTERS}]{{1,64}})(\(|\s{{1,16}}(?:\{{|\Z))?|[\[\s]{{0,16}}"
@@ -62,11 +62,14 @@ def unopened_calls(
         return [], pos
     around = AROUND_CALLS.match(buf, start)
     at, closing = around.end(), around[1] or around[2] or (f"</{around[3]}>" if around[3] else "")
+    if around[4]:
+        closing = CLOSING_TOKEN.search(buf, at)[0]
     if _tool_tag(buf, start, tools):
         at, closing = start, ""
     is_part = PART_OF_AROUND.match(buf, start) or PART_OF_AROUND.match(buf, at)
     end = None if is_part else _end_of_calls(buf, at, final, tools, closing, breaks)
-    over = None if end is None or not end else _over(buf, end + len(closing), final, closing, breaks)
+    end = None if around[4] and end and not (closing or final) else end
+    over = None if end is None or not end else _over(buf, end + len(closing), final, closing, breaks, tools)
     if end is None or over is None:
         return ([], pos) if final or end == 0 else None
     doubts = Doubts(tools, True)
@@ -80,7 +83,7 @@ def unopened_calls(
 
 def _tool_tag(buf: str, pos: int, tools: Parameters) -> Any:
     """Return the match of a tag that names a tool, if one begins here."""
-    tag: Any = TOOL_TAG.match(buf, pos)
+    tag: Any = OPENING_TAG.match(buf, pos)
     return tag if tag is not None and (tag[2] or tag[1]) in tools else None
 
 
@@ -90,7 +93,9 @@ def _begins_call(head: Any, tools: Parameters) -> bool:
     is_cut = head.end() == len(head.string)
     if (key in NAME_KEYS and value is not None) or not key:
         word = value or name or ""
-        return word in tools if ended or called else is_cut and any(tool.startswith(word) for tool in tools)
+        if ended or called:
+            return word.removesuffix(METHOD) in tools
+        return is_cut and any((tool + METHOD).startswith(word) for tool in tools)
     return is_cut or key in tools or key in CALL_KEYS
 
 
@@ -123,16 +128,16 @@ def _end_of_calls(buf: str, pos: int, final: bool, tools: Parameters, closing: s
     return 0 if reader.repair else None if reader.want else end
 
 
-def _over(buf: str, end: int, final: bool, closing: str, breaks: Scanner) -> bool | None:
-    """Return whether nothing follows calls in their line; None if more input is needed."""
+def _over(buf: str, end: int, final: bool, closing: str, breaks: Scanner, tools: Parameters) -> bool | None:
+    """Return whether nothing but a further call follows calls in their line; None if more input is needed."""
     at = int(CLOSING_BRACKETS.match(buf, end).end())
     if "\n" in buf[end:at] and closing != FENCE_END:  # what follows a fence shows whether it is an example
         return True
     if at == len(buf) or breaks.match_at(buf, at) is not None:
         return True if final or at < len(buf) else None
-    if not final and breaks.prefix_of(buf, at):
+    if not final and (breaks.prefix_of(buf, at) or PART_OF_AROUND.match(buf, at)):
         return None
-    return buf[at] in ",;" and not closing
+    return not closing and (buf[at] in ",;" or _tool_tag(buf, at, tools) is not None)
 
 
 def _whole_call(value: Any, tools: Parameters) -> tuple[str, str, str | None] | None:

@@ -79,7 +79,7 @@ def of_template(
 
 
 def table(found: Sequence[Result], by: str) -> str:
-    heads = (*OUTCOMES, "silently", "complete", "flagged", "leaked silently", "raised", "chunked", "of")
+    heads = (*OUTCOMES, "silently", "complete", "as written", "flagged", "leaked silently", "raised", "chunked", "of")
     lines = [f"{'':<44}" + "".join(f"{head:>{max(9, len(head) + 2)}}" for head in heads)]
     groups: dict[str, list[Result]] = {}
     for result in found:
@@ -88,7 +88,7 @@ def table(found: Sequence[Result], by: str) -> str:
     for name, members in [*sorted(groups.items(), key=share), ("all", list(found))]:
         counts = [*(Counter(r.outcome for r in members)[outcome] for outcome in OUTCOMES)]
         counts += [sum(r.outcome == "altered" and r.silent for r in members), sum(r.complete for r in members)]
-        counts += [sum(r.flagged for r in members)]
+        counts += [sum(r.written for r in members), sum(r.flagged for r in members)]
         counts += [sum(r.outcome == "leaked" and r.silent for r in members)]
         counts += [sum(r.outcome == "raised" for r in members), sum(bool(r.chunked) for r in members), len(members)]
         cells = "".join(f"{n or '·':>{max(9, len(h) + 2)}}" for n, h in zip(counts, heads, strict=True))
@@ -142,7 +142,7 @@ def main(arguments: list[str]) -> int:
     shown = 0
     for result in every:
         tests = {"silent": result.outcome == "altered" and result.silent, "chunked": bool(result.chunked)}
-        tests |= {"complete": result.complete, "flagged": result.flagged}
+        tests |= {"complete": result.complete and not result.written, "flagged": result.flagged}
         if options.show and shown < options.most and tests.get(options.show, result.outcome == options.show):
             shown += 1
             print(f"{result.template} | {result.kind} | {result.base}\n  {result.text!r}")

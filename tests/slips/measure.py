@@ -16,7 +16,7 @@ from typing import Any
 from tests.slips.bases import FURTHER_MESSAGES, FURTHER_TOOLS, MESSAGES, TOOLS
 from tests.slips.further import FURTHER
 from tests.slips.kinds import KINDS, Answer, slips
-from tests.slips.written import pieces_of
+from tests.slips.written import pieces_of, text_of
 from tplc.ir.nodes import TemplateIR
 from tplc_runtime.second import distinct
 
@@ -33,7 +33,8 @@ LISTS = {"issue": (KINDS, MESSAGES, TOOLS, 3), "further": (FURTHER, FURTHER_MESS
 class Result:
     """`silent`: no diagnostic; `complete`: a call differs from what it should be, and `incomplete` is false.
 
-    `flagged`: the message is right, and `incomplete` is true.
+    `written`: this is so because the template writes the text, or one with other white space, for the message that was
+    read: `"5"` is a string in JSON.  `flagged`: the message is right, and `incomplete` is true.
     """
 
     template: str
@@ -43,6 +44,7 @@ class Result:
     outcome: str
     silent: bool
     complete: bool
+    written: bool
     flagged: bool
     chunked: str  # "" where every chunking gives the same
     got: Mapping[str, Any]
@@ -147,9 +149,10 @@ def judge(
             if not same or list(other.diagnostics) != list(stream.diagnostics):
                 chunked = f"{len(chunks)} chunks"
     except Exception as error:  # noqa: BLE001 nothing may be raised
-        return Result(template, kind, base, text, "raised", False, False, False, "", {}, (repr(error),))
+        return Result(template, kind, base, text, "raised", False, False, False, False, "", {}, (repr(error),))
     reported = tuple(diagnostic.text for diagnostic in stream.diagnostics)
     outcome = outcome_of(answer.message, got)
+    complete = outcome == "altered" and not stream.incomplete
     return Result(
         template,
         kind,
@@ -157,12 +160,27 @@ def judge(
         text,
         outcome,
         not reported,
-        outcome == "altered" and not stream.incomplete,
+        complete,
+        complete and is_written(answer, got, text),
         outcome == "recovered" and stream.incomplete,
         chunked,
         got,
         reported,
     )
+
+
+def is_written(answer: Answer, got: Mapping[str, Any], text: str) -> bool:
+    """Return whether the template writes this text, apart from white space, for the message that was read."""
+    calls = [call["function"] for call in got["tool_calls"]]
+    try:
+        functions = [{"name": call["name"], "arguments": json.loads(call["arguments"])} for call in calls]
+        message = {**got, "tool_calls": [{"type": "function", "function": function} for function in functions]}
+        pieces = pieces_of(answer.ir, message, head=answer.head) or []
+    except (ValueError, KeyError, StopIteration):
+        return False
+    if answer.pieces[-1].kind != "turn_end":
+        pieces = [piece for piece in pieces if piece.kind != "turn_end"]
+    return "".join(text.split()) == "".join(text_of(pieces).split())
 
 
 def results(

@@ -81,10 +81,17 @@ READ += [
         '<invoke name="get_weather">\n<arg name="city">Oslo</arg>\n<arg name="days">3</arg>\n</invoke>',
         f"<tools>\n<function=get_weather>{ARGUMENTS}</function>\n</tools>",
         f"```xml\n<function=get_weather>{ARGUMENTS}</function>\n```",
+        f"<|tool|>[{ONE}]<|/tool|>",
+        f"<|tools_begin|>\n{KEYWORDS}\n<|tools_end|>",
+        f"<｜f｜>{ONE}\n",
+        'get_weather.call(city="Oslo", days=3)',
         KEYWORDS,
         f"[{KEYWORDS}]",
         f"[{KEYWORDS}",
     )
+]
+READ += [
+    ("list", f"<function=get_weather>{ARGUMENTS}</function><get_weather>{ARGUMENTS}</get_weather>", 2, "", [NOTE] * 2)
 ]
 TEXTS = [
     ("object", f"It is {ONE}"),
@@ -117,6 +124,10 @@ TEXTS = [
     ("object", '<function=get_weather>{"town": "Oslo"}</function>'),
     ("object", "<get_weather>It is cold.</get_weather>"),
     ("object", "<list_all></list_all>"),
+    ("object", f"<|tool|>{ONE}<|/tool|> is a call."),
+    ("object", "<|tool|> is a token."),
+    ("object", 'get_weather.calls(city="Oslo", days=3)'),
+    ("list", f"<f=get_weather>{ARGUMENTS}</f><f=look_up>{ARGUMENTS}</f>"),
     ("object", '<p class="get_weather">Oslo</p>'),
     ("list", f"[1] {ONE}"),
     ("list", "[1, 2, 3]"),

@@ -42,6 +42,19 @@ LATEX = '\n\\begin{get_weather}{"city": "Oslo", "days": 3}'
 FENCED = '〔调用〕〔一个〕function〔名〕get_weather\n```json\n{"city": "Oslo", "days": 3}\n```'
 CUT = "the output ends inside a call"
 CASES = {
+    "a bracket after an opener of content": Case(
+        "wrapped-content", "<#answer#>>Hello.<#/answer#><#over#>", ">Hello.", [], [">" + LIKE]
+    ),
+    "an opener of content in other brackets": Case(
+        "wrapped-content", "＜#answer#＞Hello.<#/answer#><#over#>", "＜#answer#＞Hello.", [], ["＜#answer#＞" + LIKE]
+    ),
+    "an opener of content twice": Case(
+        "recipient-lines", "everyone\neveryone\nHello.:#\n", "everyone\nHello.", [], ["everyone" + LIKE]
+    ),
+    "backticks around calls": Case("tagged-json", f"`{TAGGED}\n</fn>` So.", "`` So.", [OSLO], ["``" + LIKE]),
+    "the end of a closer with its name": Case(
+        "closer-with-name", f"{LATEX}get_weather}} \\stop\\\n", "get_weather}", [OSLO], ["get_weather}" + LIKE]
+    ),
     "punctuation before the closer": Case("tagged-json", f"{TAGGED}.\n</fn>", None, [OSLO], ["." + LEFT_OVER]),
     "a bracket before the closer at the end": Case("tagged-json", f"{TAGGED}]\n</fn>", None, [OSLO], ["]" + LEFT_OVER]),
     "a list in one pair of markers": Case(
@@ -127,7 +140,7 @@ CASES = {
         f"{LATEX}\\{{get_weather}} \\stop\\\n",
         "\\{get_weather}",
         [OSLO],
-        ["\\{g" + LIKE],
+        ["\\{get_weather}" + LIKE],
     ),
     "two characters of the section's closer": Case(
         "fenced-json", FENCED + "〔/一个〕〔/", "〔/", [OSLO], ["〔/" + LIKE]
@@ -206,6 +219,13 @@ def test_what_is_left_over(case: Case) -> None:
     parsed = PegEngine(ir_of(case.name)).read(case.text, tools=TOOLS)
     whole = dict(parser_of(case.name).parse(case.text, tools=TOOLS))
     assert (dict(parsed.message), parsed.incomplete) == (whole, case.incomplete)
+
+
+def test_words_of_an_end_are_reported_directly_after_a_sentence() -> None:
+    found = marker_like_texts(replace(lower(ir_of("tagged-json")), last_ends=("\nUser:",)))
+    assert found is not None
+    texts = ("It is two.User", "It is two.Use", "It is two. User", "It is two.\nUser", "Ask the User")
+    assert [bool(re.search(found.text, text)) for text in texts] == [True, True, False, False, False]
 
 
 def test_a_header_that_people_write_as_well_is_reported_at_the_start() -> None:

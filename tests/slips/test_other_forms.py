@@ -11,6 +11,7 @@ import pytest
 from tests.fuzz.formats import named
 from tests.slips.bases import TOOLS
 from tests.slips.measure import joined, read, reading
+from tplc.backends.peg.engine import PegEngine
 
 OSLO = ("get_weather", '{"city": "Oslo", "days": 3}')
 TIME = ("get_time", '{"zone": "CET", "exact": true}')
@@ -25,6 +26,8 @@ IN_OBJECT = {
     "a name under an unknown key": '{"fn": "get_weather", "arguments": {"city": "Oslo", "days": 3}}',
     "a call in a list of calls": '{"tool_calls": [{"name": "get_weather", "arguments": {"city": "Oslo", "days": 3}}]}',
     "a function call": 'get_weather(city="Oslo", days=3)',
+    "a function call in another": 'print(get_weather(city="Oslo", days=3))',
+    "a method": 'get_weather.call(city="Oslo", days=3)',
     "a function call of an object": 'get_weather({"city": "Oslo", "days": 3})',
     "a name before an object": 'get_weather\n{"city": "Oslo", "days": 3}',
     "elements": "<f=get_weather><p=city>Oslo</p><p=days>3</p></f>",
@@ -106,6 +109,47 @@ def test_arguments_in_another_form(text: str) -> None:
 @pytest.mark.parametrize(("format_", "text"), PAIRS.values(), ids=PAIRS)
 def test_pairs_in_another_form(format_: str, text: str) -> None:
     check(format_, f"\n\n<deed>\n{text}\n</deed><:>\n", [OSLO])
+
+
+OTHERS = {
+    "a named object for a name as key": (
+        "name-as-key",
+        '(use [{"name": "get_weather", "arguments": {"city": "Oslo", "days": 3}}] use)',
+        [OSLO],
+    ),
+    "own keys twice": (
+        "markers-by-shape",
+        '(~do~){"call": "get_weather", "with": {"with": {"city": "Oslo", "days": 3}}}(~/do~)',
+        [OSLO],
+    ),
+    "a call with own keys as arguments": (
+        "markers-by-shape",
+        '(~do~){"call": "get_weather", "with": {"call": "get_weather", "with": {"city": "Oslo", "days": 3}}}(~/do~)',
+        [OSLO],
+    ),
+    "a word between function calls": (
+        "tagged-json",
+        '<fn>\nget_weather(city="Oslo", days=3) and get_time(zone="CET", exact=True)\n</fn>',
+        [OSLO, TIME],
+    ),
+    "printed function calls": (
+        "keyword-calls",
+        '<.code.>[print(get_weather(city="Oslo", days=3)), print(get_time(zone="CET", exact=True))]<./code.>',
+        [OSLO, TIME],
+    ),
+    "pairs in other tags": (
+        "parameter-tags",
+        '<deed>\n<do=get_weather>\n<p name="city">Oslo</p>\n<p name="days">3</p>\n</do>\n</deed>',
+        [OSLO],
+    ),
+}
+
+
+@pytest.mark.parametrize(("format_", "text", "calls"), OTHERS.values(), ids=OTHERS)
+def test_calls_in_another_form(format_: str, text: str, calls: list[tuple[str, str]]) -> None:
+    stream = check(format_, text, calls)
+    parsed = PegEngine(named(format_).ir).read(text, tools=TOOLS)
+    assert (parsed.message, parsed.incomplete, stream.incomplete) == (stream.message, False, False)
 
 
 def test_quotes_of_another_kind() -> None:

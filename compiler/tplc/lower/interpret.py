@@ -151,10 +151,11 @@ class _Interpreter:
         patterns, message = marker_like_texts(self.acceptor), self.reading.message
         if patterns is not None and not self.reading.diagnostics:
             texts = [json.dumps(call.arguments, ensure_ascii=False) for call in self.reading.calls]
-            calls = [{"function": {"arguments": text}} for text in texts]
+            names = [call.name for call in self.reading.calls]
+            calls = [{"function": {"name": n, "arguments": text}} for n, text in zip(names, texts, strict=True)]
             found = marker_like(
                 cast("Message", {**message, "tool_calls": calls}),
-                [Pattern(one) for one in (patterns.text, patterns.edge, patterns.value)],
+                [Pattern(one) for one in (patterns.text, patterns.edge, patterns.value, *patterns.alone)],
             )
             if found:
                 self._note("like_a_marker", found + LIKE_A_MARKER)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tplc.ir.markers import is_unmistakable, pieces_of
@@ -28,6 +28,7 @@ GUESSED_EDGES = (
     r"""|(?<=: ")(?:[^"(]*\)|[^"\[]*\]|“[^"”]*”|‘[^"’]*’)"(?=[,}])"""
 )
 _CLOSING = frozenset(">]}»】⟩＞")
+_INSIDE = frozenset("#.^~@*+%$&")  # what markers have between a bracket and their letters
 # Brackets of at least two characters around words: hardly any text that is no marker has them.
 _BETWEEN_BRACKETS = re.compile(r"([^\w\s]{2,4})\w(?:.*\w)?([^\w\s]{2,4})", re.DOTALL)
 _WITH_SPACE = re.compile(r"[<\[【«][^>\]】»]*\s[^>\]】»]*[>\]】»]")
@@ -36,40 +37,47 @@ _WITH_SPACE = re.compile(r"[<\[【«][^>\]】»]*\s[^>\]】»]*[>\]】»]")
 @dataclass(frozen=True, slots=True)
 class MarkerLikeTexts:
     """Patterns of a text like a marker: `text` finds one, `edge` a bracket of markers at the edge of a text,
-    and `value` either of them at the edge of a string in arguments, if values are raw text."""
+    and `value` either of them at the edge of a string in arguments, if values are raw text.  `alone`: the same as
+    `edge`, if content is next to a marker even where it is all of the message."""
 
     text: str
     edge: str
     value: str
+    alone: tuple[str, ...] = ()
 
 
 def marker_like_texts(acceptor: Acceptor) -> MarkerLikeTexts | None:
     """Return what is like a marker of the format.
 
-    None if there is nothing but content, no marker has brackets and a word, and the turn's header is not one that
-    people write as well.
+    None if there is no such text, or nothing but content, no marker has brackets and a word, and neither the turn's
+    header nor its end is one that people write as well.
     """
     pieces = unique(_from_bracket(piece) for text in markers_of(acceptor) for piece in pieces_of(text))
     long = tuple(core for core in pieces if is_respelled(core) and WORDS.search(core) is not None)
     short = tuple(core for core in pieces if core not in long and SHORT.fullmatch(core))
     at_edges, value = list(_at_edges(acceptor)), _value_edges(acceptor)
     respelled = unique(respelling(core) for core in (*short, *_in_own_brackets(acceptor)))
-    text = "|".join([*([_with_other_brackets(long)] if long else []), *respelled, *_other_words(long)])
+    text = "|".join(
+        [*([_with_other_brackets(long)] if long else []), *respelled, *_other_words((*long, *acceptor.ends))]
+    )
     anywhere = "|".join([*([rf"(?:{text})(?=\w|\n|\s\s|\Z)"] if text else []), *at_edges]) or NOTHING
+    starts = list(_rests_of_content_starts(acceptor))
     if not long and not short:
-        if acceptor.calls is None and not acceptor.reasoning_ends and not acceptor.prose_headers:
-            return None
-        edge = "|".join(_left_over(acceptor)) or NOTHING
-        return MarkerLikeTexts(anywhere, edge, value) if {anywhere, edge, value} != {NOTHING} else None
+        edge, again = ("|".join(texts) or NOTHING for texts in (_left_over(acceptor), _opened_again(starts)))
+        ends_in_words = any(text.strip()[:1].isalnum() for text in acceptor.last_ends)
+        is_plain = acceptor.calls is None and not (acceptor.reasoning_ends or acceptor.prose_headers or ends_in_words)
+        found = {anywhere, edge, value, again} != {NOTHING} and not (is_plain and not starts)
+        return MarkerLikeTexts(anywhere, edge, value, (again,) * bool(starts)) if found else None
     first = in_class(sorted({core[0] for core in (*long, *short)}))
     last = in_class(sorted({core[-1] for core in (*long, *short)} & _CLOSING)) or ">"
     # Brackets in pairs, a bracket next to white space, and a marker in a sentence are more likely text.
-    edges = [rf"\A[{last}](?!{SPACE_IN_LINE})", rf"\A[^{first}]*[{last}]\Z"]
-    edges += [rf"\A[{first}][^{last}]*\Z", rf"(?<!{SPACE_IN_LINE})[{first}]\Z", *_left_over(acceptor)]
+    edges = [rf"\A[{last}](?!{SPACE_IN_LINE}\S)", rf"\A[^{first}]*[{last}]\Z"]
+    edges += [rf"\A[{first}][^{last}]*\Z", rf"(?<![^\s{first}]{SPACE_IN_LINE})[{first}]\Z"]
+    alone = ("|".join([*edges, *_opened_again(starts)]),) if starts else ()
     pairs = acceptor.calls.pairs if acceptor.calls is not None else None
     if pairs is not None and not pairs.quoted:
         value += rf'|"(?:[{last}]|\\r\\n)|(?:(?:{text})(?:\\n)?|[{first}]|\\r)"'
-    return MarkerLikeTexts(anywhere, "|".join(edges), value)
+    return MarkerLikeTexts(anywhere, "|".join([*edges, *_left_over(acceptor)]), value, alone)
 
 
 def _in_own_brackets(acceptor: Acceptor) -> Iterator[str]:
@@ -130,16 +138,17 @@ def _at_edges(acceptor: Acceptor) -> Iterator[str]:
     if ends:
         yield rf"(?:{'|'.join(map(exact, ends))})\s*\Z"
         yield truncated_pattern(ends, least=2)
-    # Others begin in text as well: three characters of one, with a letter after its punctuation.
+    # Others begin in text as well: three characters of one, with a letter after its punctuation, or after a sentence's.
     others = truncated_pattern([text for text in texts if text not in ends], least=LEAST_CUT)
     if others != NOTHING:
-        yield rf"(?=[\W_]{{1,8}}[^\W_]){others}"
+        yield rf"(?:(?=[\W_]{{1,8}}[^\W_])|(?<=[.!?])(?=\w)){others}"
 
 
 def _with_other_brackets(cores: Sequence[str]) -> str:
     """Return the pattern of markers with the right letters."""
     brackets = in_class(sorted({*(core[0] for core in cores), "<", "＜"}))
-    tags = in_other_brackets(map(_first_tag, cores), brackets, rf"\s{brackets}/\\|｜!:")
+    own = in_class(sorted(set("".join(cores)) & _INSIDE))
+    tags = in_other_brackets(map(_first_tag, cores), brackets, rf"\s{brackets}/\\|｜!:{own}")
     return tags + r"(?:\s?[^\w\s\"\\]){0,4}"
 
 
@@ -161,9 +170,30 @@ def _left_over(acceptor: Acceptor) -> Iterator[str]:
     closing bracket, one fence, its language."""
     for end in unique(text.strip() for text in acceptor.reasoning_ends if not is_respelled(text.strip())):
         yield rf"\A\s*{exact(end)}|{exact(end)}\s*\Z"
+    yield from _opened_again([*(one.text for one in acceptor.reasoning_starts), *_rests_of_content_starts(acceptor)])
+    for text in map(str.strip, acceptor.content_ends):
+        if len(text) >= LEAST_CUT:
+            yield rf"{exact(text)}\s*\Z"
     if acceptor.calls is not None:
-        yield r"\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"
+        for text in unique(map(str.strip, acceptor.calls.openers)):
+            if len(text) >= LEAST_CUT:
+                yield rf"{exact(text)}\s*\Z"
+        yield r"\A\s*(?:[}\])]|```(?!.*```)|(?:``|```\w*\s*```)(?!`)|(?i:json):?\s*\Z|(?:''|\"\")\s*\Z)|[\[{(]\Z"
         yield from _truncated_after_calls(acceptor, acceptor.calls)
+
+
+def _rests_of_content_starts(acceptor: Acceptor) -> Iterator[str]:
+    """Yield the openers of content, and what is left of them after a prompt that ends with their beginning."""
+    for start in acceptor.content_starts:
+        yield from (start.text.removeprefix(head) for head in ("", *filter(start.text.startswith, acceptor.heads)))
+
+
+def _opened_again(texts: Iterable[str]) -> Iterator[str]:
+    """Yield the patterns of these openers at the start of a text, which was opened before."""
+    for text in unique(texts):
+        core, line = text.strip(), rf"{SPACE_IN_LINE}*\n" * text.rstrip(" ").endswith("\n")
+        if len(core) > 1 or not core.isascii():
+            yield rf"\A\s*{exact(core)}{line}"
 
 
 def _truncated_after_calls(acceptor: Acceptor, calls: CallForm) -> Iterator[str]:
@@ -171,7 +201,7 @@ def _truncated_after_calls(acceptor: Acceptor, calls: CallForm) -> Iterator[str]
     the turn; and of a closer with its name, but without its own letters."""
     # Of closers in brackets, any part is reported as it is.
     closers = [text for text in map(str.strip, calls.closers) if text and not (text[0].isalnum() or text[0] in "<[【«")]
-    ends = [text for text in map(str.strip, acceptor.ends) if text[:LEAST_CUT].isalnum()]
+    ends = [text for text in map(str.strip, (*acceptor.ends, *acceptor.last_ends)) if text[:LEAST_CUT].isalnum()]
     for texts, least in ((closers, 2), (ends, LEAST_CUT)):
         pattern = truncated_pattern(texts, least=least)
         if pattern != NOTHING:

@@ -274,8 +274,13 @@ NULL = {"type": "null"}
 NAMESPACE = Pattern(r"\A\S*[.:/](?=[^.:/]+\Z)")
 # What Python code writes before the name of a function that it calls.
 BEFORE_A_CALL = Pattern(r"\A(?:\w{1,64} ?= ?|(?:return|yield) )?(?:await )?")
-KEY_IN_TEXT = Pattern(r"""(?<!\w)([\w-]{1,64})["']?(?=\s?[=:]|\s\w{1,32}=)""")
+KEY_IN_TEXT = Pattern(r"""(?<!\w)([\w-]{1,64})["']?(?=\s?(?:[=:]|<<)|\s\w{1,32}=)""")
 SEPARATORS = Pattern(r"[\s_.-]+")
+METHOD = ".call"  # after the name of a function that is called as a method
+OPENING_TAG = Pattern(  # the word of an attribute doesn't count
+    r"""<([\w:-]{1,64})(?:\s{0,8}[ =]\s{0,8}(?:\w{1,32}\s{0,8}=\s{0,8})?["']?"""
+    rf"""([{NAME_CHARACTERS}]{{1,64}})["']?)?\s{{0,8}}>"""
+)
 
 
 class Parameters(dict):  # type: ignore[type-arg]
@@ -295,7 +300,7 @@ def tool_named(name: str, tools: Parameters) -> str:
     if name in tools or not tools:
         return name
     bare = name.replace("\\", "").strip().removesuffix("()").strip("\"'`“”‘’«»/:= ").strip()
-    bare = str(BEFORE_A_CALL.sub("", bare))
+    bare = str(BEFORE_A_CALL.sub("", bare)).removesuffix(METHOD)
     shorts: tuple[str, str] = (bare, str(NAMESPACE.sub("", bare)))
     for short in filter(bare_name, shorts):
         if short in tools:
@@ -432,7 +437,7 @@ def misfit(arguments: Mapping[str, object], schema: object, *, types: bool = Tru
     keys = keys_allowed(schema)
     text = ""
     for key, value in arguments.items():
-        if isinstance(value, str) and ("=" in value or ":" in value or ">" in value):
+        if isinstance(value, str) and any(char in value for char in ("=", ":", ">", "<<")):
             text += value + "\n"
         if keys is not None and key not in keys:
             return "key", key
@@ -442,13 +447,16 @@ def misfit(arguments: Mapping[str, object], schema: object, *, types: bool = Tru
         if allowed is not None and kind not in allowed and not number:
             return "type", key
     words, bare = set(KEY_IN_TEXT.findall(text)), "" if "<" in text else text
-    inside = [key for key in properties_of(schema) if key not in arguments and (key in words or key + ">" in bare)]
+    missing = [key for key in properties_of(schema) if key not in arguments]
+    inside = [key for key in missing if key in words or key + ">" in bare or f">{key}<" in text]
     return ("inside", inside[0]) if inside else None
 
 
-def begins_with_tag(text: str, pos: int, schema: object) -> bool:
-    """Return whether a tag with the name of a key begins here."""
-    return text.startswith("<", pos) and any(text.startswith(f"{key}>", pos + 1) for key in properties_of(schema))
+def begins_with_tag(text: str, pos: int, schema: object) -> str:
+    """Return "name" if a tag with the name of a key begins here, "attribute" if one whose attribute is a key; or ""."""
+    tag = OPENING_TAG.match(text, pos)
+    is_key = tag is not None and (tag[2] or tag[1]) in properties_of(schema)
+    return ("attribute" if tag[2] else "name") if is_key else ""
 
 
 def is_odd_key(key: str, schema: object) -> bool:
@@ -1127,9 +1135,10 @@ MOST_WRAPS = 4  # objects around the arguments, or around a call
 FENCE_END = "```"
 FENCE = Pattern(r"```[\w-]*[^\S\n]*\n")
 INFINITY = float("inf")
-BEFORE_CALLS = Pattern(rf"[\s(>]*(?:\[\s*(?=\w[{NAME_CHARACTERS}]*\())?")
+CALL_IN_CALL = rf"(?:print\(\s*(?=\w[{NAME_CHARACTERS}]*\())?"
+BEFORE_CALLS = Pattern(rf"[\s(>]*(?:\[\s*(?=\w[{NAME_CHARACTERS}]*\())?{CALL_IN_CALL}")
 NO_BRACE = Pattern(r"""["']\w+["']\s*:""")
-BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*")
+BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*(?:and\s+)?" + CALL_IN_CALL)
 BEFORE_FIRST_KEY = Pattern(
     r"""[\s(>{\[\\"'“”‘«`]*(?:(?i:json)\b:?[\s({\[\\"'“”‘«`]*)?(?:<(?:[\w:-]+\s*[ =]\s*(?:\w+\s*=\s*)?)?["']?)?"""
 )
@@ -1142,15 +1151,7 @@ CALLED = Pattern(rf"""["'`]?([{NAME_CHARACTERS}]{{1,64}}?)["'`]?\s*(?:([(])|(?:(
 KEYWORD = Pattern(r"""\s*["']?(\w{1,64})["']?\s*[=:]\s*""")
 KEYWORD_FOLLOWS = (Pattern(r"\s{0,16}(?:,\s{0,16}(?:[\"']?\w{1,64}[\"']?\s{0,16}[=:]|\))|\))"),) * 2
 AFTER_KEYWORD = Pattern(r"\s*(?:,\s*)?(\))?")
-ELEMENT = Pattern(
-    r"""\s*<([\w:-]{1,64})(?:\s{0,8}[ =]\s{0,8}(?:\w{1,32}\s{0,8}=\s{0,8})?["']?([\w.:-]{1,64})["']?)?\s{0,8}>"""
-    r"""(.*?)</\1\s{0,8}>\s*"""
-)
-# A tag of a tool, by its attribute or its own name.
-TOOL_TAG = Pattern(
-    r"""<([\w:-]{1,64})(?:\s{0,8}[ =]\s{0,8}(?:\w{1,32}\s{0,8}=\s{0,8})?["']?"""
-    rf"""([{NAME_CHARACTERS}]{{1,64}})["']?)?\s{{0,8}}>"""
-)
+ELEMENT = Pattern(rf"\s*{OPENING_TAG.pattern}(.*?)</\1\s{{0,8}}>\s*")
 SURROGATE = Pattern(r"[\ud800-\udfff]")
 CLOSING_TAG = Pattern(r"</[\w:.=-]{1,64}>")
 # A missing quote after a key, or after a value before the next key.
@@ -1164,7 +1165,7 @@ def may_be_calls(text: str, tools: Parameters) -> bool:
     rest = text[at : at + 64]
     if ANY_KEY.match(text) is not None:
         return True
-    return not rest or any(rest.startswith(word) or word.startswith(rest) for word in [*KNOWN_KEYS, *tools])
+    return not rest or any(rest.startswith(word) or word.startswith(rest) for word in [*KNOWN_KEYS, "print(", *tools])
 
 
 class Doubts(Parameters):
@@ -1240,6 +1241,14 @@ def misfit_in(text: str, schema: object, *, types: bool = True) -> tuple[str, st
     return misfit(arguments, schema, types=types) if isinstance(arguments, dict) else None
 
 
+def is_damaged(arguments: str, schema: Any, pattern: Pattern | None) -> bool:
+    """Return whether arguments match a pattern, or one that is required is in the text of another."""
+    required = schema.get("required") if isinstance(schema, dict) else None
+    missing = [key for key in required if f'"{key}": ' not in arguments] if isinstance(required, list) else []
+    found = (misfit_in(arguments, schema, types=False) if missing else None) or ("", "")
+    return (found[0] == "inside" and found[1] in missing) or bool(pattern and pattern.match(arguments))
+
+
 def loaded(text: str) -> Any:
     """Return the value of a JSON text; None if it is nested too deeply, or has a number too large, or a key twice."""
     try:
@@ -1309,7 +1318,7 @@ def values_in(text: str, tools: Doubts) -> list[Any]:
 
 def _tagged_call(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
     """Return the call `<x=f> … </x>` with elements or an object in it, and where it ends; None if there is none."""
-    tag = TOOL_TAG.match(text, pos)
+    tag = OPENING_TAG.match(text, pos)
     name = "" if tag is None else tool_named(tag[2] or tag[1], tools)
     if tag is None or name not in tools:
         return None, pos
@@ -1468,7 +1477,7 @@ def arguments_within(name: str, value: Any, tools: Doubts) -> dict[str, Any] | N
         objects = [key for key, item in value.items() if isinstance(item, dict) or str(item).lstrip()[:1] == "{"]
         inner = [key for key in objects if key not in OTHER_KEYS]
         # "required" comes from a schema, whose form models repeat.
-        lost = value.keys() - {*inner, *NAME_KEYS, *OTHER_KEYS, "required"}
+        lost = {key for key in value if value[key] != name} - {*inner, *NAME_KEYS, *OTHER_KEYS, "required"}
         if named or len(inner) != 1 or lost or not keys.isdisjoint(value):
             break
         key, value = inner[0], value[inner[0]]
@@ -1482,13 +1491,15 @@ LIKE_A_MARKER = " is like a marker, but remains in the message"
 def marker_like(message: Message, patterns: Sequence[Pattern]) -> str:
     """Return the first text that is like a marker; "" if there is none.
 
-    `patterns`: such a text anywhere, a bracket at the edge of a text that is next to a marker, and either of them at
-    the edge of a value in arguments.
+    `patterns`: such a text anywhere, a bracket at the edge of a text that is next to a marker, either of them at the
+    edge of a value in arguments, and what is at the edge of content that is alone.
     """
     content, reasoning, calls = message["content"] or "", message["reasoning_content"] or "", message["tool_calls"]
-    searched = [(patterns[0], reasoning), (patterns[0], content)]
+    searched = [(patterns[0], reasoning), *((pattern, content) for pattern in (patterns[0], *patterns[3:]))]
     if reasoning or calls:
         searched += [(patterns[1], reasoning), (patterns[1], content)]
+        if content.strip(" \n<>/\\|[](){}") in [call["function"]["name"] for call in calls]:
+            return content.strip()  # what is left of a closer that repeats the name
     searched += [(patterns[2], call["function"]["arguments"]) for call in calls]
     for pattern, text in searched:
         match = pattern.search(text)
@@ -1664,6 +1675,7 @@ class Stream(Copyable):
     ANCHORS: ClassVar[Sequence[str]] = ()
     MARKER_LIKE: ClassVar[Any] = None  # what is like a marker
     AROUND_REASONING: ClassVar[Any] = None  # the texts that open reasoning, and those that close it
+    _opened_to = -1  # the offset at which an opener of content ends
     # The usual texts in some places, which are awaited as a whole: after a call, after an argument, where a value ends.
     USUAL_NEXT: ClassVar[Any] = None
     USUAL_PAIR: ClassVar[Any] = None
@@ -2516,9 +2528,10 @@ CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 ENDS_AFTER_CALLS = ("end", "final_end", "content_end")
 CALL_KEYS = frozenset(NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS)
 FIRST_OF_CALLS = Pattern(r"\s*(?:[,;]\s*)?(?=[\w{\[`<])")
-# A fence, a backtick or a tag around calls; and a text that may become one.
-AROUND_CALLS = Pattern(r"(?:(```)[\w-]{0,16}\s{1,16}|(`)|<([\w:-]{1,64})>\s{0,16})?")
-PART_OF_AROUND = Pattern(r"(?:`{1,3}[\w-]{0,16}|<[\w:-]{0,64}(?:[ =][^<>\n]{0,128})?>?)\s{0,16}\Z")
+# A fence, a backtick, a tag or a token around calls; and a text that may become one.
+AROUND_CALLS = Pattern(r"(?:(```)[\w-]{0,16}\s{1,16}|(`)|<([\w:-]{1,64})>\s{0,16}|<([|｜])[^\s<>]{1,64}>\s{0,16})?")
+PART_OF_AROUND = Pattern(r"(?:`{1,3}[\w-]{0,16}|<[|｜]?[^\s<>]{0,64}(?:[ =][^<>\n]{0,128})?>?)\s{0,16}\Z")
+CLOSING_TOKEN = Pattern(r"<[|｜/][^\s<>]{1,64}>|\Z")
 # How calls begin: a name, or an object with a key and a value.
 HEAD_OF_CALL = Pattern(
     rf"\[?\s{{0,16}}([{NAME_CHARACTERS}]{{1,64}})(\(|\s{{1,16}}(?:\{{|\Z))?|[\[\s]{{0,16}}"
@@ -2540,11 +2553,14 @@ def unopened_calls(
         return [], pos
     around = AROUND_CALLS.match(buf, start)
     at, closing = around.end(), around[1] or around[2] or (f"</{around[3]}>" if around[3] else "")
+    if around[4]:
+        closing = CLOSING_TOKEN.search(buf, at)[0]
     if _tool_tag(buf, start, tools):
         at, closing = start, ""
     is_part = PART_OF_AROUND.match(buf, start) or PART_OF_AROUND.match(buf, at)
     end = None if is_part else _end_of_calls(buf, at, final, tools, closing, breaks)
-    over = None if end is None or not end else _over(buf, end + len(closing), final, closing, breaks)
+    end = None if around[4] and end and not (closing or final) else end
+    over = None if end is None or not end else _over(buf, end + len(closing), final, closing, breaks, tools)
     if end is None or over is None:
         return ([], pos) if final or end == 0 else None
     doubts = Doubts(tools, True)
@@ -2558,7 +2574,7 @@ def unopened_calls(
 
 def _tool_tag(buf: str, pos: int, tools: Parameters) -> Any:
     """Return the match of a tag that names a tool, if one begins here."""
-    tag: Any = TOOL_TAG.match(buf, pos)
+    tag: Any = OPENING_TAG.match(buf, pos)
     return tag if tag is not None and (tag[2] or tag[1]) in tools else None
 
 
@@ -2568,7 +2584,9 @@ def _begins_call(head: Any, tools: Parameters) -> bool:
     is_cut = head.end() == len(head.string)
     if (key in NAME_KEYS and value is not None) or not key:
         word = value or name or ""
-        return word in tools if ended or called else is_cut and any(tool.startswith(word) for tool in tools)
+        if ended or called:
+            return word.removesuffix(METHOD) in tools
+        return is_cut and any((tool + METHOD).startswith(word) for tool in tools)
     return is_cut or key in tools or key in CALL_KEYS
 
 
@@ -2601,16 +2619,16 @@ def _end_of_calls(buf: str, pos: int, final: bool, tools: Parameters, closing: s
     return 0 if reader.repair else None if reader.want else end
 
 
-def _over(buf: str, end: int, final: bool, closing: str, breaks: Scanner) -> bool | None:
-    """Return whether nothing follows calls in their line; None if more input is needed."""
+def _over(buf: str, end: int, final: bool, closing: str, breaks: Scanner, tools: Parameters) -> bool | None:
+    """Return whether nothing but a further call follows calls in their line; None if more input is needed."""
     at = int(CLOSING_BRACKETS.match(buf, end).end())
     if "\n" in buf[end:at] and closing != FENCE_END:  # what follows a fence shows whether it is an example
         return True
     if at == len(buf) or breaks.match_at(buf, at) is not None:
         return True if final or at < len(buf) else None
-    if not final and breaks.prefix_of(buf, at):
+    if not final and (breaks.prefix_of(buf, at) or PART_OF_AROUND.match(buf, at)):
         return None
-    return buf[at] in ",;" and not closing
+    return not closing and (buf[at] in ",;" or _tool_tag(buf, at, tools) is not None)
 
 
 def _whole_call(value: Any, tools: Parameters) -> tuple[str, str, str | None] | None:
@@ -2902,7 +2920,8 @@ class Machine(CallArguments):
 
     def _unopened_calls(self) -> bool | None:
         """Read calls before any content that no marker opens; None if there are none, False if undecided."""
-        if not (self._only_space_so_far and self._tools and self._calls_on):
+        begins = self._only_space_so_far or self._opened_to == self._base + self._pos
+        if not (begins and self._tools and self._calls_on):
             return None
         buf = self._buf
         found = unopened_calls(buf, self._pos, self._final, self._tools, self.IN_CONTENT, self.BREAKS)
@@ -3032,6 +3051,7 @@ def irregular_key(buf: str, start: int, keys: Any, around: Any, final: bool) -> 
             return None
         key = max((key for key in keys if key and buf.startswith(key, pos)), key=len, default="")
         end = after.match(buf, pos + len(key)).end()
+        end += buf.startswith(": ", end - 1)  # people write a space after a colon
         if key and not final and len(buf) - end < width:
             return None
         is_bare = end == pos + len(key)
@@ -3044,6 +3064,7 @@ class Pairs(Machine):
     BETWEEN: ClassVar[Scanner]  # pair, end (consumed), next (not consumed), and others (skipped)
     PAIR: ClassVar[Sequence[Any]]
     AROUND_KEY: ClassVar[Any] = ()  # the texts before a key and after it, of which some may be missing
+    DAMAGED: ClassVar[Any] = None  # matches arguments with what a slip in a marker leaves at the edges of a value
     _read: set[str]  # the keys of the call
     _ends_in_text = False  # text that is no pair ends the pairs, and was reported
     _begin_value: ClassVar[Callable[[Any, str, str], None]]
@@ -3098,8 +3119,10 @@ class Pairs(Machine):
             return None
         if buf[start] == "{":
             return self._in_an_object(start, Reader(any_styles()), OBJECT)
-        if begins_with_tag(buf, start, self._schema()):
-            return self._elements(start, name)
+        tag = begins_with_tag(buf, start, self._schema())
+        if tag:
+            other = self._irregular_key(start) if tag == "attribute" else ("",)
+            return False if other is None else None if other[0] else self._elements(start, name)
         return False if not self._final and len(buf) - start < NAME_LIMIT and ">" not in buf[start:] else None
 
     def _elements(self, start: int, name: str) -> bool | None:
@@ -3192,6 +3215,9 @@ class Pairs(Machine):
             self._note_lost_text("no_argument", NO_PAIR)
         self._ends_in_text = not kind
         self._close_call("}" if self._read else "{}")
+        if self._tools and not self.incomplete:
+            arguments = "".join([*self._out.texts["arguments"], *self._out._pieces])
+            self.incomplete = is_damaged(arguments, self._schema(), self.DAMAGED)
         return True
 
     def _finish(self) -> None:
@@ -3266,13 +3292,15 @@ class StreamParser(Pairs):
     AROUND_REASONING = (("<.mind.>",), ("<./mind.>",))
     MARKER_LIKE = (
         Pattern(
-            '(?:[<＜][\\s<＜/\\\\|｜!:]{0,7}(?:(?ai:mind)|(?ai:code))s?(?!\\w)(?:[=:]["\']?[\\w.:-]{1,64}["\']?)?(?:\\s?[^\\w\\s\\"'
-            r"\\]){0,4}|<\.\w(?:[\w ▁:.-]{0,46}\w)?\.>|<\./\w(?:[\w ▁:.-]{0,46}\w)?\.>)(?=\w|\n|\s\s|\Z)|(?=[\W_]{1,8}[^\W"
-            r"_])<\./(?:\.)?\Z"
+            '(?:[<＜][\\s<＜/\\\\|｜!:.]{0,7}(?:(?ai:mind)|(?ai:code))s?(?!\\w)(?:[=:]["\']?[\\w.:-]{1,64}["\']?)?(?:\\s?[^\\w\\s\\"'
+            r"\\]){0,4}|<\.\w(?:[\w ▁:.-]{0,46}\w)?\.>|<\./\w(?:[\w ▁:.-]{0,46}\w)?\.>)(?=\w|\n|\s\s|\Z)|(?:(?=[\W_]{1,8}["
+            r"^\W_])|(?<=[.!?])(?=\w))<\./(?:\.)?\Z"
         ),
         Pattern(
-            r"\A[>](?![^\S\n])|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\S\n])[<]\Z|\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)|\A"
-            r"\s*\]\s{0,64}<(?:\.(?:/(?:c(?:o(?:d(?:e(?:\.)?)?)?)?)?)?)?\Z"
+            r"\A[>](?![^\S\n]\S)|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\s<][^\S\n])[<]\Z|\A\s*<\.mind\.>|<\.code\.>\[\s*\Z|<\.co"
+            r"de\.>\[\n<\.code\.>\[\s*\Z|```[\w-]{0,16}\n<\.code\.>\[\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?:``|```\w*\s*```)"
+            "(?!`)|(?i:json):?\\s*\\Z|(?:''|\\\"\\\")\\s*\\Z)|[\\[{(]\\Z|\\A\\s*\\]\\s{0,64}<(?:\\.(?:/(?:c(?:o(?:d(?:e(?:\\.)?)?)?)?)?)?"
+            r")?\Z"
         ), Pattern("(?!)"),
     )
     IN_REASONING = Scanner(

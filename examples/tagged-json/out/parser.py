@@ -287,8 +287,13 @@ NULL = {"type": "null"}
 NAMESPACE = Pattern(r"\A\S*[.:/](?=[^.:/]+\Z)")
 # What Python code writes before the name of a function that it calls.
 BEFORE_A_CALL = Pattern(r"\A(?:\w{1,64} ?= ?|(?:return|yield) )?(?:await )?")
-KEY_IN_TEXT = Pattern(r"""(?<!\w)([\w-]{1,64})["']?(?=\s?[=:]|\s\w{1,32}=)""")
+KEY_IN_TEXT = Pattern(r"""(?<!\w)([\w-]{1,64})["']?(?=\s?(?:[=:]|<<)|\s\w{1,32}=)""")
 SEPARATORS = Pattern(r"[\s_.-]+")
+METHOD = ".call"  # after the name of a function that is called as a method
+OPENING_TAG = Pattern(  # the word of an attribute doesn't count
+    r"""<([\w:-]{1,64})(?:\s{0,8}[ =]\s{0,8}(?:\w{1,32}\s{0,8}=\s{0,8})?["']?"""
+    rf"""([{NAME_CHARACTERS}]{{1,64}})["']?)?\s{{0,8}}>"""
+)
 
 
 class Parameters(dict):  # type: ignore[type-arg]
@@ -308,7 +313,7 @@ def tool_named(name: str, tools: Parameters) -> str:
     if name in tools or not tools:
         return name
     bare = name.replace("\\", "").strip().removesuffix("()").strip("\"'`“”‘’«»/:= ").strip()
-    bare = str(BEFORE_A_CALL.sub("", bare))
+    bare = str(BEFORE_A_CALL.sub("", bare)).removesuffix(METHOD)
     shorts: tuple[str, str] = (bare, str(NAMESPACE.sub("", bare)))
     for short in filter(bare_name, shorts):
         if short in tools:
@@ -445,7 +450,7 @@ def misfit(arguments: Mapping[str, object], schema: object, *, types: bool = Tru
     keys = keys_allowed(schema)
     text = ""
     for key, value in arguments.items():
-        if isinstance(value, str) and ("=" in value or ":" in value or ">" in value):
+        if isinstance(value, str) and any(char in value for char in ("=", ":", ">", "<<")):
             text += value + "\n"
         if keys is not None and key not in keys:
             return "key", key
@@ -455,7 +460,8 @@ def misfit(arguments: Mapping[str, object], schema: object, *, types: bool = Tru
         if allowed is not None and kind not in allowed and not number:
             return "type", key
     words, bare = set(KEY_IN_TEXT.findall(text)), "" if "<" in text else text
-    inside = [key for key in properties_of(schema) if key not in arguments and (key in words or key + ">" in bare)]
+    missing = [key for key in properties_of(schema) if key not in arguments]
+    inside = [key for key in missing if key in words or key + ">" in bare or f">{key}<" in text]
     return ("inside", inside[0]) if inside else None
 
 
@@ -1071,9 +1077,10 @@ FIRST_KEY = Pattern(r"""\{\s{0,64}["'](\w{1,64})["']""")
 PART_OF_FIRST_KEY = Pattern(r"""\{\s{0,64}(?:["']\w{0,64})?""")
 FENCE = Pattern(r"```[\w-]*[^\S\n]*\n")
 INFINITY = float("inf")
-BEFORE_CALLS = Pattern(rf"[\s(>]*(?:\[\s*(?=\w[{NAME_CHARACTERS}]*\())?")
+CALL_IN_CALL = rf"(?:print\(\s*(?=\w[{NAME_CHARACTERS}]*\())?"
+BEFORE_CALLS = Pattern(rf"[\s(>]*(?:\[\s*(?=\w[{NAME_CHARACTERS}]*\())?{CALL_IN_CALL}")
 NO_BRACE = Pattern(r"""["']\w+["']\s*:""")
-BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*")
+BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*(?:and\s+)?" + CALL_IN_CALL)
 BEFORE_FIRST_KEY = Pattern(
     r"""[\s(>{\[\\"'“”‘«`]*(?:(?i:json)\b:?[\s({\[\\"'“”‘«`]*)?(?:<(?:[\w:-]+\s*[ =]\s*(?:\w+\s*=\s*)?)?["']?)?"""
 )
@@ -1090,15 +1097,7 @@ CALLED = Pattern(rf"""["'`]?([{NAME_CHARACTERS}]{{1,64}}?)["'`]?\s*(?:([(])|(?:(
 KEYWORD = Pattern(r"""\s*["']?(\w{1,64})["']?\s*[=:]\s*""")
 KEYWORD_FOLLOWS = (Pattern(r"\s{0,16}(?:,\s{0,16}(?:[\"']?\w{1,64}[\"']?\s{0,16}[=:]|\))|\))"),) * 2
 AFTER_KEYWORD = Pattern(r"\s*(?:,\s*)?(\))?")
-ELEMENT = Pattern(
-    r"""\s*<([\w:-]{1,64})(?:\s{0,8}[ =]\s{0,8}(?:\w{1,32}\s{0,8}=\s{0,8})?["']?([\w.:-]{1,64})["']?)?\s{0,8}>"""
-    r"""(.*?)</\1\s{0,8}>\s*"""
-)
-# A tag of a tool, by its attribute or its own name.
-TOOL_TAG = Pattern(
-    r"""<([\w:-]{1,64})(?:\s{0,8}[ =]\s{0,8}(?:\w{1,32}\s{0,8}=\s{0,8})?["']?"""
-    rf"""([{NAME_CHARACTERS}]{{1,64}})["']?)?\s{{0,8}}>"""
-)
+ELEMENT = Pattern(rf"\s*{OPENING_TAG.pattern}(.*?)</\1\s{{0,8}}>\s*")
 SURROGATE = Pattern(r"[\ud800-\udfff]")
 CLOSING_TAG = Pattern(r"</[\w:.=-]{1,64}>")
 # A missing quote after a key, or after a value before the next key.
@@ -1112,7 +1111,7 @@ def may_be_calls(text: str, tools: Parameters) -> bool:
     rest = text[at : at + 64]
     if ANY_KEY.match(text) is not None:
         return True
-    return not rest or any(rest.startswith(word) or word.startswith(rest) for word in [*KNOWN_KEYS, *tools])
+    return not rest or any(rest.startswith(word) or word.startswith(rest) for word in [*KNOWN_KEYS, "print(", *tools])
 
 
 class Doubts(Parameters):
@@ -1219,10 +1218,8 @@ def is_wrapper(first_key: Any, name: str, tools: Parameters) -> bool:
     """Return whether an object may contain the arguments of a tool, as the schema has no key like its first.
 
     `first_key`: the match of FIRST_KEY, or None."""
-    if first_key is None or (first_key[1] != name and first_key[1] not in KNOWN_KEYS):
-        return False
-    keys = keys_allowed(tools.get(name))
-    return keys is not None and first_key[1] not in keys
+    keys = keys_allowed(tools.get(name)) if first_key is not None else None
+    return keys is not None and first_key[1] not in keys and (keys != set() or first_key[1] in (name, *KNOWN_KEYS))
 
 
 def misfit_in(text: str, schema: object, *, types: bool = True) -> tuple[str, str] | None:
@@ -1303,7 +1300,7 @@ def values_in(text: str, tools: Doubts) -> list[Any]:
 
 def _tagged_call(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
     """Return the call `<x=f> … </x>` with elements or an object in it, and where it ends; None if there is none."""
-    tag = TOOL_TAG.match(text, pos)
+    tag = OPENING_TAG.match(text, pos)
     name = "" if tag is None else tool_named(tag[2] or tag[1], tools)
     if tag is None or name not in tools:
         return None, pos
@@ -1462,7 +1459,7 @@ def arguments_within(name: str, value: Any, tools: Doubts) -> dict[str, Any] | N
         objects = [key for key, item in value.items() if isinstance(item, dict) or str(item).lstrip()[:1] == "{"]
         inner = [key for key in objects if key not in OTHER_KEYS]
         # "required" comes from a schema, whose form models repeat.
-        lost = value.keys() - {*inner, *NAME_KEYS, *OTHER_KEYS, "required"}
+        lost = {key for key in value if value[key] != name} - {*inner, *NAME_KEYS, *OTHER_KEYS, "required"}
         if named or len(inner) != 1 or lost or not keys.isdisjoint(value):
             break
         key, value = inner[0], value[inner[0]]
@@ -1476,13 +1473,15 @@ LIKE_A_MARKER = " is like a marker, but remains in the message"
 def marker_like(message: Message, patterns: Sequence[Pattern]) -> str:
     """Return the first text that is like a marker; "" if there is none.
 
-    `patterns`: such a text anywhere, a bracket at the edge of a text that is next to a marker, and either of them at
-    the edge of a value in arguments.
+    `patterns`: such a text anywhere, a bracket at the edge of a text that is next to a marker, either of them at the
+    edge of a value in arguments, and what is at the edge of content that is alone.
     """
     content, reasoning, calls = message["content"] or "", message["reasoning_content"] or "", message["tool_calls"]
-    searched = [(patterns[0], reasoning), (patterns[0], content)]
+    searched = [(patterns[0], reasoning), *((pattern, content) for pattern in (patterns[0], *patterns[3:]))]
     if reasoning or calls:
         searched += [(patterns[1], reasoning), (patterns[1], content)]
+        if content.strip(" \n<>/\\|[](){}") in [call["function"]["name"] for call in calls]:
+            return content.strip()  # what is left of a closer that repeats the name
     searched += [(patterns[2], call["function"]["arguments"]) for call in calls]
     for pattern, text in searched:
         match = pattern.search(text)
@@ -1671,6 +1670,7 @@ class Stream(Copyable):
     ANCHORS: ClassVar[Sequence[str]] = ()
     MARKER_LIKE: ClassVar[Any] = None  # what is like a marker
     AROUND_REASONING: ClassVar[Any] = None  # the texts that open reasoning, and those that close it
+    _opened_to = -1  # the offset at which an opener of content ends
     # The usual texts in some places, which are awaited as a whole: after a call, after an argument, where a value ends.
     USUAL_NEXT: ClassVar[Any] = None
     _usual: Any = None  # those of which one is awaited
@@ -2323,9 +2323,10 @@ ATTRIBUTES = (
 ENDS_AFTER_CALLS = ("end", "final_end", "content_end")
 CALL_KEYS = frozenset(NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS)
 FIRST_OF_CALLS = Pattern(r"\s*(?:[,;]\s*)?(?=[\w{\[`<])")
-# A fence, a backtick or a tag around calls; and a text that may become one.
-AROUND_CALLS = Pattern(r"(?:(```)[\w-]{0,16}\s{1,16}|(`)|<([\w:-]{1,64})>\s{0,16})?")
-PART_OF_AROUND = Pattern(r"(?:`{1,3}[\w-]{0,16}|<[\w:-]{0,64}(?:[ =][^<>\n]{0,128})?>?)\s{0,16}\Z")
+# A fence, a backtick, a tag or a token around calls; and a text that may become one.
+AROUND_CALLS = Pattern(r"(?:(```)[\w-]{0,16}\s{1,16}|(`)|<([\w:-]{1,64})>\s{0,16}|<([|｜])[^\s<>]{1,64}>\s{0,16})?")
+PART_OF_AROUND = Pattern(r"(?:`{1,3}[\w-]{0,16}|<[|｜]?[^\s<>]{0,64}(?:[ =][^<>\n]{0,128})?>?)\s{0,16}\Z")
+CLOSING_TOKEN = Pattern(r"<[|｜/][^\s<>]{1,64}>|\Z")
 # How calls begin: a name, or an object with a key and a value.
 HEAD_OF_CALL = Pattern(
     rf"\[?\s{{0,16}}([{NAME_CHARACTERS}]{{1,64}})(\(|\s{{1,16}}(?:\{{|\Z))?|[\[\s]{{0,16}}"
@@ -2347,11 +2348,14 @@ def unopened_calls(
         return [], pos
     around = AROUND_CALLS.match(buf, start)
     at, closing = around.end(), around[1] or around[2] or (f"</{around[3]}>" if around[3] else "")
+    if around[4]:
+        closing = CLOSING_TOKEN.search(buf, at)[0]
     if _tool_tag(buf, start, tools):
         at, closing = start, ""
     is_part = PART_OF_AROUND.match(buf, start) or PART_OF_AROUND.match(buf, at)
     end = None if is_part else _end_of_calls(buf, at, final, tools, closing, breaks)
-    over = None if end is None or not end else _over(buf, end + len(closing), final, closing, breaks)
+    end = None if around[4] and end and not (closing or final) else end
+    over = None if end is None or not end else _over(buf, end + len(closing), final, closing, breaks, tools)
     if end is None or over is None:
         return ([], pos) if final or end == 0 else None
     doubts = Doubts(tools, True)
@@ -2365,7 +2369,7 @@ def unopened_calls(
 
 def _tool_tag(buf: str, pos: int, tools: Parameters) -> Any:
     """Return the match of a tag that names a tool, if one begins here."""
-    tag: Any = TOOL_TAG.match(buf, pos)
+    tag: Any = OPENING_TAG.match(buf, pos)
     return tag if tag is not None and (tag[2] or tag[1]) in tools else None
 
 
@@ -2375,7 +2379,9 @@ def _begins_call(head: Any, tools: Parameters) -> bool:
     is_cut = head.end() == len(head.string)
     if (key in NAME_KEYS and value is not None) or not key:
         word = value or name or ""
-        return word in tools if ended or called else is_cut and any(tool.startswith(word) for tool in tools)
+        if ended or called:
+            return word.removesuffix(METHOD) in tools
+        return is_cut and any((tool + METHOD).startswith(word) for tool in tools)
     return is_cut or key in tools or key in CALL_KEYS
 
 
@@ -2408,16 +2414,16 @@ def _end_of_calls(buf: str, pos: int, final: bool, tools: Parameters, closing: s
     return 0 if reader.repair else None if reader.want else end
 
 
-def _over(buf: str, end: int, final: bool, closing: str, breaks: Scanner) -> bool | None:
-    """Return whether nothing follows calls in their line; None if more input is needed."""
+def _over(buf: str, end: int, final: bool, closing: str, breaks: Scanner, tools: Parameters) -> bool | None:
+    """Return whether nothing but a further call follows calls in their line; None if more input is needed."""
     at = int(CLOSING_BRACKETS.match(buf, end).end())
     if "\n" in buf[end:at] and closing != FENCE_END:  # what follows a fence shows whether it is an example
         return True
     if at == len(buf) or breaks.match_at(buf, at) is not None:
         return True if final or at < len(buf) else None
-    if not final and breaks.prefix_of(buf, at):
+    if not final and (breaks.prefix_of(buf, at) or PART_OF_AROUND.match(buf, at)):
         return None
-    return buf[at] in ",;" and not closing
+    return not closing and (buf[at] in ",;" or _tool_tag(buf, at, tools) is not None)
 
 
 def _whole_call(value: Any, tools: Parameters) -> tuple[str, str, str | None] | None:
@@ -2675,7 +2681,8 @@ class Machine(TurnStates):
 
     def _unopened_calls(self) -> bool | None:
         """Read calls before any content that no marker opens; None if there are none, False if undecided."""
-        if not (self._only_space_so_far and self._tools and self._calls_on):
+        begins = self._only_space_so_far or self._opened_to == self._base + self._pos
+        if not (begins and self._tools and self._calls_on):
             return None
         buf = self._buf
         found = unopened_calls(buf, self._pos, self._final, self._tools, self.IN_CONTENT, self.BREAKS)
@@ -3023,7 +3030,8 @@ class CallObjects(Machine):
             return self._no_object("a name", False)
         written = name
         name = tool_named(name, self._tools)
-        odd = self._tools and name not in self._tools and not NO_NAME.isdisjoint(name)
+        is_odd = not NO_NAME.isdisjoint(name) or (name in KNOWN_KEYS and ("*",) in self.FIELDS)
+        odd = self._tools and name not in self._tools and is_odd
         if odd:
             return self._no_object("the name of a tool", False)
         self._has_name = True
@@ -3210,11 +3218,13 @@ class StreamParser(CallObjects):
     MARKER_LIKE = (
         Pattern(
             '(?:[<＜][\\s<＜/\\\\|｜!:]{0,7}(?:(?ai:musing))s?(?!\\w)(?:[=:]["\']?[\\w.:-]{1,64}["\']?)?(?:\\s?[^\\w\\s\\"\\\\]){0,4}|'
-            r"<[\s|｜]{0,4}(?ai:fn)[\s|｜]{0,4}>|<[\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:fn)[\s|｜]{0,4}>)(?=\w|\n|\s\s|\Z)|(?="
-            r"[\W_]{1,8}[^\W_])<~/(?:~)?\Z"
+            r"<[\s|｜]{0,4}(?ai:fn)[\s|｜]{0,4}>|<[\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:fn)[\s|｜]{0,4}>)(?=\w|\n|\s\s|\Z)|(?:"
+            r"(?=[\W_]{1,8}[^\W_])|(?<=[.!?])(?=\w))<~/(?:~)?\Z"
         ),
         Pattern(
-            r"\A[>](?![^\S\n])|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\S\n])[<]\Z|\A\s*(?:[}\])]|```(?!.*```)|(?i:json)\s*\Z)"
+            r"\A[>](?![^\S\n]\S)|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\s<][^\S\n])[<]\Z|\A\s*<musing>[^\S\n]*\n|<fn>\n\{\s*\Z|<"
+            r"fn>\n<fn>\n\{\s*\Z|```[\w-]{0,16}\n<fn>\n\{\s*\Z|<fn>\n\[\{\s*\Z|<fn>\n```[\w-]{0,16}\n\{\s*\Z|<fn>\s*\Z|\A"
+            "\\s*(?:[}\\])]|```(?!.*```)|(?:``|```\\w*\\s*```)(?!`)|(?i:json):?\\s*\\Z|(?:''|\\\"\\\")\\s*\\Z)|[\\[{(]\\Z"
         ), Pattern("(?!)"),
     )
     IN_REASONING = Scanner(

@@ -69,7 +69,7 @@ def _before_content(form: FormPatterns) -> str:
     """Return what counts before content begins only."""
     calls, more = _calls_first(form), bool(form["reasoning_open_first"] or form["content_open_first"])
     opened = f"(reasoning_for_start / {calls} / tool_calls_for_unopened / content_open_for_start {calls})"
-    return f"{opened}{'*' if more else _again(form)} content_open_for_start?"
+    return f"{opened}{'*' if more else _again(form)} (content_open_for_start tool_calls_for_unopened?)?"
 
 
 def _again(form: FormPatterns) -> str:
@@ -83,7 +83,7 @@ def _parts(form: FormPatterns) -> list[str]:
     after = _before_content(form) if form["reasoning_open_first"] or form["content_open_first"] else ""
     parts = []
     for name in _markers(form):
-        follows = calls if name in ("content_open", "stray_closer") else after or unopened
+        follows = {"content_open": unopened, "stray_closer": calls}.get(name) or after or unopened
         if name == "tool_calls":
             follows = f"(failed_call / {after})" if after else f"failed_call? {unopened}"
         parts.append(name if name == "turn_over" else f"{name} {follows}")

@@ -329,7 +329,7 @@ def _marker_like(facts: Acceptor) -> list[str]:
     found = marker_like_texts(facts)
     if found is None:
         return []
-    patterns = [called("Pattern", [raw(one)]) for one in (found.text, found.edge, found.value)]
+    patterns = [called("Pattern", [raw(one)]) for one in (found.text, found.edge, found.value, *found.alone)]
     return assignment("MARKER_LIKE", _packed(patterns), INDENT)
 
 
