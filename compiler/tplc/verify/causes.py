@@ -24,6 +24,7 @@ from tplc.ir.write import WrittenPart, write_parts
 from tplc.transformations import transformations
 from tplc.verify.battery import KEY, Case, id_of
 from tplc.verify.compare import as_message
+from tplc.verify.lengths import lengths
 from tplc.verify.misplaced import misplaced
 from tplc.verify.notations import notations
 
@@ -51,8 +52,10 @@ class Tried:
 
 def explained(ir: TemplateIR, tried: Sequence[Tried]) -> tuple[str, ...]:
     """Return the causes of failures, and possible remedies."""
-    found = tuple(dict.fromkeys(causes(ir, tried)))
-    return (*(f"cause: {cause}" for cause in found), *(f"help: {help}" for help in dict.fromkeys(_helps(ir, tried))))
+    measured = tuple(lengths(ir, [(one.case, one.turn) for one in tried]))
+    found = measured or tuple(dict.fromkeys(causes(ir, tried)))
+    helps = () if measured else dict.fromkeys(_helps(ir, tried))
+    return (*(f"cause: {cause}" for cause in found), *(f"help: {help}" for help in helps))
 
 
 def causes(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
