@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 
 from tests.fluent import Case, Engines
+from tests.independent import TOKENS
+from tests.learn.test_idioms import CONTENT, calls, source_of
+from tests.property.report_wild import read_back
 from tplc.backends.peg.engine import PegEngine
 from tplc.driver import compile_template, generate, learn_format, open_renderer
 from tplc.lower import lower
@@ -197,3 +200,17 @@ def test_a_whole_call_in_a_line_is_one_in_any_chunking(kind: str) -> None:
     of = Case(Engines(ir, load_module(generate(ir, "python")), PegEngine(ir)))
     of.output(f"Ok.{written}").tools(TOOLS).expect(content="Ok.", calls=LOOK)
     of.output(f"Ok.{written} no").tools(TOOLS).expect(content="Ok. no", calls=LOOK)
+
+
+@pytest.mark.sweep(7)
+@pytest.mark.parametrize(
+    "opener", ["!run ", "$do ", "@@use ", "%call ", ">> go ", "~tool ", "&run ", "::f ", "[!] ", "!"]
+)
+@pytest.mark.parametrize("around", [(" <<JSON\\n", "\\nJSON\\n"), ("\\n```json\\n", "\\n```\\n"), (" <<", "  >>\\n")])
+def test_no_name_contains_what_opens_its_call(opener: str, around: tuple[str, str]) -> None:
+    before, after = around
+    call = f"{{{{- '{opener}' ~ c.function.name ~ '{before}' ~ (c.function.arguments | tojson) ~ '{after}' }}}}"
+    source = source_of(CONTENT + calls(call))
+    ir = compile_template(source, name="t", special_tokens=TOKENS)
+    assert ir.verification.failures == ()
+    assert read_back(source, ir, readers=True) == ((), ())

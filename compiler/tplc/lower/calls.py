@@ -74,7 +74,10 @@ def _continued(form: CallForm, ends: Sequence[str]) -> CallForm:
 
 def _breaks(ir: TemplateIR, form: CallForm) -> tuple[str, ...]:
     tail = [form.tail[0]] if form.tail is not None else []
-    return breaks_of([*form.closers, *tail, *form.openers, *ir.turn.ends, ir.turn.header])
+    breaks = breaks_of([*form.closers, *tail, *form.openers, *ir.turn.ends, ir.turn.header])
+    own = [text.strip() for text in form.openers[:1] if form.pairs is None and form.header and not form.ordinary]
+    # No name contains what opens its call, even where people write that as well.
+    return unique([*breaks, *(text for text in own if len(text) > 1 and not (text[0].isalnum() or breaks_of([text])))])
 
 
 def _are_in_reasoning(ir: TemplateIR, form: CallForm) -> bool:
