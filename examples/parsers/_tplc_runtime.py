@@ -1715,7 +1715,17 @@ class Fence(Copyable):
         return "" if closes else pending
 
 
+FENCE_LINE = Pattern(r"(?m:^)[^\S\n]*```([\w-]*)")
 NOT_PROSE = ("arguments", "value", "trailing")
+
+
+def is_in_code(text: str, opened: bool) -> bool:
+    """Return whether a fence is open after whole lines of text.  `opened`: one is open before them.
+
+    A fence that names a language opens code, and any other closes it if it is open."""
+    for language in FENCE_LINE.findall(text):
+        opened = language != "" or not opened
+    return opened
 
 
 class Transcript(Copyable):
@@ -1727,10 +1737,13 @@ class Transcript(Copyable):
     REASONING: ClassVar[bool] = True
     GUARDED: ClassVar[bool] = True  # special tokens may be known,
     VALUES_WAIT: ClassVar[bool] = True  # a value isn't emitted while it may become an item of a list
+    FENCED_CALLS: ClassVar[bool] = True  # a fence around calls is dropped
+    # By kind: how many texts were searched for fences, the last line of these, and whether code is open before it.
+    _fenced: Mapping[str, tuple[int, str, bool]] = {}
     guarded = False  # special tokens are known: no other text is a marker
     spells_tokens = False  # text of the answer spells one
     ESCAPES: Mapping[str, Escapes] | None = None  # the texts that stand for characters, by kind of text
-    _cut_escape = ""  # what may be the beginning of such a text,
+    cut_escape = ""  # what may be the beginning of such a text,
     _cut_kind = ""  # at the end of a text of this kind
 
     def __init__(self, json_content: bool = False) -> None:
@@ -1777,14 +1790,14 @@ class Transcript(Copyable):
         of_kind = escapes.get(kind)
         if of_kind is None:
             return text
-        text = self._cut_escape + text
+        text = self.cut_escape + text
         end = of_kind.safe_prefix_end(text)
-        self._cut_escape, self._cut_kind = text[end:], kind
+        self.cut_escape, self._cut_kind = text[end:], kind
         return of_kind.unescape(text[:end])
 
     def end_escape(self) -> None:
         """Emit the text that could have been the beginning of an escape: nothing follows it."""
-        text, self._cut_escape = self._cut_escape, ""
+        text, self.cut_escape = self.cut_escape, ""
         if text:
             escapes, self.ESCAPES = self.ESCAPES, None
             self.emit(self._cut_kind, text)
@@ -1801,6 +1814,16 @@ class Transcript(Copyable):
             self.waiting.append({"tool_calls": [{"index": self.index, "function": {"arguments": text}}]})
         elif kind != "trailing" and (not self.REASONING or kind != "pending"):
             self.waiting.append({kind: text})
+
+    def code_before(self, kind: str) -> tuple[str, bool]:
+        """Return the last line of the text of this kind so far, and whether a fence is open before it."""
+        self.flush()
+        texts = self.texts[kind]
+        seen, line, opened = self._fenced.get(kind, (0, "", False))
+        lines, _, line = (line + "".join(texts[seen:])).rpartition("\n")
+        opened = is_in_code(lines, opened)
+        self._fenced = {**self._fenced, kind: (len(texts), line, opened)}
+        return line, opened
 
     def deltas(self) -> list[Delta]:
         """Return the deltas since the last call of this method."""
@@ -1866,6 +1889,8 @@ class Transcript(Copyable):
 
     def forget(self, kept: int) -> None:
         """Treat all text and all calls as prefilled, except so many of the last calls, which continue."""
+        if self.FENCED_CALLS:
+            self._fenced = {"content": (0, *self.code_before("content"))}
         self.waiting = []
         self.texts.update(content=[], reasoning_content=[], arguments=[])
         if self.CALLS:
@@ -1873,7 +1898,7 @@ class Transcript(Copyable):
             self.index = len(self.calls) - 1
 
     def is_empty(self) -> bool:
-        if self.ESCAPES and self._cut_escape:
+        if self.ESCAPES and self.cut_escape:
             return False
         return not ((self.CALLS and self.calls) or self._pieces or any(self.texts.values()))
 
@@ -2445,6 +2470,7 @@ UNDECIDED_KINDS = ("ordinary", "final_end", "weak_content_end", "respelled")  # 
 UNCLOSED_KINDS = ("respelled", "unclosed")  # they count in reasoning that nothing else closes
 # And those that count at the start of a line, or in reasoning that nothing else closes.
 DECIDED_LATER = ("line", "reasoning_line", "unclosed", *UNDECIDED_KINDS)
+CODE_END = Pattern(r"```(?![\w-])")
 MOST_ENDS = 4  # so many ends of the turn in a row are one
 
 
@@ -2456,8 +2482,26 @@ def begins_line(buf: str, pos: int) -> bool:
 
 
 class PlacedMarkers(TextParser):
+    FENCED_CALLS: ClassVar[bool] = True  # a fence around calls is dropped
+    ESCAPE_OF_ENDS: ClassVar[str] = ""  # the character before the first one of an end of content inside content
     OPENER_IS_UNAMBIGUOUS: ClassVar[bool] = True  # the opener of calls is distinctive, so a call follows
     _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
+
+    def _in_its_place(self, marks: Scanner, mark: Match | None, kind: str) -> Match | None:
+        """Return the mark, or the first after it, that counts in its place in text of this kind."""
+        mark = self._counting(marks, mark) if self.PLACE_DECIDES else mark
+        while self.FENCED_CALLS and mark is not None and CODE_END.match(self._buf, mark.start):
+            if not self._closes_code(kind, mark.start):
+                break
+            mark = marks.find(self._buf, mark.start + 1)
+            mark = self._counting(marks, mark) if self.PLACE_DECIDES else mark
+        return mark
+
+    def _closes_code(self, kind: str, pos: int) -> bool:
+        """Return whether the fence at `pos` closes code in text of this kind, instead of opening one around a call."""
+        line, opened = self._out.code_before(kind)
+        before = line + self._buf[self._pos : pos]
+        return is_in_code(before, opened) and not before.rpartition("\n")[2].strip()
 
     def _counting(self, marks: Scanner, mark: Match | None) -> Match | None:
         """Return the mark, or the first after it, that counts in its place: `line` and `reasoning_line` at a line's
@@ -2532,6 +2576,8 @@ class PlacedMarkers(TextParser):
     def _at_end(self, marks: Scanner, mark: Match) -> Match | None:
         """Return the mark with its meaning at the end, or before another marker; unchanged while that is undecided."""
         buf, at, after = self._buf, next_char(self._buf, mark.end), None
+        if self.ESCAPE_OF_ENDS and mark.kind == "weak_content_end" and self._is_escaped(mark.start):
+            return None
         for _ in range(MOST_ENDS):
             if at == len(buf):
                 return mark.of_kind(self._counted(mark)) if self._final else mark
@@ -2549,6 +2595,13 @@ class PlacedMarkers(TextParser):
         if after is not None and after.kind == "final_end" and next_char(buf, after.end) == len(buf):
             return mark.of_kind(self._counted(mark)) if self._final else mark
         return None
+
+    def _is_escaped(self, pos: int) -> bool:
+        """Return whether what precedes makes the character at `pos` a part of an escape in content."""
+        at = pos
+        while at > self._pos and self._buf[at - 1] == self.ESCAPE_OF_ENDS:
+            at -= 1
+        return (pos - at + (at == self._pos and self._out.cut_escape != "")) % 2 == 1
 
     def _counted(self, mark: Match) -> str:
         return {"final_end": "end", "weak_content_end": "content_end"}.get(mark.kind, "reasoning_end")
@@ -2700,8 +2753,8 @@ class TurnStates(PlacedMarkers):
         mark = marks.find(buf, pos)
         if self.NAME_OPENS_MESSAGE and self._kept and mark is not None and mark.kind in ("reasoning", "content"):
             mark = mark.of_kind("name_end")
-        if self.PLACE_DECIDES:
-            mark = self._counting(marks, mark)
+        if self.PLACE_DECIDES or self.FENCED_CALLS:
+            mark = self._in_its_place(marks, mark, kind)
         clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
         partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
         if self.PLACE_DECIDES and mark is not None and mark.kind in UNDECIDED_KINDS and not self._final:
@@ -4941,7 +4994,10 @@ class ValueOrCallEnd:
 
     def find(self, buf: str, pos: int) -> Match | None:
         mark: Match | None = self.end.find(buf, pos)
-        match = self.close.search(buf, pos, len(buf) if mark is None or mark.kind == "breaks" else mark.start)
+        stop = len(buf) if mark is None or mark.kind == "breaks" else mark.start
+        match = self.close.search(buf, pos, stop)
+        if match is not None and match.end() == stop < len(buf):  # what ends there is not the output
+            match = self.close.match(buf, match.start())
         if match is not None and (mark is None or mark.start >= match.start()):
             mark = Match("lost", match.start(), match.start(), "\n" * (buf[match.start() - 1 : match.start()] == "\n"))
         if mark is None or mark.kind not in ("next", "lost"):

@@ -63,6 +63,7 @@ class StreamParser(RawPairs):
             r'｜]{0,4}>|<:\w(?:[\w ▁:.-]{0,46}\w)?:>)(?:\\n)?|[<]|\\r)"'
         ), Pattern(r"\A[>](?![^\S\n]\S)|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\s<][^\S\n])[<]\Z|\A\s*to user:>"),
     )
+    FENCED_CALLS = False
     IN_REASONING = Markers(
         reasoning_end=("<:more:>", "<:more:><:from assistant "), end=("<:over:>",), final_end=("#top#",),
         unclosed=(" to user:>", "<:from assistant to user:>"), respelled=("end",), apart=("reasoning_end",),

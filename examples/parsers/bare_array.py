@@ -62,6 +62,7 @@ class StreamParser(CallObjects):
             "\\A\\s*(?:[}\\])]|```(?!.*```)|(?:``|```\\w*\\s*```)(?!`)|(?i:json):?\\s*\\Z|(?:''|\\\"\\\")\\s*\\Z)|[\\[{(]\\Z"
         ), Pattern("(?!)"),
     )
+    FENCED_CALLS = False
     IN_CONTENT = Markers(line=("[{",), end=(" /over/\n",), header=("/helper/ ",))
     OPENER_IS_UNAMBIGUOUS = False
     # call = object

@@ -64,6 +64,7 @@ class StreamParser(CallObjects):
             "\\A\\s*(?:[}\\])]|```(?!.*```)|(?:``|```\\w*\\s*```)(?!`)|(?i:json):?\\s*\\Z|(?:''|\\\"\\\")\\s*\\Z)|[\\[{(]\\Z"
         ), Pattern("(?!)"),
     )
+    FENCED_CALLS = False
     IN_CONTENT = Markers(line=("{", "[{"), end=("|end of turn|",), final_end=("|top|",), header=("|assistant|\n",))
     OPENER_IS_UNAMBIGUOUS = False
     # call = object

@@ -59,6 +59,7 @@ class StreamParser(QuotedPairs):
             "\\A\\s*(?:[}\\])]|```(?!.*```)|(?:``|```\\w*\\s*```)(?!`)|(?i:json):?\\s*\\Z|(?:''|\\\"\\\")\\s*\\Z)|[\\[{(]\\Z"
         ), Pattern("(?!)"),
     )
+    FENCED_CALLS = False
     IN_CONTENT = Markers(line=("[",), final_end=("~~\n", "~top~"), header=("~bot~\n",))
     OPENER_IS_UNAMBIGUOUS = False
     # call = name "(" arguments

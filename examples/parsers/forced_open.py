@@ -64,6 +64,7 @@ class StreamParser(Objects):
             "```(?!.*```)|(?:``|```\\w*\\s*```)(?!`)|(?i:json):?\\s*\\Z|(?:''|\\\"\\\")\\s*\\Z)|[\\[{(]\\Z"
         ), Pattern("(?!)"),
     )
+    FENCED_CALLS = False
     IN_REASONING = Markers(
         reasoning_end=("</sketch>",), end=(">.<\n",), line=("\n@@",), apart=("reasoning_end",), any_number=True
     )
@@ -82,7 +83,7 @@ class StreamParser(Objects):
     HEADER_PARTS = ("@@", "@")
     HEADER_TEXTS = Pattern("(?:\\[\\w{1,32}\\]|@@|@|[^\\S\\n]{0,64}[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Markers(mark=(">assistant<",))
+    BREAKS = Markers(mark=(">assistant<", "@@"))
     NAME_FOLLOWS_SPACE = False
     AFTER_CALL = Markers(
         both=(" @@",), reasoning=("<sketch>\n",), end=(">.<\n",), header=(">assistant<\n",), stray=("</sketch>",)

@@ -65,6 +65,7 @@ class StreamParser(CallObjects):
             r"\A\s*(?:\]\s{0,64}`(?:`)?|``)\Z"
         ), Pattern("(?!)"),
     )
+    FENCED_CALLS = False
     IN_CONTENT = Markers(
         call=(
             "\nSteps:\n```json\n[\n    {", "```json\n[\n    {", "\nSteps:\n```json\n[\nSteps:\n```json\n[\n    {",

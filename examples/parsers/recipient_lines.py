@@ -62,6 +62,7 @@ class StreamParser(Objects):
             "(?!`)|(?i:json):?\\s*\\Z|(?:''|\\\"\\\")\\s*\\Z)|[\\[{(]\\Z"
         ), Pattern("(?!)"), Pattern(r"\A\s*==> everyone[^\S\n]*\n|\A\s*everyone[^\S\n]*\n"),
     )
+    FENCED_CALLS = False
     IN_CONTENT = Markers(
         content=("==> everyone\n",), call=("==> ",), final_end=(":#\n", "#top#"), header=("#:assistant\n",)
     )
@@ -75,7 +76,7 @@ class StreamParser(Objects):
         "(?:\\[\\w{1,32}\\]|==>|=|>|[^\\S\\n]{0,64}[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
     )
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Markers(mark=("#:assistant",))
+    BREAKS = Markers(mark=("#:assistant", "==>"))
     USUAL_NEXT = ExpectedText("==> ")
     NAME_FOLLOWS_SPACE = False
     CALLS_HAVE_CLOSER = False

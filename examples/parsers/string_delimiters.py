@@ -65,6 +65,7 @@ class StreamParser(Objects):
             ":``|```\\w*\\s*```)(?!`)|(?i:json):?\\s*\\Z|(?:''|\\\"\\\")\\s*\\Z)|[\\[{(]\\Z"
         ), Pattern("(?!)"),
     )
+    FENCED_CALLS = False
     CLOSERS_COME_FIRST = True
     AT_START = Markers(
         reasoning_end=("\n~)",), reasoning=("(~musing\n",), call=("(!ask:", "(!ask:\n(!ask:"), final_end=("|)\n",),
@@ -83,7 +84,7 @@ class StreamParser(Objects):
         "(?:\\[\\w{1,32}\\]|\\(!ask:|ask:|!|\\(|[^\\S\\n]{0,64}[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
     )
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Markers(mark=("(|assistant",))
+    BREAKS = Markers(mark=("(|assistant", "(!ask:"))
     LEFT_OVER = Markers(call=("(!ask:",))
     USUAL_NEXT = ExpectedText("!)(!ask:", "(!ask:")
     NAME_FOLLOWS_SPACE = False

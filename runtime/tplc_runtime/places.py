@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from .pattern import NAME_LIMIT
+from .pattern import NAME_LIMIT, Pattern
 from .scanner import next_char
 from .stream import at_line_start, is_word
 from .texts import TextParser
+from .transcript import is_in_code
 from .whole import LONGEST_TEXT, MORE
 
 TYPE_CHECKING = False
@@ -18,6 +19,7 @@ UNDECIDED_KINDS = ("ordinary", "final_end", "weak_content_end", "respelled")  # 
 UNCLOSED_KINDS = ("respelled", "unclosed")  # they count in reasoning that nothing else closes
 # And those that count at the start of a line, or in reasoning that nothing else closes.
 DECIDED_LATER = ("line", "reasoning_line", "unclosed", *UNDECIDED_KINDS)
+CODE_END = Pattern(r"```(?![\w-])")
 MOST_ENDS = 4  # so many ends of the turn in a row are one
 
 
@@ -29,8 +31,26 @@ def begins_line(buf: str, pos: int) -> bool:
 
 
 class PlacedMarkers(TextParser):
+    FENCED_CALLS: ClassVar[bool] = True  # a fence around calls is dropped
+    ESCAPE_OF_ENDS: ClassVar[str] = ""  # the character before the first one of an end of content inside content
     OPENER_IS_UNAMBIGUOUS: ClassVar[bool] = True  # the opener of calls is distinctive, so a call follows
     _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
+
+    def _in_its_place(self, marks: Scanner, mark: Match | None, kind: str) -> Match | None:
+        """Return the mark, or the first after it, that counts in its place in text of this kind."""
+        mark = self._counting(marks, mark) if self.PLACE_DECIDES else mark
+        while self.FENCED_CALLS and mark is not None and CODE_END.match(self._buf, mark.start):
+            if not self._closes_code(kind, mark.start):
+                break
+            mark = marks.find(self._buf, mark.start + 1)
+            mark = self._counting(marks, mark) if self.PLACE_DECIDES else mark
+        return mark
+
+    def _closes_code(self, kind: str, pos: int) -> bool:
+        """Return whether the fence at `pos` closes code in text of this kind, instead of opening one around a call."""
+        line, opened = self._out.code_before(kind)
+        before = line + self._buf[self._pos : pos]
+        return is_in_code(before, opened) and not before.rpartition("\n")[2].strip()
 
     def _counting(self, marks: Scanner, mark: Match | None) -> Match | None:
         """Return the mark, or the first after it, that counts in its place: `line` and `reasoning_line` at a line's
@@ -105,6 +125,8 @@ class PlacedMarkers(TextParser):
     def _at_end(self, marks: Scanner, mark: Match) -> Match | None:
         """Return the mark with its meaning at the end, or before another marker; unchanged while that is undecided."""
         buf, at, after = self._buf, next_char(self._buf, mark.end), None
+        if self.ESCAPE_OF_ENDS and mark.kind == "weak_content_end" and self._is_escaped(mark.start):
+            return None
         for _ in range(MOST_ENDS):
             if at == len(buf):
                 return mark.of_kind(self._counted(mark)) if self._final else mark
@@ -122,6 +144,13 @@ class PlacedMarkers(TextParser):
         if after is not None and after.kind == "final_end" and next_char(buf, after.end) == len(buf):
             return mark.of_kind(self._counted(mark)) if self._final else mark
         return None
+
+    def _is_escaped(self, pos: int) -> bool:
+        """Return whether what precedes makes the character at `pos` a part of an escape in content."""
+        at = pos
+        while at > self._pos and self._buf[at - 1] == self.ESCAPE_OF_ENDS:
+            at -= 1
+        return (pos - at + (at == self._pos and self._out.cut_escape != "")) % 2 == 1
 
     def _counted(self, mark: Match) -> str:
         return {"final_end": "end", "weak_content_end": "content_end"}.get(mark.kind, "reasoning_end")

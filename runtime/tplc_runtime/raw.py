@@ -190,7 +190,10 @@ class ValueOrCallEnd:
 
     def find(self, buf: str, pos: int) -> Match | None:
         mark: Match | None = self.end.find(buf, pos)
-        match = self.close.search(buf, pos, len(buf) if mark is None or mark.kind == "breaks" else mark.start)
+        stop = len(buf) if mark is None or mark.kind == "breaks" else mark.start
+        match = self.close.search(buf, pos, stop)
+        if match is not None and match.end() == stop < len(buf):  # what ends there is not the output
+            match = self.close.match(buf, match.start())
         if match is not None and (mark is None or mark.start >= match.start()):
             mark = Match("lost", match.start(), match.start(), "\n" * (buf[match.start() - 1 : match.start()] == "\n"))
         if mark is None or mark.kind not in ("next", "lost"):

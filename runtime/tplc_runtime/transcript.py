@@ -11,6 +11,7 @@ from __future__ import annotations
 from .escapes import GUARD, Escapes, unguarded
 from .fence import Fence
 from .message import Copyable
+from .pattern import Pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +20,17 @@ if TYPE_CHECKING:
 
     from .message import Delta, Message, ToolCall
 
+FENCE_LINE = Pattern(r"(?m:^)[^\S\n]*```([\w-]*)")
 NOT_PROSE = ("arguments", "value", "trailing")
+
+
+def is_in_code(text: str, opened: bool) -> bool:
+    """Return whether a fence is open after whole lines of text.  `opened`: one is open before them.
+
+    A fence that names a language opens code, and any other closes it if it is open."""
+    for language in FENCE_LINE.findall(text):
+        opened = language != "" or not opened
+    return opened
 
 
 class Transcript(Copyable):
@@ -31,10 +42,13 @@ class Transcript(Copyable):
     REASONING: ClassVar[bool] = True
     GUARDED: ClassVar[bool] = True  # special tokens may be known,
     VALUES_WAIT: ClassVar[bool] = True  # a value isn't emitted while it may become an item of a list
+    FENCED_CALLS: ClassVar[bool] = True  # a fence around calls is dropped
+    # By kind: how many texts were searched for fences, the last line of these, and whether code is open before it.
+    _fenced: Mapping[str, tuple[int, str, bool]] = {}
     guarded = False  # special tokens are known: no other text is a marker
     spells_tokens = False  # text of the answer spells one
     ESCAPES: Mapping[str, Escapes] | None = None  # the texts that stand for characters, by kind of text
-    _cut_escape = ""  # what may be the beginning of such a text,
+    cut_escape = ""  # what may be the beginning of such a text,
     _cut_kind = ""  # at the end of a text of this kind
 
     def __init__(self, json_content: bool = False) -> None:
@@ -81,14 +95,14 @@ class Transcript(Copyable):
         of_kind = escapes.get(kind)
         if of_kind is None:
             return text
-        text = self._cut_escape + text
+        text = self.cut_escape + text
         end = of_kind.safe_prefix_end(text)
-        self._cut_escape, self._cut_kind = text[end:], kind
+        self.cut_escape, self._cut_kind = text[end:], kind
         return of_kind.unescape(text[:end])
 
     def end_escape(self) -> None:
         """Emit the text that could have been the beginning of an escape: nothing follows it."""
-        text, self._cut_escape = self._cut_escape, ""
+        text, self.cut_escape = self.cut_escape, ""
         if text:
             escapes, self.ESCAPES = self.ESCAPES, None
             self.emit(self._cut_kind, text)
@@ -105,6 +119,16 @@ class Transcript(Copyable):
             self.waiting.append({"tool_calls": [{"index": self.index, "function": {"arguments": text}}]})
         elif kind != "trailing" and (not self.REASONING or kind != "pending"):
             self.waiting.append({kind: text})
+
+    def code_before(self, kind: str) -> tuple[str, bool]:
+        """Return the last line of the text of this kind so far, and whether a fence is open before it."""
+        self.flush()
+        texts = self.texts[kind]
+        seen, line, opened = self._fenced.get(kind, (0, "", False))
+        lines, _, line = (line + "".join(texts[seen:])).rpartition("\n")
+        opened = is_in_code(lines, opened)
+        self._fenced = {**self._fenced, kind: (len(texts), line, opened)}
+        return line, opened
 
     def deltas(self) -> list[Delta]:
         """Return the deltas since the last call of this method."""
@@ -170,6 +194,8 @@ class Transcript(Copyable):
 
     def forget(self, kept: int) -> None:
         """Treat all text and all calls as prefilled, except so many of the last calls, which continue."""
+        if self.FENCED_CALLS:
+            self._fenced = {"content": (0, *self.code_before("content"))}
         self.waiting = []
         self.texts.update(content=[], reasoning_content=[], arguments=[])
         if self.CALLS:
@@ -177,7 +203,7 @@ class Transcript(Copyable):
             self.index = len(self.calls) - 1
 
     def is_empty(self) -> bool:
-        if self.ESCAPES and self._cut_escape:
+        if self.ESCAPES and self.cut_escape:
             return False
         return not ((self.CALLS and self.calls) or self._pieces or any(self.texts.values()))
 

@@ -5,6 +5,7 @@ The parser in any chunking, the PEG and the interpreter of states.
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from types import ModuleType
 from typing import Any
@@ -12,6 +13,9 @@ from typing import Any
 import pytest
 
 from tests.backends.parsers import streamed
+from tests.independent import TOKENS
+from tests.learn.test_idioms import source_of
+from tests.property.every_reader import EveryReader
 from tplc.backends.peg.engine import PegEngine
 from tplc.driver import compile_template, generate
 from tplc.errors import UnsupportedTemplate
@@ -148,3 +152,30 @@ def _chunks(text: str, size: int) -> list[str]:
 
 def _texts(message: Any) -> tuple[str, str, int]:
     return message.get("content") or "", message.get("reasoning_content") or "", len(message.get("tool_calls") or ())
+
+
+JSON_TURNS = {
+    "content first": "{'content': m.content or ''}",
+    "another key": "{'say': m.content or ''}",
+    "another member before it": "{'kind': 'answer', 'text': m.content or ''}",
+}
+
+
+@pytest.mark.parametrize("turn", JSON_TURNS)
+def test_content_of_a_json_turn_may_end_like_the_turn(turn: str) -> None:
+    source = source_of(
+        f"{{%- set turn = {JSON_TURNS[turn]} %}}"
+        "{%- if m.tool_calls %}{%- set turn = dict(turn, calls=m.tool_calls) %}{%- endif %}{{- turn | tojson }}"
+    )
+    ir = compile_template(source, name="t", special_tokens=TOKENS)
+    assert ir.verification.failures == ()
+    readers, first = EveryReader(ir), JSON_TURNS[turn].partition(": m.")[0].replace("'", '"')
+    call = {"function": {"name": "f", "arguments": {"a": 1}}}
+    for content in ('{"k": "v"}', '"}', 'a"', "\\", '\\"}', '\\\\"}', 'x "} y', '", "calls": [', 'it "} "}'):
+        for calls in ("", ', "calls": ' + json.dumps([call])):
+            message = readers.parse(f"{first}: {json.dumps(content)}{calls}}}<|e|>")
+            assert message["content"] == content
+            assert len(message["tool_calls"]) == bool(calls)
+            interpreted = interpret(lower(ir), f"{first}: {json.dumps(content)}{calls}}}<|e|>").message
+            assert interpreted["content"] == content
+    assert readers.differ == []

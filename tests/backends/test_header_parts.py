@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import permutations
 from typing import Any
 
 import pytest
+import regex
 
 from tests.backends.parsers import ir_of, parser_for, streamed
 from tplc.backends.peg.engine import PegEngine
@@ -124,7 +124,7 @@ def test_the_header_is_kept_where_nothing_ends_a_turn(name: str) -> None:
     form, acceptor = FORMATS[name], lower(learned(name))
     kept = without_calls(FormPatterns(replace(acceptor, ends=(), last_ends=(), headers=()), KnownTools()))
     header = form.header(form.order, "look_up")
-    found = re.match(kept.header_unparsed, header + '{"a": 1}' + header, re.DOTALL)
+    found = regex.match(kept.header_unparsed, header + '{"a": 1}' + header, regex.DOTALL)
     assert found is not None
     assert found[0] == header
 

@@ -266,6 +266,13 @@ class CallForm:
     usual_next: tuple[str, ...] = ()
 
     @property
+    def may_be_fenced(self) -> bool:
+        """Return whether a fence that the template doesn't write may be around calls."""
+        return not any(FENCE in text for text in self.openers[:1]) and any(
+            text.startswith(FENCE) for text in self.openers
+        )
+
+    @property
     def closers(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys([*self.call_closers, *self.section_closers]))
 
@@ -484,6 +491,15 @@ class Acceptor:
     def weak_content_ends(self) -> tuple[str, ...]:
         """Return the ends of content that people also write: they count only before text that may follow content."""
         return tuple(text for text in self.content_ends if ends_in_text(text))
+
+    @property
+    def escape_of_ends(self) -> str:
+        """Return the character that is written before the first one of an end of content inside content; "" for none.
+
+        `\\` if content is a JSON string: there, `\\"}` does not end it."""
+        replaced = {text: char for each in self.escapes if each.kind == "content" for text, char in each.replaced}
+        chars = {text[0] for text, char in replaced.items() for end in self.content_ends if text == text[0] + end[0]}
+        return next((char for char in chars if replaced.get(char * 2) == char), "")
 
     @property
     def distinctive_content_ends(self) -> tuple[str, ...]:

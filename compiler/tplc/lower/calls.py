@@ -5,6 +5,7 @@ r"""Calls: one object, or a header and arguments.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -31,6 +32,7 @@ from tplc.lower.tolerated import Tolerated
 from tplc.lower.whole_call import whole_call_of
 from tplc.lower.written import WrittenCalls, written_calls
 
+NOT_IN_JSON = re.compile(r"""[^\w\s\[\]{}:,.+'"-]""")  # a character that is in JSON inside of strings only
 # Models write these between calls of any template.
 _OPTIONAL_SEPARATORS = ",;"
 
@@ -76,8 +78,9 @@ def _breaks(ir: TemplateIR, form: CallForm) -> tuple[str, ...]:
     tail = [form.tail[0]] if form.tail is not None else []
     breaks = breaks_of([*form.closers, *tail, *form.openers, *ir.turn.ends, ir.turn.header])
     own = [text.strip() for text in form.openers[:1] if form.pairs is None and form.header and not form.ordinary]
-    # No name contains what opens its call, even where people write that as well.
-    return unique([*breaks, *(text for text in own if len(text) > 1 and not (text[0].isalnum() or breaks_of([text])))])
+    # No name contains what opens its call, even where people write that as well; nor does JSON outside of strings.
+    own = [text for text in own if NOT_IN_JSON.search(text) and not text[0].isalnum() and len(text) > 1]
+    return unique([*breaks, *(text for text in own if not breaks_of([text]))])
 
 
 def _are_in_reasoning(ir: TemplateIR, form: CallForm) -> bool:

@@ -368,7 +368,10 @@ class _Interpreter:
     def _kind_at_end(self, state: TurnState, found: Found) -> str | None:
         """Return the kind as which a prose-like lexeme counts: at the output's end, or before another lexeme; otherwise
         None."""
-        at, after = self._next_char(found.end), None
+        at, after, escape = self._next_char(found.end), None, self.acceptor.escape_of_ends
+        before = self.text[: found.start]
+        if escape and found.kind == "weak_content_end" and (len(before) - len(before.rstrip(escape))) % 2:
+            return None
         for _ in range(MOST_ENDS):
             if at == len(self.text):
                 return "end" if found.kind == "final_end" else "content_end"

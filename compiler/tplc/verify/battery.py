@@ -59,6 +59,7 @@ class Case:
 
 
 CONTENT = "The answer is here."
+CODE = "Like this:\n```python\nx = 1\n```"
 REASONING = "First I look at the question."
 RANDOM = "random message"
 KEY = "value"  # of the argument that values of all kinds are tried for
@@ -145,12 +146,16 @@ def battery(ir: TemplateIR) -> Iterator[Case]:
     for title, text in _reasoning_markers(ir.reasoning):
         yield Case(f"content: {title}", content=text)
     yield from _quoted_words(ir)
+    yield Case("content before a call: code at its end", content=CODE, calls=(_call("find"),))
     for slot in ("content", "reasoning"):
         text = _escapes(ir, slot)
         if text:
             texts = {"content": CONTENT, slot: text}
             title = f"{slot}: characters that are escaped"
             yield Case(title, texts.get("reasoning", ""), texts["content"])
+    end = ir.content.end.strip()
+    if any(one.slot == "content" and end.startswith(one.char) for one in ir.escapes):
+        yield Case(f"content before a call: the marker {end!r} at its end", content=f"So {end}", calls=(_call("find"),))
     for title, text in _REASONINGS:
         yield Case(f"reasoning: {title}", reasoning=text, content=CONTENT)
     for title, text in _STRINGS:
@@ -163,8 +168,8 @@ def battery(ir: TemplateIR) -> Iterator[Case]:
             continue
         yield _value_case(f"string: the marker {marker!r} in it", f"before {marker} after")
     closer = closer_of_values(ir)
-    if closer and closer != end:
-        yield _value_case(f"string: the marker {closer!r} alone", closer)
+    for marker in dict.fromkeys((closer, _closer_of_calls(ir))) if closer and closer != end else ():
+        yield _value_case(f"string: the marker {marker!r} alone", marker)
     # Tool servers put punctuation into names; a template may have a form of its own for such a name.
     named = (_call("files.first"), Call("files-second", ()), _call("files/third"))
     yield Case("no arguments between others", calls=named)
@@ -283,6 +288,14 @@ def closer_of_values(ir: TemplateIR) -> str:
         return ""
     after = pairs.pair[pairs.pair.index(Slot("value")) + 1 :]
     return "".join(item.text if isinstance(item, Text) else KEY for item in after).strip()
+
+
+def _closer_of_calls(ir: TemplateIR) -> str:
+    """Return the text after all arguments; that after a raw value if there is none."""
+    pairs, call = ir.tools.arguments, ir.tools.call
+    after = [item.text for item in call[call.index(Slot("arguments")) + 1 :] if isinstance(item, Text)]
+    ends = [pairs.end if isinstance(pairs, PairArguments) else "", *after, closer_of_values(ir)]
+    return next(text.strip() for text in ends if text.strip())
 
 
 def _end_of_values(ir: TemplateIR) -> str:

@@ -1522,11 +1522,25 @@ class Fence(Copyable):
         return "" if closes else pending
 
 
+FENCE_LINE = Pattern(r"(?m:^)[^\S\n]*```([\w-]*)")
+
+
+def is_in_code(text: str, opened: bool) -> bool:
+    """Return whether a fence is open after whole lines of text.  `opened`: one is open before them.
+
+    A fence that names a language opens code, and any other closes it if it is open."""
+    for language in FENCE_LINE.findall(text):
+        opened = language != "" or not opened
+    return opened
+
+
 class Transcript(Copyable):
     """Keeps text by kind: content, reasoning_content and arguments (of the last call) belong to the message; pending is
     text of a kind that isn't known yet, value is text of a value, and trailing is no part of the message."""
 
     KINDS = ("content", "reasoning_content", "pending", "arguments", "value", "trailing")
+    # By kind: how many texts were searched for fences, the last line of these, and whether code is open before it.
+    _fenced: Mapping[str, tuple[int, str, bool]] = {}
     guarded = False  # special tokens are known: no other text is a marker
 
     def __init__(self, json_content: bool = False) -> None:
@@ -1565,6 +1579,16 @@ class Transcript(Copyable):
         elif kind != "trailing" and kind != "pending":
             self.waiting.append({kind: text})
 
+    def code_before(self, kind: str) -> tuple[str, bool]:
+        """Return the last line of the text of this kind so far, and whether a fence is open before it."""
+        self.flush()
+        texts = self.texts[kind]
+        seen, line, opened = self._fenced.get(kind, (0, "", False))
+        lines, _, line = (line + "".join(texts[seen:])).rpartition("\n")
+        opened = is_in_code(lines, opened)
+        self._fenced = {**self._fenced, kind: (len(texts), line, opened)}
+        return line, opened
+
     def deltas(self) -> list[Delta]:
         """Return the deltas since the last call of this method."""
         if self._pieces:
@@ -1599,6 +1623,7 @@ class Transcript(Copyable):
 
     def forget(self, kept: int) -> None:
         """Treat all text and all calls as prefilled, except so many of the last calls, which continue."""
+        self._fenced = {"content": (0, *self.code_before("content"))}
         self.waiting = []
         self.texts.update(content=[], reasoning_content=[], arguments=[])
         self.calls = self.calls[len(self.calls) - kept :]
@@ -1964,6 +1989,7 @@ UNDECIDED_KINDS = ("ordinary", "final_end", "weak_content_end", "respelled")  # 
 UNCLOSED_KINDS = ("respelled", "unclosed")  # they count in reasoning that nothing else closes
 # And those that count at the start of a line, or in reasoning that nothing else closes.
 DECIDED_LATER = ("line", "reasoning_line", "unclosed", *UNDECIDED_KINDS)
+CODE_END = Pattern(r"```(?![\w-])")
 SPACE_SEPARATOR = "\0"  # between white space that may come and other white space that may come instead
 LONGEST_CUT = 1000  # longer than a truncated opener and the white space around it
 OPENER_KINDS = ("call", "line", "whole")
@@ -1994,6 +2020,22 @@ class TurnStates(Stream):
     _lacks_section = False  # the section of the last call is missing
     _try_call: ClassVar[Callable[[Any, str], bool]]
     _unopened_calls: ClassVar[Callable[[Any], bool | None]]
+
+    def _in_its_place(self, marks: Scanner, mark: Match | None, kind: str) -> Match | None:
+        """Return the mark, or the first after it, that counts in its place in text of this kind."""
+        mark = self._counting(marks, mark)
+        while mark is not None and CODE_END.match(self._buf, mark.start):
+            if not self._closes_code(kind, mark.start):
+                break
+            mark = marks.find(self._buf, mark.start + 1)
+            mark = self._counting(marks, mark)
+        return mark
+
+    def _closes_code(self, kind: str, pos: int) -> bool:
+        """Return whether the fence at `pos` closes code in text of this kind, instead of opening one around a call."""
+        line, opened = self._out.code_before(kind)
+        before = line + self._buf[self._pos : pos]
+        return is_in_code(before, opened) and not before.rpartition("\n")[2].strip()
 
     def _counting(self, marks: Scanner, mark: Match | None) -> Match | None:
         """Return the mark, or the first after it, that counts in its place: `line` and `reasoning_line` at a line's
@@ -2102,7 +2144,7 @@ class TurnStates(Stream):
             self._skip_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
         mark = marks.find(buf, pos)
-        mark = self._counting(marks, mark)
+        mark = self._in_its_place(marks, mark, kind)
         clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
         partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
         if mark is not None and mark.kind in UNDECIDED_KINDS and not self._final:

@@ -19,6 +19,7 @@ from tplc.backends.peg.patterns import (
     marker,
     marker_core,
     may_be_begun,
+    not_at_code_end,
     of_kinds,
     some_prefix,
     some_prefix_of,
@@ -117,8 +118,18 @@ class FormPatterns:
         # What opens a call that is an object, or whose id begins with a word, opens nothing without that.
         first = calls.object_open if calls.fields and not calls.shape.slots else calls.shape.id_prefix
         first = first if kinds[0] in (*OPENS, "ordinary") else ""
-        lexemes = self.states.get(state, NO_LEXEMES)
-        return of_kinds(lexemes, kinds, first=first, only=only, lead=lead, trail=trail, at_lines=at_lines)
+        lexemes, at_fence = self.states.get(state, NO_LEXEMES), self.at_fence * (state != "after_call")
+        return of_kinds(
+            lexemes, kinds, first=first, only=only, lead=lead, trail=trail, at_lines=at_lines, at_fence=at_fence
+        )
+
+    @cached_property
+    def at_fence(self) -> str:
+        """Return what must hold at a fence around calls: it doesn't close code of the content."""
+        if not self.calls.may_be_fenced:
+            return ""
+        opened = [*self.acceptor.reasoning_ends, *(one.text for one in self.acceptor.content_starts)]
+        return not_at_code_end([marker_core(text) for text in opened if text.strip()])
 
     # What the format has
 
@@ -404,6 +415,8 @@ def _content_close(form: FormPatterns, found: dict[str, str]) -> str:
     opens = group(either([found["call_open"], found["call_open_for_short"]]))
     first, last = ("turn_end", "turn_header", "reasoning_open_anywhere"), ("content_open", "stray_closer", "empty_call")
     after = [*(found[name] for name in first), opens, *(found[name] for name in last)]
+    escape = exact(form.acceptor.escape_of_ends)
+    weak = rf"(?<!(?<!{escape})(?:{escape}{escape})*{escape}){weak}" if escape else weak
     return group(either([marks, weak + rf"(?=\s*+(?:{either([*after, chr(92) + 'Z'])}))"]))
 
 

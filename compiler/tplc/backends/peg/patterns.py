@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 
+from tplc.lower.acceptor import FENCE
 from tplc.lower.lexemes import (
     CONTROL,
     END,
@@ -37,6 +38,7 @@ from tplc.lower.values import LEAST_CUT
 # White space that may follow a marker does not matter to who looks ahead.
 QUOTE = re.compile(r"""\\.|["]""", re.DOTALL)
 LINE_BEFORE = r"(?<=(?:\A|\n)[^\S\n]*)"  # only white space is before this on its line
+LINE_STARTS = (r"\A", r"\n")
 OPTIONAL_END = re.compile(r"(?:\\n\?|\\n\{0,[0-9]+\})\Z")
 
 
@@ -75,6 +77,17 @@ def marker_core(text: str, *, any_spelling: bool = False) -> str:
     return marker_word(text.strip(), any_spelling=any_spelling)
 
 
+def not_at_code_end(starts: Sequence[str]) -> str:
+    """Return the pattern of a place that is not the fence that closes code, after which a call may follow.
+
+    A fence that names a language opens code, and any other closes it if it is open.  `starts`: markers after which a
+    line begins."""
+    line = rf"(?<={either([*LINE_STARTS, *starts])})[^\S\n]*```"
+    text = f"(?:(?!{line}).)*"
+    other = rf"{text}{line}(?![\w-])"
+    return rf"(?!```(?![\w-])(?<=(?:\A{other}|{line}[\w-]+)(?:{other}{other})*{text}{line}))"
+
+
 def of_kinds(
     found: Lexemes,
     kinds: Collection[str],
@@ -84,13 +97,14 @@ def of_kinds(
     lead: bool = True,
     trail: bool = True,
     at_lines: bool = False,
+    at_fence: str = "",
 ) -> str:
     """Return the pattern of the lexemes of these kinds, excluding places where a lexeme of another kind has
     precedence.
 
     `first`: what comes next in any case; a lexeme that ends with it leaves it.  `only`: which of the lexemes.
     `lead`, `trail`: with the white space that the template writes before them, and after them.  `at_lines`: only at
-    the start of a line, which may be indented.
+    the start of a line, which may be indented.  `at_fence`: what must hold where it begins with a fence.
     """
     chosen = [one for one in found.all if one.kind in kinds and (only is None or only(one))]
     patterns = []
@@ -99,6 +113,7 @@ def of_kinds(
         others = [other.find for other in before if other not in chosen and _may_be(other, one)]
         guard = f"(?!{either(others)})" if others else ""
         guard += f"(?={exact(one.core[0])}){LINE_BEFORE}" * at_lines
+        guard += at_fence * one.core.startswith(FENCE)
         patterns.append(some_suffix(one.lead) * lead + guard + _without(one, first) + some_prefix(one.trail) * trail)
     return group(either(patterns))
 

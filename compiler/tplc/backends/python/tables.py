@@ -322,7 +322,8 @@ def _escapes(facts: Acceptor) -> list[str]:
     by_kind = mapping(
         (literal(each.kind), called("Escapes", [_replaced_texts(each.replaced)])) for each in facts.escapes
     )
-    return assignment("ESCAPES", by_kind, INDENT)
+    lines = assignment("ESCAPES", by_kind, INDENT)
+    return lines + [f"    ESCAPE_OF_ENDS = {literal(facts.escape_of_ends)}"] * bool(facts.escape_of_ends)
 
 
 def _marker_like(facts: Acceptor) -> list[str]:

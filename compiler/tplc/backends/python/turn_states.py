@@ -48,6 +48,7 @@ def flags_of_turn(facts: Acceptor, of_state: Mapping[StateName, TurnState]) -> d
     return {
         "UNOPENED_CALLS": calls is not None and calls.may_lack_openers,
         "HAS_OPENERS": calls is not None and bool(calls.openers),
+        "FENCED_CALLS": calls is not None and calls.may_be_fenced,
         "PENDING_TEXT": is_unopened(facts),
         "CLOSERS_COME_FIRST": "start" in of_state and not is_unopened(facts),
         "NAME_OPENS_MESSAGE": facts.name_opens_message,
