@@ -204,7 +204,7 @@ def test_a_whole_call_in_a_line_is_one_in_any_chunking(kind: str) -> None:
 
 @pytest.mark.sweep(7)
 @pytest.mark.parametrize(
-    "opener", ["!run ", "$do ", "@@use ", "%call ", ">> go ", "~tool ", "&run ", "::f ", "[!] ", "!"]
+    "opener", ["!run ", "$do ", "@@use ", "%call ", ">> go ", "~tool ", "&run ", "::f ", "[[", "[!] ", "!"]
 )
 @pytest.mark.parametrize("around", [(" <<JSON\\n", "\\nJSON\\n"), ("\\n```json\\n", "\\n```\\n"), (" <<", "  >>\\n")])
 def test_no_name_contains_what_opens_its_call(opener: str, around: tuple[str, str]) -> None:
