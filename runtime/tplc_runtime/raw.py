@@ -297,7 +297,8 @@ class RawPairs(Pairs):
             unopened = UnopenedPairs(ends or before, after, keys, self.NEXT_UNOPENED)
             self._next_lines = unopened.joined
             return unopened
-        return KnownPairs(ends or before, after, keys, "")
+        else:  # left out of the parsers in which the branch before it is always taken
+            return KnownPairs(ends or before, after, keys, "")
 
     def _may_begin_pair(self, chunk: str) -> bool:
         """Return whether a pair without its opener may begin in a line of the chunk."""
