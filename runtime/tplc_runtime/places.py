@@ -32,19 +32,23 @@ def begins_line(buf: str, pos: int) -> bool:
 
 class PlacedMarkers(TextParser):
     FENCED_CALLS: ClassVar[bool] = True  # a fence around calls is dropped
-    ESCAPE_OF_ENDS: ClassVar[str] = ""  # the character before the first one of an end of content inside content
+    ESCAPE_OF_ENDS: ClassVar[str] = ""  # how content has the first character of its end: after another one
     OPENER_IS_UNAMBIGUOUS: ClassVar[bool] = True  # the opener of calls is distinctive, so a call follows
     _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
 
     def _in_its_place(self, marks: Scanner, mark: Match | None, kind: str) -> Match | None:
         """Return the mark, or the first after it, that counts in its place in text of this kind."""
         mark = self._counting(marks, mark) if self.PLACE_DECIDES else mark
-        while self.FENCED_CALLS and mark is not None and CODE_END.match(self._buf, mark.start):
-            if not self._closes_code(kind, mark.start):
-                break
+        while mark is not None and self._is_text_of(kind, mark.start):
             mark = marks.find(self._buf, mark.start + 1)
             mark = self._counting(marks, mark) if self.PLACE_DECIDES else mark
         return mark
+
+    def _is_text_of(self, kind: str, pos: int) -> bool:
+        """Return whether a mark at `pos` is text of this kind: the end of an escape, or a fence that closes code."""
+        if self.ESCAPE_OF_ENDS and kind == "content" and self._is_escaped(pos):
+            return True
+        return self.FENCED_CALLS and CODE_END.match(self._buf, pos) is not None and self._closes_code(kind, pos)
 
     def _closes_code(self, kind: str, pos: int) -> bool:
         """Return whether the fence at `pos` closes code in text of this kind, instead of opening one around a call."""
@@ -125,8 +129,6 @@ class PlacedMarkers(TextParser):
     def _at_end(self, marks: Scanner, mark: Match) -> Match | None:
         """Return the mark with its meaning at the end, or before another marker; unchanged while that is undecided."""
         buf, at, after = self._buf, next_char(self._buf, mark.end), None
-        if self.ESCAPE_OF_ENDS and mark.kind == "weak_content_end" and self._is_escaped(mark.start):
-            return None
         for _ in range(MOST_ENDS):
             if at == len(buf):
                 return mark.of_kind(self._counted(mark)) if self._final else mark
@@ -147,8 +149,10 @@ class PlacedMarkers(TextParser):
 
     def _is_escaped(self, pos: int) -> bool:
         """Return whether what precedes makes the character at `pos` a part of an escape in content."""
-        at = pos
-        while at > self._pos and self._buf[at - 1] == self.ESCAPE_OF_ENDS:
+        at, escape = pos, self.ESCAPE_OF_ENDS
+        if not self._buf.startswith(escape[1], pos):
+            return False
+        while at > self._pos and self._buf[at - 1] == escape[0]:
             at -= 1
         return (pos - at + (at == self._pos and self._out.cut_escape != "")) % 2 == 1
 

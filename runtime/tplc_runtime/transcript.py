@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from .message import Delta, Message, ToolCall
 
+FENCE_SIZE = 4  # of a line, so many characters show whether it is a fence that names a language
 FENCE_LINE = Pattern(r"(?m:^)[^\S\n]*```([\w-]*)")
 NOT_PROSE = ("arguments", "value", "trailing")
 
@@ -121,14 +122,14 @@ class Transcript(Copyable):
             self.waiting.append({kind: text})
 
     def code_before(self, kind: str) -> tuple[str, bool]:
-        """Return the last line of the text of this kind so far, and whether a fence is open before it."""
+        """Return how the last line of the text of this kind begins, and whether a fence is open before it."""
         self.flush()
         texts = self.texts[kind]
         seen, line, opened = self._fenced.get(kind, (0, "", False))
         lines, _, line = (line + "".join(texts[seen:])).rpartition("\n")
-        opened = is_in_code(lines, opened)
+        line, opened = line.lstrip()[:FENCE_SIZE], is_in_code(lines, opened)
         self._fenced = {**self._fenced, kind: (len(texts), line, opened)}
-        return line, opened
+        return line + self.cut_escape * (self._cut_kind == kind), opened
 
     def deltas(self) -> list[Delta]:
         """Return the deltas since the last call of this method."""

@@ -168,7 +168,7 @@ class TurnStates(PlacedMarkers):
         mark = marks.find(buf, pos)
         if self.NAME_OPENS_MESSAGE and self._kept and mark is not None and mark.kind in ("reasoning", "content"):
             mark = mark.of_kind("name_end")
-        if self.PLACE_DECIDES or self.FENCED_CALLS:
+        if self.PLACE_DECIDES or self.FENCED_CALLS or self.ESCAPE_OF_ENDS:
             mark = self._in_its_place(marks, mark, kind)
         clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
         partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop

@@ -159,6 +159,11 @@ JSON_TURNS = {
     "another key": "{'say': m.content or ''}",
     "another member before it": "{'kind': 'answer', 'text': m.content or ''}",
 }
+# Content as a JSON string, with calls directly after it: what opens them after no content begins with quotes.
+CONTENT_AS_STRING = (
+    "{{- (m.content or '') | tojson }}{%- for c in m.tool_calls or [] %}"
+    "{{- OPEN ~ c.function.name ~ ' ' ~ (c.function.arguments | tojson) ~ CLOSE }}{%- endfor %}"
+)
 
 
 @pytest.mark.parametrize("turn", JSON_TURNS)
@@ -178,4 +183,20 @@ def test_content_of_a_json_turn_may_end_like_the_turn(turn: str) -> None:
             assert len(message["tool_calls"]) == bool(calls)
             interpreted = interpret(lower(ir), f"{first}: {json.dumps(content)}{calls}}}<|e|>").message
             assert interpreted["content"] == content
+    assert readers.differ == []
+
+
+@pytest.mark.parametrize(("opened", "closed"), [("<do>", "</do>"), ("\n[call] ", "\n"), ("~~", ";\n")])
+def test_content_as_a_json_string_may_end_like_what_opens_calls(opened: str, closed: str) -> None:
+    source = CONTENT_AS_STRING.replace("OPEN", json.dumps(opened)).replace("CLOSE", json.dumps(closed))
+    ir = compile_template(source_of(source), name="t", special_tokens=TOKENS)
+    assert ir.verification.failures == ()
+    readers, calls = EveryReader(ir), f'{opened}f {{"a": 1}}{closed}'
+    for content in ('So "', '"', "\\", '\\"', 'x "" y', f'""{opened}f', f'"{opened}', 'b\n""', '""'):
+        for text in (json.dumps(content), json.dumps(content) + calls):
+            message = readers.parse(text + "<|e|>")
+            assert message["content"] == content
+            assert len(message["tool_calls"]) == text.endswith(calls)
+            if opened.strip() not in content:  # what only begins like a call is more than the interpreter defines
+                assert interpret(lower(ir), text + "<|e|>").message["content"] == content
     assert readers.differ == []

@@ -494,12 +494,12 @@ class Acceptor:
 
     @property
     def escape_of_ends(self) -> str:
-        """Return the character that is written before the first one of an end of content inside content; "" for none.
+        """Return how content has the first character of its own end: a character, then that one; "" if as it is.
 
-        `\\` if content is a JSON string: there, `\\"}` does not end it."""
+        `\\"` if content is a JSON string: nothing that begins with the `"` of it is a marker."""
         replaced = {text: char for each in self.escapes if each.kind == "content" for text, char in each.replaced}
-        chars = {text[0] for text, char in replaced.items() for end in self.content_ends if text == text[0] + end[0]}
-        return next((char for char in chars if replaced.get(char * 2) == char), "")
+        pairs = [text for text in replaced for end in self.content_ends if len(text) == 2 and text[1] == end[0]]
+        return next((text for text in pairs if replaced.get(text[0] * 2) == text[0]), "")
 
     @property
     def distinctive_content_ends(self) -> tuple[str, ...]:

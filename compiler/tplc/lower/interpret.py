@@ -295,7 +295,8 @@ class _Interpreter:
     # Lexemes
 
     def _matches(self, state: TurnState, pos: int) -> Found | None:
-        match = re.compile(state.lexemes.find, re.DOTALL).search(self.text, pos)
+        escape = self.acceptor.escape_of_ends if state.text == "content" else ""
+        match = _first(re.compile(state.lexemes.find, re.DOTALL), self.text, pos, escape)
         if match is None or match.lastindex is None:
             return None
         lexeme = state.lexemes.all[match.lastindex - 1]
@@ -368,10 +369,7 @@ class _Interpreter:
     def _kind_at_end(self, state: TurnState, found: Found) -> str | None:
         """Return the kind as which a prose-like lexeme counts: at the output's end, or before another lexeme; otherwise
         None."""
-        at, after, escape = self._next_char(found.end), None, self.acceptor.escape_of_ends
-        before = self.text[: found.start]
-        if escape and found.kind == "weak_content_end" and (len(before) - len(before.rstrip(escape))) % 2:
-            return None
+        at, after = self._next_char(found.end), None
         for _ in range(MOST_ENDS):
             if at == len(self.text):
                 return "end" if found.kind == "final_end" else "content_end"
@@ -468,3 +466,18 @@ def _overlap(text: str, lead: str) -> int:
 def _ends_at_line_start(text: str, before: bool) -> bool:
     _, newline, line = text.rpartition("\n")
     return (bool(newline) or before) and not line.strip()
+
+
+def _first(pattern: re.Pattern[str], text: str, pos: int, escape: str) -> re.Match[str] | None:
+    """Return the first match that doesn't begin with the end of an escape."""
+    match = pattern.search(text, pos)
+    while match is not None and _is_escaped(escape, text, match.start()):
+        match = pattern.search(text, match.start() + 1)
+    return match
+
+
+def _is_escaped(escape: str, text: str, at: int) -> bool:
+    """Return whether the character at this place is the end of an escape in content."""
+    before = text[:at]
+    odd = bool(escape) and (len(before) - len(before.rstrip(escape[0]))) % 2 == 1
+    return odd and text.startswith(escape[1], at)

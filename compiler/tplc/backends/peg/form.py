@@ -124,6 +124,13 @@ class FormPatterns:
         )
 
     @cached_property
+    def not_escaped(self) -> str:
+        """Return what must hold where a marker in content begins: it isn't the end of an escape."""
+        text = self.acceptor.escape_of_ends
+        escape = exact(text[:1])
+        return rf"(?!{exact(text[1])}(?<=(?<!{escape})(?:{escape}{escape})*{escape}.))" if text else ""
+
+    @cached_property
     def at_fence(self) -> str:
         """Return what must hold at a fence around calls: it doesn't close code of the content."""
         if not self.calls.may_be_fenced:
@@ -415,8 +422,6 @@ def _content_close(form: FormPatterns, found: dict[str, str]) -> str:
     opens = group(either([found["call_open"], found["call_open_for_short"]]))
     first, last = ("turn_end", "turn_header", "reasoning_open_anywhere"), ("content_open", "stray_closer", "empty_call")
     after = [*(found[name] for name in first), opens, *(found[name] for name in last)]
-    escape = exact(form.acceptor.escape_of_ends)
-    weak = rf"(?<!(?<!{escape})(?:{escape}{escape})*{escape}){weak}" if escape else weak
     return group(either([marks, weak + rf"(?=\s*+(?:{either([*after, chr(92) + 'Z'])}))"]))
 
 

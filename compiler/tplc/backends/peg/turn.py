@@ -251,7 +251,7 @@ def content_section(form: FormPatterns) -> Section:
     rules = [
         *form.leaves("content_open"),
         rule("content_for_header", *([leaf(kept)] if kept else [])),
-        rule("content", leaf(up_to(stops))),
+        rule("content", leaf(up_to([form.not_escaped + stop for stop in stops if stop]))),
         *form.leaves("content_close"),
         rule("content_for_indent", leaf(INDENT)),
     ]
