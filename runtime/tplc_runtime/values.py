@@ -29,7 +29,8 @@ HEX_NUMBER = Pattern(r"0[xX][0-9a-fA-F]{1,16}")
 JSON_ESCAPE = r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})'
 ESCAPE = Pattern(r"\\(?:([\"\\/bfnrt]|u[0-9a-fA-F]{4})|(?:x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8})|([0-7]{1,3})|(.)))")
 PART_OF_ESCAPE = Pattern(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7}|[0-7]{1,2})?\Z")
-WORD = Pattern(r"[^,\n\]}]+")
+UNQUOTED_END = Pattern(r"[,\n\]}]|\Z")  # of a string
+WORD_WINDOW = 256  # after so many characters of a word, its end is searched for up to the next marker only
 SPACE = Pattern(r"[^\S \t\n\r]")  # none of JSON's four kinds
 JSON_WORDS = ("true", "false", "null")
 CAPITALS = {word.upper(): word for word in JSON_WORDS}
@@ -386,7 +387,7 @@ class Reader(ValueWriter):
                 other = self._between_members(buf, pos, final)
                 if other != pos:
                     return other
-            return self._word(buf, pos, self.style.word_end.search(buf, end).start(), final)
+            return self._word(buf, pos, self._end_of(self.style.word_end, buf, end), final)
         if match.lastindex == 1:
             if self.stack:
                 (self.comma or self.out).append(SPACE.sub(" ", text))
@@ -478,7 +479,7 @@ class Reader(ValueWriter):
         """Read a word: a literal, a key without quotes, or a string without quotes; -1 if more input is needed."""
         bare_key = self.want in ("key", "member") or (self.want == "comma" and self.stack[-1] == "{")
         if bare_key:
-            key_end = self.style.key_end.search(buf, pos).start()
+            key_end = self._end_of(self.style.key_end, buf, pos)
             end = key_end if key_end > pos else end
         elif self.follow and not self.stack:
             # If nothing separates arguments, a number or a literal word ends at the end of its own syntax.
@@ -503,7 +504,8 @@ class Reader(ValueWriter):
             self._repaired("not written as in JSON")
         if literal is None:
             if not bare_key and (self.stack or not self.follow):
-                end = getattr(WORD.match(buf, pos), "end", lambda: end)()
+                unquoted = self._end_of(UNQUOTED_END, buf, pos)
+                end = unquoted if unquoted > pos else end
                 end = self._before_break(buf, pos, end, final) if breaks else end
                 if end in (pos, len(buf)) and not final:
                     return -1
@@ -518,6 +520,15 @@ class Reader(ValueWriter):
             )
             literal = '"' + escaped(bare) + '"'
         return self._put_whole(literal, end)
+
+    def _end_of(self, pattern: Pattern, buf: str, pos: int) -> int:
+        """Return where a word ends by its pattern; after a marker in a long word, it isn't searched for."""
+        near = pos + WORD_WINDOW
+        end = pattern.search(buf, pos, near).start()
+        if end == near < len(buf):
+            mark = self.breaks.find(buf, pos)
+            end = pattern.search(buf, pos, len(buf) if mark is None else mark.start).start()
+        return int(end)
 
     def _before_break(self, buf: str, pos: int, end: int, final: bool) -> int:
         """Return where the word ends; `pos` if more input is needed."""

@@ -147,11 +147,11 @@ def test_all_patterns_are_looked_at() -> None:
     assert {
         Use(r"\S|\Z", "search"),
         Use(r"[\w.:/-]+", "fullmatch"),
-        Use(r"[^,\n\]}]+", "match"),
+        Use(r"[^\S \t\n\r]", "sub"),
         Use(r"0[xX][0-9a-fA-F]{1,16}", "fullmatch"),
     } <= seen
     # Found one way, each pattern is found in all ways that it is matched, and in no other.
-    assert {method for pattern, method in seen if pattern == r"[^,\n\]}]+"} == {"match"}
+    assert {method for pattern, method in seen if pattern == r"[^\S \t\n\r]"} == {"sub"}
 
 
 @pytest.mark.sweep(3)
