@@ -27,6 +27,7 @@ from .schema import (
     tool_named,
 )
 from .second import holds_other_call
+from .slots import ODD_IN_NAMES
 from .transcript import Transcript
 from .values import Style, text_of
 
@@ -303,7 +304,8 @@ class _Mapper(ValueMapper):
         if self.prefilled_calls > 0:
             self.prefilled_calls -= 1
             return
-        self.incomplete = self.incomplete or holds_other_call(called, arguments, self.readers.tools)
+        odd = not (self.schemas or ODD_IN_NAMES.isdisjoint(called))
+        self.incomplete = self.incomplete or odd or holds_other_call(called, arguments, self.readers.tools)
         if arguments.startswith(self.prefilled_arguments):
             arguments = arguments[len(self.prefilled_arguments) :]
         self.prefilled_arguments = ""

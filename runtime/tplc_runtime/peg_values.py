@@ -13,7 +13,17 @@ from .pairs import MOST_KEYS, WHOLE_ARGUMENTS
 from .peg_nodes import Node, captures, first, kind_of
 from .peg_readers import Readers
 from .raw import LITERAL, MORE_THAN_VALUE, coerced, in_type, nested_json, string_in
-from .schema import is_odd_key, item_of, keys_of, member_of, typed_as, types_by_items, types_of, without_quotes
+from .schema import (
+    MARKUP_IN_KEYS,
+    is_odd_key,
+    item_of,
+    keys_of,
+    member_of,
+    typed_as,
+    types_by_items,
+    types_of,
+    without_quotes,
+)
 from .second import is_damaged
 from .values import ESCAPE, escaped, literal_of, text_of
 
@@ -147,7 +157,8 @@ class ValueMapper:
             bare = without_quotes(name, root)
             self.repaired, name = self.repaired or bare != name, bare
         if parent is root and found is None:
-            self.incomplete = self.incomplete or is_odd_key(name, root)
+            odd = is_odd_key(name, root) or not (self.schemas or MARKUP_IN_KEYS.isdisjoint(name))
+            self.incomplete = self.incomplete or odd
         schema = member_of(parent, root, name)
         types, stated = types_by(schema, root), self.stated(word)
         if stated is not None:

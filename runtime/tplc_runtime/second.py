@@ -191,7 +191,11 @@ def is_wrapper(first_key: Any, name: str, tools: Parameters) -> bool:
 
     `first_key`: the match of FIRST_KEY, or None."""
     keys = keys_allowed(tools.get(name)) if first_key is not None else None
-    return keys is not None and first_key[1] not in keys and (keys != set() or first_key[1] in (name, *KNOWN_KEYS))
+    return (
+        keys is not None
+        and first_key[1] not in keys
+        and (keys != set() or first_key[1] in KNOWN_KEYS or first_key[1] == name)
+    )
 
 
 def misfit_in(text: str, schema: object, *, types: bool = True) -> tuple[str, str] | None:
