@@ -532,7 +532,8 @@ HEX_NUMBER = Pattern(r"0[xX][0-9a-fA-F]{1,16}")
 JSON_ESCAPE = r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})'
 ESCAPE = Pattern(r"\\(?:([\"\\/bfnrt]|u[0-9a-fA-F]{4})|(?:x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8})|([0-7]{1,3})|(.)))")
 PART_OF_ESCAPE = Pattern(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7}|[0-7]{1,2})?\Z")
-WORD = Pattern(r"[^,\n\]}]+")
+UNQUOTED_END = Pattern(r"[,\n\]}]|\Z")  # of a string
+WORD_WINDOW = 256  # after so many characters of a word, its end is searched for up to the next marker only
 SPACE = Pattern(r"[^\S \t\n\r]")  # none of JSON's four kinds
 JSON_WORDS = ("true", "false", "null")
 CAPITALS = {word.upper(): word for word in JSON_WORDS}
@@ -889,7 +890,7 @@ class Reader(ValueWriter):
                 other = self._between_members(buf, pos, final)
                 if other != pos:
                     return other
-            return self._word(buf, pos, self.style.word_end.search(buf, end).start(), final)
+            return self._word(buf, pos, self._end_of(self.style.word_end, buf, end), final)
         if match.lastindex == 1:
             if self.stack:
                 (self.comma or self.out).append(SPACE.sub(" ", text))
@@ -981,7 +982,7 @@ class Reader(ValueWriter):
         """Read a word: a literal, a key without quotes, or a string without quotes; -1 if more input is needed."""
         bare_key = self.want in ("key", "member") or (self.want == "comma" and self.stack[-1] == "{")
         if bare_key:
-            key_end = self.style.key_end.search(buf, pos).start()
+            key_end = self._end_of(self.style.key_end, buf, pos)
             end = key_end if key_end > pos else end
         elif self.follow and not self.stack:
             # If nothing separates arguments, a number or a literal word ends at the end of its own syntax.
@@ -1006,7 +1007,8 @@ class Reader(ValueWriter):
             self._repaired("not written as in JSON")
         if literal is None:
             if not bare_key and (self.stack or not self.follow):
-                end = getattr(WORD.match(buf, pos), "end", lambda: end)()
+                unquoted = self._end_of(UNQUOTED_END, buf, pos)
+                end = unquoted if unquoted > pos else end
                 end = self._before_break(buf, pos, end, final) if breaks else end
                 if end in (pos, len(buf)) and not final:
                     return -1
@@ -1021,6 +1023,15 @@ class Reader(ValueWriter):
             )
             literal = '"' + escaped(bare) + '"'
         return self._put_whole(literal, end)
+
+    def _end_of(self, pattern: Pattern, buf: str, pos: int) -> int:
+        """Return where a word ends by its pattern; after a marker in a long word, it isn't searched for."""
+        near = pos + WORD_WINDOW
+        end = pattern.search(buf, pos, near).start()
+        if end == near < len(buf):
+            mark = self.breaks.find(buf, pos)
+            end = pattern.search(buf, pos, len(buf) if mark is None else mark.start).start()
+        return int(end)
 
     def _before_break(self, buf: str, pos: int, end: int, final: bool) -> int:
         """Return where the word ends; `pos` if more input is needed."""
@@ -1360,7 +1371,11 @@ def is_wrapper(first_key: Any, name: str, tools: Parameters) -> bool:
 
     `first_key`: the match of FIRST_KEY, or None."""
     keys = keys_allowed(tools.get(name)) if first_key is not None else None
-    return keys is not None and first_key[1] not in keys and (keys != set() or first_key[1] in (name, *KNOWN_KEYS))
+    return (
+        keys is not None
+        and first_key[1] not in keys
+        and (keys != set() or first_key[1] in KNOWN_KEYS or first_key[1] == name)
+    )
 
 
 def misfit_in(text: str, schema: object, *, types: bool = True) -> tuple[str, str] | None:
@@ -1715,6 +1730,7 @@ class Fence(Copyable):
         return "" if closes else pending
 
 
+FENCE_SIZE = 4  # of a line, so many characters show whether it is a fence that names a language
 FENCE_LINE = Pattern(r"(?m:^)[^\S\n]*```([\w-]*)")
 NOT_PROSE = ("arguments", "value", "trailing")
 
@@ -1816,14 +1832,14 @@ class Transcript(Copyable):
             self.waiting.append({kind: text})
 
     def code_before(self, kind: str) -> tuple[str, bool]:
-        """Return the last line of the text of this kind so far, and whether a fence is open before it."""
+        """Return how the last line of the text of this kind begins, and whether a fence is open before it."""
         self.flush()
         texts = self.texts[kind]
         seen, line, opened = self._fenced.get(kind, (0, "", False))
         lines, _, line = (line + "".join(texts[seen:])).rpartition("\n")
-        opened = is_in_code(lines, opened)
+        line, opened = line.lstrip()[:FENCE_SIZE], is_in_code(lines, opened)
         self._fenced = {**self._fenced, kind: (len(texts), line, opened)}
-        return line, opened
+        return line + self.cut_escape * (self._cut_kind == kind), opened
 
     def deltas(self) -> list[Delta]:
         """Return the deltas since the last call of this method."""
@@ -2483,19 +2499,23 @@ def begins_line(buf: str, pos: int) -> bool:
 
 class PlacedMarkers(TextParser):
     FENCED_CALLS: ClassVar[bool] = True  # a fence around calls is dropped
-    ESCAPE_OF_ENDS: ClassVar[str] = ""  # the character before the first one of an end of content inside content
+    ESCAPE_OF_ENDS: ClassVar[str] = ""  # how content has the first character of its end: after another one
     OPENER_IS_UNAMBIGUOUS: ClassVar[bool] = True  # the opener of calls is distinctive, so a call follows
     _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
 
     def _in_its_place(self, marks: Scanner, mark: Match | None, kind: str) -> Match | None:
         """Return the mark, or the first after it, that counts in its place in text of this kind."""
         mark = self._counting(marks, mark) if self.PLACE_DECIDES else mark
-        while self.FENCED_CALLS and mark is not None and CODE_END.match(self._buf, mark.start):
-            if not self._closes_code(kind, mark.start):
-                break
+        while mark is not None and self._is_text_of(kind, mark.start):
             mark = marks.find(self._buf, mark.start + 1)
             mark = self._counting(marks, mark) if self.PLACE_DECIDES else mark
         return mark
+
+    def _is_text_of(self, kind: str, pos: int) -> bool:
+        """Return whether a mark at `pos` is text of this kind: the end of an escape, or a fence that closes code."""
+        if self.ESCAPE_OF_ENDS and kind == "content" and self._is_escaped(pos):
+            return True
+        return self.FENCED_CALLS and CODE_END.match(self._buf, pos) is not None and self._closes_code(kind, pos)
 
     def _closes_code(self, kind: str, pos: int) -> bool:
         """Return whether the fence at `pos` closes code in text of this kind, instead of opening one around a call."""
@@ -2576,8 +2596,6 @@ class PlacedMarkers(TextParser):
     def _at_end(self, marks: Scanner, mark: Match) -> Match | None:
         """Return the mark with its meaning at the end, or before another marker; unchanged while that is undecided."""
         buf, at, after = self._buf, next_char(self._buf, mark.end), None
-        if self.ESCAPE_OF_ENDS and mark.kind == "weak_content_end" and self._is_escaped(mark.start):
-            return None
         for _ in range(MOST_ENDS):
             if at == len(buf):
                 return mark.of_kind(self._counted(mark)) if self._final else mark
@@ -2598,8 +2616,10 @@ class PlacedMarkers(TextParser):
 
     def _is_escaped(self, pos: int) -> bool:
         """Return whether what precedes makes the character at `pos` a part of an escape in content."""
-        at = pos
-        while at > self._pos and self._buf[at - 1] == self.ESCAPE_OF_ENDS:
+        at, escape = pos, self.ESCAPE_OF_ENDS
+        if not self._buf.startswith(escape[1], pos):
+            return False
+        while at > self._pos and self._buf[at - 1] == escape[0]:
             at -= 1
         return (pos - at + (at == self._pos and self._out.cut_escape != "")) % 2 == 1
 
@@ -2753,7 +2773,7 @@ class TurnStates(PlacedMarkers):
         mark = marks.find(buf, pos)
         if self.NAME_OPENS_MESSAGE and self._kept and mark is not None and mark.kind in ("reasoning", "content"):
             mark = mark.of_kind("name_end")
-        if self.PLACE_DECIDES or self.FENCED_CALLS:
+        if self.PLACE_DECIDES or self.FENCED_CALLS or self.ESCAPE_OF_ENDS:
             mark = self._in_its_place(marks, mark, kind)
         clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
         partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop

@@ -73,10 +73,11 @@ def pieces_of(ir: TemplateIR, message: Mapping[str, Any], *, head: str = "") -> 
         write_reasoning()
     if calls and form.content.with_calls != "after":
         write_calls()
-    writer.marker("turn_end", form.turn.ends[0] if form.turn.ends else "")
-    pieces = writer.pieces
-    if text_of(pieces) != write_message(ir, message):
-        return None
+    written, pieces = write_message(ir, message), writer.pieces
+    if text_of(pieces) != written:  # else what closes the calls ends the turn as well
+        writer.marker("turn_end", form.turn.ends[0] if form.turn.ends else "")
+        if text_of(pieces) != written:
+            return None
     return _without_head(pieces, head)
 
 

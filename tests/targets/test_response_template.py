@@ -30,7 +30,7 @@ NESTED = "lists and objects as nested elements"
 VERIFIED: list[tuple[str, Profile, int, int, list[str]]] = [
     ("tagged-json", "transformers", 214, 216, ["closing text in an argument"]),
     ("tagged-json", "servers", 214, 216, ["closing text in an argument"]),
-    ("json-array", "transformers", 112, 113, ["closing text in an argument"]),
+    ("json-array", "transformers", 113, 114, ["closing text in an argument"]),
     ("sectioned-ids", "transformers", 93, 94, ["closing text in an argument"]),
     ("sectioned-ids", "servers", 93, 94, ["closing text in an argument", "call ids"]),
     (
@@ -43,8 +43,8 @@ VERIFIED: list[tuple[str, Profile, int, int, list[str]]] = [
     (
         "keyword-calls",
         "transformers",
-        101,
-        110,
+        102,
+        111,
         ["types of values where no tools are given", "lists and objects that are not written as JSON"],
     ),
     ("channels", "transformers", 108, 109, ["closing text in an argument"]),

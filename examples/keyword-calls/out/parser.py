@@ -482,7 +482,8 @@ HEX_NUMBER = Pattern(r"0[xX][0-9a-fA-F]{1,16}")
 JSON_ESCAPE = r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})'
 ESCAPE = Pattern(r"\\(?:([\"\\/bfnrt]|u[0-9a-fA-F]{4})|(?:x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8})|([0-7]{1,3})|(.)))")
 PART_OF_ESCAPE = Pattern(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7}|[0-7]{1,2})?\Z")
-WORD = Pattern(r"[^,\n\]}]+")
+UNQUOTED_END = Pattern(r"[,\n\]}]|\Z")  # of a string
+WORD_WINDOW = 256  # after so many characters of a word, its end is searched for up to the next marker only
 SPACE = Pattern(r"[^\S \t\n\r]")  # none of JSON's four kinds
 JSON_WORDS = ("true", "false", "null")
 CAPITALS = {word.upper(): word for word in JSON_WORDS}
@@ -830,7 +831,7 @@ class Reader(ValueWriter):
                 other = self._between_members(buf, pos, final)
                 if other != pos:
                     return other
-            return self._word(buf, pos, self.style.word_end.search(buf, end).start(), final)
+            return self._word(buf, pos, self._end_of(self.style.word_end, buf, end), final)
         if match.lastindex == 1:
             if self.stack:
                 (self.comma or self.out).append(SPACE.sub(" ", text))
@@ -922,7 +923,7 @@ class Reader(ValueWriter):
         """Read a word: a literal, a key without quotes, or a string without quotes; -1 if more input is needed."""
         bare_key = self.want in ("key", "member") or (self.want == "comma" and self.stack[-1] == "{")
         if bare_key:
-            key_end = self.style.key_end.search(buf, pos).start()
+            key_end = self._end_of(self.style.key_end, buf, pos)
             end = key_end if key_end > pos else end
         elif self.follow and not self.stack:
             # If nothing separates arguments, a number or a literal word ends at the end of its own syntax.
@@ -947,7 +948,8 @@ class Reader(ValueWriter):
             self._repaired("not written as in JSON")
         if literal is None:
             if not bare_key and (self.stack or not self.follow):
-                end = getattr(WORD.match(buf, pos), "end", lambda: end)()
+                unquoted = self._end_of(UNQUOTED_END, buf, pos)
+                end = unquoted if unquoted > pos else end
                 end = self._before_break(buf, pos, end, final) if breaks else end
                 if end in (pos, len(buf)) and not final:
                     return -1
@@ -962,6 +964,15 @@ class Reader(ValueWriter):
             )
             literal = '"' + escaped(bare) + '"'
         return self._put_whole(literal, end)
+
+    def _end_of(self, pattern: Pattern, buf: str, pos: int) -> int:
+        """Return where a word ends by its pattern; after a marker in a long word, it isn't searched for."""
+        near = pos + WORD_WINDOW
+        end = pattern.search(buf, pos, near).start()
+        if end == near < len(buf):
+            mark = self.breaks.find(buf, pos)
+            end = pattern.search(buf, pos, len(buf) if mark is None else mark.start).start()
+        return int(end)
 
     def _before_break(self, buf: str, pos: int, end: int, final: bool) -> int:
         """Return where the word ends; `pos` if more input is needed."""
@@ -1540,6 +1551,7 @@ class Fence(Copyable):
         return "" if closes else pending
 
 
+FENCE_SIZE = 4  # of a line, so many characters show whether it is a fence that names a language
 FENCE_LINE = Pattern(r"(?m:^)[^\S\n]*```([\w-]*)")
 
 
@@ -1560,6 +1572,8 @@ class Transcript(Copyable):
     # By kind: how many texts were searched for fences, the last line of these, and whether code is open before it.
     _fenced: Mapping[str, tuple[int, str, bool]] = {}
     guarded = False  # special tokens are known: no other text is a marker
+    cut_escape = ""  # what may be the beginning of such a text,
+    _cut_kind = ""  # at the end of a text of this kind
 
     def __init__(self, json_content: bool = False) -> None:
         self.texts: dict[str, list[str]] = {kind: [] for kind in self.KINDS}
@@ -1598,14 +1612,14 @@ class Transcript(Copyable):
             self.waiting.append({kind: text})
 
     def code_before(self, kind: str) -> tuple[str, bool]:
-        """Return the last line of the text of this kind so far, and whether a fence is open before it."""
+        """Return how the last line of the text of this kind begins, and whether a fence is open before it."""
         self.flush()
         texts = self.texts[kind]
         seen, line, opened = self._fenced.get(kind, (0, "", False))
         lines, _, line = (line + "".join(texts[seen:])).rpartition("\n")
-        opened = is_in_code(lines, opened)
+        line, opened = line.lstrip()[:FENCE_SIZE], is_in_code(lines, opened)
         self._fenced = {**self._fenced, kind: (len(texts), line, opened)}
-        return line, opened
+        return line + self.cut_escape * (self._cut_kind == kind), opened
 
     def deltas(self) -> list[Delta]:
         """Return the deltas since the last call of this method."""
@@ -2014,12 +2028,14 @@ class TurnStates(Stream):
     def _in_its_place(self, marks: Scanner, mark: Match | None, kind: str) -> Match | None:
         """Return the mark, or the first after it, that counts in its place in text of this kind."""
         mark = self._counting(marks, mark)
-        while mark is not None and CODE_END.match(self._buf, mark.start):
-            if not self._closes_code(kind, mark.start):
-                break
+        while mark is not None and self._is_text_of(kind, mark.start):
             mark = marks.find(self._buf, mark.start + 1)
             mark = self._counting(marks, mark)
         return mark
+
+    def _is_text_of(self, kind: str, pos: int) -> bool:
+        """Return whether a mark at `pos` is text of this kind: the end of an escape, or a fence that closes code."""
+        return CODE_END.match(self._buf, pos) is not None and self._closes_code(kind, pos)
 
     def _closes_code(self, kind: str, pos: int) -> bool:
         """Return whether the fence at `pos` closes code in text of this kind, instead of opening one around a call."""
