@@ -140,8 +140,7 @@ def _taken_for_markers(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
         if marker and failed and all(marker in text for text in map(_texts, failed)):
             yield f"{path} {quoted(marker)} is in the text itself and cannot be distinguished from the turn's end"
     opener = (ir.tools.section_start + _text_before(ir.tools.call, "name")).strip()
-    texts = [_texts(one) for one in failed if not one.case.calls]
-    if opener and texts and len(texts) == len(failed) and all(opener in text for text in texts):
+    if opener and failed and all(opener in one.case.reasoning + "\n" + one.case.content for one in failed):
         yield f"what opens calls ({quoted(opener)}) is in the text itself, and the text after it reads as a call"
 
 
