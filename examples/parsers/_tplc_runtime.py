@@ -1387,12 +1387,12 @@ def misfit_in(text: str, schema: object, *, types: bool = True) -> tuple[str, st
     return misfit(arguments, schema, types=types) if isinstance(arguments, dict) else None
 
 
-def is_damaged(arguments: str, schema: Any, pattern: Pattern | None) -> bool:
-    """Return whether arguments match a pattern, or one that is required is in the text of another."""
+def is_damaged(arguments: str, schema: Any) -> bool:
+    """Return whether an argument that is required is in the text of another."""
     required = schema.get("required") if isinstance(schema, dict) else None
     missing = [key for key in required if f'"{key}": ' not in arguments] if isinstance(required, list) else []
     found = (misfit_in(arguments, schema, types=False) if missing else None) or ("", "")
-    return (found[0] == "inside" and found[1] in missing) or bool(pattern and pattern.match(arguments))
+    return found[0] == "inside" and found[1] in missing
 
 
 def loaded(text: str) -> Any:
@@ -4777,7 +4777,9 @@ class Pairs(Repairs):
         self._close_call("}" if self._read else "{}")
         if (self.DAMAGED or self._tools) and not self.incomplete:
             arguments = "".join([*self._out.texts["arguments"], *self._out._pieces])
-            self.incomplete = is_damaged(arguments, self._schema(), self.DAMAGED)
+            self.incomplete = is_damaged(arguments, self._schema())
+            if self.DAMAGED and self.DAMAGED.match(arguments):
+                self.incomplete = True
         return True
 
     def _finish(self) -> None:

@@ -250,7 +250,9 @@ class Pairs(Repairs):
         self._close_call("}" if self._read else "{}")
         if (self.DAMAGED or self._tools) and not self.incomplete:
             arguments = "".join([*self._out.texts["arguments"], *self._out._pieces])
-            self.incomplete = is_damaged(arguments, self._schema(), self.DAMAGED)
+            self.incomplete = is_damaged(arguments, self._schema())
+            if self.DAMAGED and self.DAMAGED.match(arguments):
+                self.incomplete = True
         return True
 
     def _finish(self) -> None:

@@ -128,7 +128,9 @@ class ValueMapper:
                 break
         found = "{" + ", ".join(pairs) + "}"
         self.incomplete = self.incomplete or (self.repaired and not self.readers.fits(self.called, found))
-        self.incomplete = self.incomplete or is_damaged(found, root, self.readers.spelled.damaged)
+        damaged = self.readers.spelled.damaged
+        by_text = damaged is not None and damaged.match(found) is not None
+        self.incomplete = self.incomplete or by_text or is_damaged(found, root)
         return found
 
     def members(self, node: Node, parent: object, root: object, types_by: TypesBy) -> list[tuple[str, str, Types]]:

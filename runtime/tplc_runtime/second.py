@@ -207,12 +207,12 @@ def misfit_in(text: str, schema: object, *, types: bool = True) -> tuple[str, st
     return misfit(arguments, schema, types=types) if isinstance(arguments, dict) else None
 
 
-def is_damaged(arguments: str, schema: Any, pattern: Pattern | None) -> bool:
-    """Return whether arguments match a pattern, or one that is required is in the text of another."""
+def is_damaged(arguments: str, schema: Any) -> bool:
+    """Return whether an argument that is required is in the text of another."""
     required = schema.get("required") if isinstance(schema, dict) else None
     missing = [key for key in required if f'"{key}": ' not in arguments] if isinstance(required, list) else []
     found = (misfit_in(arguments, schema, types=False) if missing else None) or ("", "")
-    return (found[0] == "inside" and found[1] in missing) or bool(pattern and pattern.match(arguments))
+    return found[0] == "inside" and found[1] in missing
 
 
 def loaded(text: str) -> Any:

@@ -1252,12 +1252,12 @@ def misfit_in(text: str, schema: object, *, types: bool = True) -> tuple[str, st
     return misfit(arguments, schema, types=types) if isinstance(arguments, dict) else None
 
 
-def is_damaged(arguments: str, schema: Any, pattern: Pattern | None) -> bool:
-    """Return whether arguments match a pattern, or one that is required is in the text of another."""
+def is_damaged(arguments: str, schema: Any) -> bool:
+    """Return whether an argument that is required is in the text of another."""
     required = schema.get("required") if isinstance(schema, dict) else None
     missing = [key for key in required if f'"{key}": ' not in arguments] if isinstance(required, list) else []
     found = (misfit_in(arguments, schema, types=False) if missing else None) or ("", "")
-    return (found[0] == "inside" and found[1] in missing) or bool(pattern and pattern.match(arguments))
+    return found[0] == "inside" and found[1] in missing
 
 
 def loaded(text: str) -> Any:
@@ -3122,7 +3122,6 @@ class Pairs(Machine):
     BETWEEN: ClassVar[Scanner]  # pair, end (consumed), next (not consumed), and others (skipped)
     PAIR: ClassVar[Sequence[Any]]
     AROUND_KEY: ClassVar[Any] = ()  # the texts before a key and after it, of which some may be missing
-    DAMAGED: ClassVar[Any] = None  # matches arguments with what a slip in a marker leaves at the edges of a value
     _read: set[str]  # the keys of the call
     _ends_in_text = False  # text that is no pair ends the pairs, and was reported
     _begin_value: ClassVar[Callable[[Any, str, str], None]]
@@ -3275,7 +3274,7 @@ class Pairs(Machine):
         self._close_call("}" if self._read else "{}")
         if self._tools and not self.incomplete:
             arguments = "".join([*self._out.texts["arguments"], *self._out._pieces])
-            self.incomplete = is_damaged(arguments, self._schema(), self.DAMAGED)
+            self.incomplete = is_damaged(arguments, self._schema())
         return True
 
     def _finish(self) -> None:
