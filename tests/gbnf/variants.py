@@ -24,6 +24,9 @@ class Feed:
     prompt: str | None
 
 
+OTHER_FORMS = frozenset(("other_form_of_calls", "call_not_opened"))
+
+
 def varied(ir: TemplateIR, parser: Artifact, feeds: Sequence[Feed]) -> Iterator[tuple[str, Feed]]:
     """Yield each variant with the first text that differs with it, and that the parser reads as before."""
     for variant in ir.tolerances:
@@ -43,8 +46,17 @@ def of_the_catalogue(ir: TemplateIR, parser: Artifact) -> Iterator[tuple[str, Fe
     for entry in shipped():
         for output in entry.outputs if entry.name in names else ():
             tools = [with_any(name) for name in dict.fromkeys(name for name, _ in output.calls)]
-            if tools and parser.parse(output.text, tools=tools)["tool_calls"]:
+            if tools and _is_read(parser, output.text, tools):
                 yield entry.name, Feed(output.text, tools, None)
+
+
+def _is_read(parser: Artifact, text: str, tools: list[dict[str, Any]]) -> bool:
+    """Return whether calls are read in the template's form: grammars have no others."""
+    assert parser.stream is not None
+    stream = parser.stream(tools=tools)
+    stream.feed(text)
+    stream.finish()
+    return bool(stream.message["tool_calls"]) and OTHER_FORMS.isdisjoint(one.code for one in stream.diagnostics)
 
 
 def with_any(name: str) -> dict[str, Any]:

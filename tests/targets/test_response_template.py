@@ -28,16 +28,16 @@ NESTED = "lists and objects as nested elements"
 
 # What the messages of each example show that a response template cannot say: features, and how many came back.
 VERIFIED: list[tuple[str, Profile, int, int, list[str]]] = [
-    ("tagged-json", "transformers", 214, 216, ["closing text in an argument"]),
-    ("tagged-json", "servers", 214, 216, ["closing text in an argument"]),
+    ("tagged-json", "transformers", 216, 218, ["closing text in an argument"]),
+    ("tagged-json", "servers", 216, 218, ["closing text in an argument"]),
     ("json-array", "transformers", 113, 114, ["closing text in an argument"]),
-    ("sectioned-ids", "transformers", 93, 94, ["closing text in an argument"]),
-    ("sectioned-ids", "servers", 93, 94, ["closing text in an argument", "call ids"]),
+    ("sectioned-ids", "transformers", 94, 95, ["closing text in an argument"]),
+    ("sectioned-ids", "servers", 94, 95, ["closing text in an argument", "call ids"]),
     (
         "parameter-tags",
         "servers",
-        218,
         220,
+        222,
         ["closing text in an argument"],
     ),
     (
@@ -47,12 +47,12 @@ VERIFIED: list[tuple[str, Profile, int, int, list[str]]] = [
         111,
         ["types of values where no tools are given", "lists and objects that are not written as JSON"],
     ),
-    ("channels", "transformers", 108, 109, ["closing text in an argument"]),
+    ("channels", "transformers", 109, 110, ["closing text in an argument"]),
     (
         "nested-elements",
         "transformers",
-        170,
-        218,
+        172,
+        220,
         ["lists and objects as nested elements", "closing text in an argument"],
     ),
 ]
