@@ -482,7 +482,7 @@ HEX_NUMBER = Pattern(r"0[xX][0-9a-fA-F]{1,16}")
 JSON_ESCAPE = r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})'
 ESCAPE = Pattern(r"\\(?:([\"\\/bfnrt]|u[0-9a-fA-F]{4})|(?:x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8})|([0-7]{1,3})|(.)))")
 PART_OF_ESCAPE = Pattern(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7}|[0-7]{1,2})?\Z")
-UNQUOTED_END = Pattern(r"[,\n\]}]|\Z")  # of a string
+UNQUOTED_END = Pattern(r"[,\n\]}]|\Z")  # what ends a string without quotes
 WORD_WINDOW = 256  # after so many characters of a word, its end is searched for up to the next marker only
 SPACE = Pattern(r"[^\S \t\n\r]")  # none of JSON's four kinds
 JSON_WORDS = ("true", "false", "null")
@@ -2353,7 +2353,7 @@ class TurnStates(Stream):
 
 
 NEVER_IN_NAMES = frozenset("<>{}\n")  # characters of markup, which stand in no name but in a tool's
-ODD_IN_NAMES = frozenset("<>{}()[]\"'`,;=\\ \t\n")  # no name has these, as far as is known where no tools are given
+ODD_IN_NAMES = frozenset("<>{}()[]\"'`,;=\\ \t\n")  # what is reported in a name where no tools are given
 NUMBERS = ("index", "count")  # slots that contain a number
 REPEATED_SLOT = "repeated_slot"  # a code of diagnostics
 MOST_ODD = 64  # the most names with unusual characters that are searched for
