@@ -34,7 +34,6 @@ NAMESPACE = Pattern(r"\A\S*[.:/](?=[^.:/]+\Z)")
 BEFORE_A_CALL = Pattern(r"\A(?:\w{1,64} ?= ?|(?:return|yield) )?(?:await )?")
 KEY_IN_TEXT = Pattern(r"""(?<!\w)([\w-]{1,64})["']?(?=\s?(?:[=:]|<<)|\s\w{1,32}=)""")
 SEPARATORS = Pattern(r"[\s_.-]+")
-METHOD = ".call"  # after the name of a function that is called as a method
 OPENING_TAG = Pattern(  # the word of an attribute doesn't count
     r"""<([\w:-]{1,64})(?:\s{0,8}[ =]\s{0,8}(?:\w{1,32}\s{0,8}=\s{0,8})?["']?"""
     rf"""([{NAME_CHARACTERS}]{{1,64}})["']?)?\s{{0,8}}>"""
@@ -61,7 +60,7 @@ def tool_named(name: str, tools: Parameters) -> str:
     if name in tools or not tools:
         return name
     bare = name.replace("\\", "").strip().removesuffix("()").strip("\"'`“”‘’«»/:= ").strip()
-    bare = str(BEFORE_A_CALL.sub("", bare)).removesuffix(METHOD)
+    bare = str(BEFORE_A_CALL.sub("", bare))
     shorts: tuple[str, str] = (bare, str(NAMESPACE.sub("", bare)))
     for short in filter(bare_name, shorts):
         if short in tools:

@@ -12,7 +12,7 @@ Such a text counts as a whole only: nothing in it may be repaired, or lost.
 from __future__ import annotations
 
 from .pattern import NAME_CHARACTERS, Pattern
-from .schema import METHOD, OPENING_TAG, keys_allowed
+from .schema import OPENING_TAG, keys_allowed
 from .second import (
     ARGUMENT_KEYS,
     FENCE_END,
@@ -94,8 +94,8 @@ def _begins_call(head: Any, tools: Parameters) -> bool:
     if (key in NAME_KEYS and value is not None) or not key:
         word = value or name or ""
         if ended or called:
-            return word.removesuffix(METHOD) in tools
-        return is_cut and any((tool + METHOD).startswith(word) for tool in tools)
+            return word in tools
+        return is_cut and any(tool.startswith(word) for tool in tools)
     return is_cut or key in tools or key in CALL_KEYS
 
 

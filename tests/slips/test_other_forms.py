@@ -27,7 +27,6 @@ IN_OBJECT = {
     "a call in a list of calls": '{"tool_calls": [{"name": "get_weather", "arguments": {"city": "Oslo", "days": 3}}]}',
     "a function call": 'get_weather(city="Oslo", days=3)',
     "a function call in another": 'print(get_weather(city="Oslo", days=3))',
-    "a method": 'get_weather.call(city="Oslo", days=3)',
     "a function call of an object": 'get_weather({"city": "Oslo", "days": 3})',
     "a name before an object": 'get_weather\n{"city": "Oslo", "days": 3}',
     "elements": "<f=get_weather><p=city>Oslo</p><p=days>3</p></f>",
