@@ -39,6 +39,8 @@ Ranges = Sequence[tuple[int, int]]
 ANY_OBJECT: Mapping[str, Any] = {"type": "object"}
 # The texts after which a turn starts.
 ANCHORS = tuple(StreamParser.ANCHORS) or ("",)
+# The texts that open reasoning and those that close it; none if the format has no opener of reasoning.
+AROUND_REASONING: tuple[Sequence[str], Sequence[str]] = StreamParser.AROUND_REASONING or ((), ())
 
 
 class ReasoningSplitter:
@@ -186,14 +188,14 @@ class ReasoningCount:
 
 def reasoning_ended(head: str) -> bool:
     """Return whether the part of the answer in the prompt ends the reasoning."""
-    starts, ends = StreamParser.AROUND_REASONING
+    starts, ends = AROUND_REASONING
     end = max((head.rfind(text) for text in ends), default=-1)
     return end >= 0 and all(head.rfind(text) <= end for text in starts)
 
 
 def reasoning_open(head: str) -> bool:
     """Return whether the answer continues inside the reasoning."""
-    return not reasoning_ended(head) and any(text in head for text in StreamParser.AROUND_REASONING[0])
+    return not reasoning_ended(head) and any(text in head for text in AROUND_REASONING[0])
 
 
 def request_tag(

@@ -13,6 +13,7 @@ from xgrammar import StructuralTag
 
 from tplc.targets.plugins.source.answer import (
     ANCHORS,
+    AROUND_REASONING,
     ReasoningSplitter,
     Rest,
     parted,
@@ -118,7 +119,7 @@ class FormatReasoningDetector(reasoning_parser.BaseReasoningFormatDetector):
         force_nonempty_content: bool = False,
         tool_call_parser_active: bool = False,
     ) -> None:
-        starts, ends = StreamParser.AROUND_REASONING
+        starts, ends = AROUND_REASONING
         super().__init__(
             next(iter(starts), ""),
             next(iter(ends), ""),

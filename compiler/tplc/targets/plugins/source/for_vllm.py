@@ -15,6 +15,7 @@ from xgrammar import StructuralTag
 
 from tplc.targets.plugins.source.answer import (
     ANCHORS,
+    AROUND_REASONING,
     ENFORCES,
     ReasoningCount,
     ReasoningSplitter,
@@ -144,11 +145,11 @@ class FormatReasoningParser(ReasoningParser, metaclass=TakesIds):
 
     @property
     def reasoning_start_str(self) -> str | None:
-        return next(iter(StreamParser.AROUND_REASONING[0]), None)
+        return next(iter(AROUND_REASONING[0]), None)
 
     @property
     def reasoning_end_str(self) -> str | None:
-        return next(iter(StreamParser.AROUND_REASONING[1]), None)
+        return next(iter(AROUND_REASONING[1]), None)
 
     def set_prompt_token_ids(self, prompt_token_ids: Sequence[int]) -> None:
         self._prompt = self._end_of_prompt(prompt_token_ids)
@@ -164,7 +165,7 @@ class FormatReasoningParser(ReasoningParser, metaclass=TakesIds):
 
     def is_reasoning_end_streaming(self, input_ids: Sequence[int], delta_ids: Iterable[int]) -> bool:
         """Return whether an end marker ends in the new tokens; it may begin in earlier ones."""
-        new, ends = list(delta_ids), StreamParser.AROUND_REASONING[1]
+        new, ends = list(delta_ids), AROUND_REASONING[1]
         numbers = [self.vocab.get(end) for end in ends if end in TOKENS]
         if numbers and len(numbers) == len(ends) and None not in numbers:
             return not set(new).isdisjoint(numbers)  # text that spells one ends nothing
@@ -246,7 +247,7 @@ class FormatReasoningParser(ReasoningParser, metaclass=TakesIds):
     def _head(self, prompt: str) -> str:
         parser = StreamParser
         if self._continued:
-            return continued_head(prompt, parser.ANCHORS, parser.AROUND_REASONING)
+            return continued_head(prompt, parser.ANCHORS, AROUND_REASONING)
         return known_head(prompt, parser.HEADS, parser.ANCHORS)
 
     def _decoded(self, ids: Sequence[int]) -> str:
