@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.conftest import ROOT
+from tests.gbnf import engine
 from tests.independent import TOKENS
 from tplc.backends.gbnf import grammar
 from tplc.driver import compile_template, learn_format, open_renderer, tolerate, verify_ir
@@ -40,6 +41,16 @@ RECIPIENTS = """
 {%- for c in m.tool_calls or [] %}
 {{- '<|to|>' ~ c.function.name ~ '\\n<|with|>' ~ c.function.arguments | tojson ~ '\\n' }}{% endfor %}
 {{- '<|end|>' }}{% else %}{{ '<|from|>' ~ m.role ~ '\\n' ~ m.content ~ '<|end|>' }}{% endif %}{% endfor %}"""
+
+# Reasoning is written after content.
+LATE_REASONING = """
+{%- for m in messages %}{% if m.role == 'assistant' %}<|bot|>
+{%- if m.content %}{{ m.content }}{% endif %}
+{%- if m.thought %}{{ '<why>' ~ m.thought ~ '</why>' }}{% endif %}
+{%- for c in m.tool_calls or [] %}
+{{- '\n<do>' ~ {'name': c.function.name, 'arguments': c.function.arguments} | tojson ~ '</do>' }}{% endfor %}
+{{- '<|end|>' }}{% else %}{{ '<|' ~ m.role ~ '|>' ~ m.content ~ '<|end|>' }}{% endif %}{% endfor %}
+{%- if add_generation_prompt %}<|bot|>{% endif %}"""
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -83,3 +94,15 @@ def test_reading(text: str, is_accepted: bool) -> None:
     rules.define("bs", Rep(Lit("b"), 1, 2))
     first = Alt((Lit("a"), Chars(((ord("x"), ord("z")),))))
     assert GrammarReading(rules, text).accepts(Seq((first, Ref("bs")))) is is_accepted
+
+
+@pytest.mark.parametrize("reasoning", ["", "<why>Ask.</why>"])
+@pytest.mark.parametrize("content", ["", "Let me see."])
+def test_reasoning_after_content(content: str, reasoning: str) -> None:
+    ir = compile_template(LATE_REASONING, name="late", special_tokens=TOKENS, target="json")
+    assert (ir.verification.verified, ir.reasoning.after_content) == (True, True)
+    whole = grammar(ir, tools=TOOLS, tool_choice="required").text
+    call = '\n<do>{"name": "f", "arguments": {"a": "b"}}</do>'
+    for text in (content + reasoning + call, reasoning + content + call):
+        assert engine.accepts(whole, text)
+        assert not engine.accepts(whole, text.removesuffix(call))

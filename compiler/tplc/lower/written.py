@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tplc.ir.nodes import Layout, Slot, SlotKind, Text, Tools
+from tplc.ir.nodes import Layout, Slot, SlotKind, TemplateIR, Text, Tools
 from tplc.lower.layouts import merged, text_after, text_at
 
 
@@ -49,3 +49,8 @@ class WrittenCalls:
 def written_calls(tools: Tools) -> WrittenCalls:
     """Return the texts around calls as the template writes them."""
     return WrittenCalls(tools.section_start, tools.section_end, tools.separator, merged(tools.call))
+
+
+def writes_reasoning_last(ir: TemplateIR) -> bool:
+    """Return whether the template writes the reasoning of a turn after its content."""
+    return ir.reasoning.after_content

@@ -23,6 +23,7 @@ from tplc.ir.markers import could_be_prose, is_word_at_line
 from tplc.ir.nodes import Layout, Slot, TemplateIR, Text
 from tplc.ir.word_slots import before_slot
 from tplc.lower import Marker, lower
+from tplc.lower.written import writes_reasoning_last
 
 _LETTERS = codepoints.union(codepoints.span("A", "Z"), codepoints.span("a", "z"))
 _ID = Chars(codepoints.union(codepoints.span("0", "9"), _LETTERS, codepoints.of("_-")))
@@ -134,12 +135,16 @@ class TurnRules:
     # Turns
 
     def with_calls(self, calls: list[ToolRule], *, parallel: bool) -> Expr:
-        """Return the rule `reasoning? content? section content?`, with the parts that the format has."""
+        """Return the rule `reasoning? content? section content?`, with the parts that the format has.  If the template
+        writes reasoning after content, both orders are accepted."""
         tail = self._calls(calls, parallel=parallel)
         ways = [self._opened(tail, first=True)]
         reasoning = self.reasoning()
         if reasoning is not None:
             ways.insert(0, seq(reasoning, self._between(), self._opened(tail, first=False)))
+            if writes_reasoning_last(self._ir):
+                before = seq(self._reasoning_after_content(), self._between(), self._opener(first=False), tail)
+                ways.insert(1, before)
         elif not self._reasoning_end and self._reasoning.text.strip() and not self._too_late():
             ways.insert(0, self._reasoning_before(tail))
         return seq(self._gap(), alt(*ways))
@@ -183,16 +188,26 @@ class TurnRules:
         end = self._reasoning_end
         if not end or self._too_late():
             return None
-        starts = [first_of_turn(self._ir, text) for text in self._variants.reasoning_starts or (self._reasoning.text,)]
-        # An opener that people also write is text in reasoning.
-        forbidden = tuple(before_slot(start.strip()) for start in starts if not could_be_prose(start) and start.strip())
-        text = self._ending_in("reasoning", self._reasoning_ends(), forbidden)
-        whole = seq(alt(*(lit(_opening(start)) for start in starts)), text)
+        starts = [first_of_turn(self._ir, text) for text in self._reasoning_starts()]
+        whole = seq(alt(*(lit(_opening(start)) for start in starts)), self._reasoning_text())
         closes = any(prompt.head.strip() == end for prompt in self._ir.turn.prompts)
         if closes and self._head.strip() in ("", end):
             # Some prompt closes reasoning that was never opened; the model may do so itself.
             whole = alt(whole, lit(end))
         return self._rules.add("reasoning", whole)
+
+    def _reasoning_starts(self) -> tuple[str, ...]:
+        return self._variants.reasoning_starts or (self._reasoning.text,)
+
+    def _reasoning_text(self) -> Expr:
+        """Return reasoning after its opener, up to its end.  An opener that people also write is text in reasoning."""
+        starts = [start for start in self._reasoning_starts() if not could_be_prose(start) and start.strip()]
+        return self._ending_in("reasoning", self._reasoning_ends(), tuple(before_slot(one.strip()) for one in starts))
+
+    def _reasoning_after_content(self) -> Expr:
+        """Return content, which the opener of reasoning ends, and the reasoning."""
+        starts = tuple(start.strip() for start in self._reasoning_starts() if start.strip())
+        return seq(self._ending_in("content", starts, self._not_in_content()), self._reasoning_text())
 
     def _too_late(self) -> bool:
         """Return whether the prompt has begun the content, in which an opener of reasoning is text."""
