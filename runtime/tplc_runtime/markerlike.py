@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+import re
+
+from .pattern import Pattern
+from .schema import properties_of
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .message import Message
-    from .pattern import Pattern
+    from .schema import Parameters
 
 LIKE_A_MARKER = " is like a marker, but remains in the message"
+# What is no sentence next to a call: a tag at an edge, or one word in lower case.
+NEXT_TO_A_CALL = Pattern(
+    r"\A\s*(?:[<＜◁][/|｜]?[\w:.=|｜▁/-]{1,64}[>＞▷]|[a-z_]{2,32}\s*\Z)|[<＜◁][/|｜]?[\w:.=|｜▁/-]{1,64}[>＞▷]\s*\Z"
+)
+OPENED, CLOSED = Pattern(r"<(\w{1,64})"), Pattern(r"</(\w{1,64})>")  # tags
+KEY_AFTER_NAME = Pattern(r"""(?<![\w-])([\w-]{1,64})(?:["']?\s?[=:>]|["']\s)""")
+SENTENCE_END = Pattern(r"[.!?]\s|\n\s*\n")
+OBJECT_AFTER_NAME = Pattern(r"""["'],\s{0,16}["']\w{1,64}["']:\s{0,16}\{""")
+LONGEST_GAP = 96  # between the name of a tool and the end of its first key
 
 
 def marker_like(message: Message, patterns: Sequence[Pattern]) -> str:
@@ -20,13 +34,32 @@ def marker_like(message: Message, patterns: Sequence[Pattern]) -> str:
     """
     content, reasoning, calls = message["content"] or "", message["reasoning_content"] or "", message["tool_calls"]
     searched = [(patterns[0], reasoning), *((pattern, content) for pattern in (patterns[0], *patterns[3:]))]
+    if calls:
+        searched.append((NEXT_TO_A_CALL, content))
     if reasoning or calls:
         searched += [(patterns[1], reasoning), (patterns[1], content)]
         if content.strip(" \n<>/\\|[](){}") in [call["function"]["name"] for call in calls]:
             return content.strip()  # what is left of a closer that repeats the name
     searched += [(patterns[2], call["function"]["arguments"]) for call in calls]
+    if reasoning and not (content or calls):  # it may have another closer
+        lone: set[str] = {f"</{word}>" for word in CLOSED.findall(reasoning)}
+        lone -= {f"</{word}>" for word in OPENED.findall(reasoning)}
+        if lone:
+            return min(lone)
     for pattern, text in searched:
         match = pattern.search(text)
         if match is not None:
             return str(match[0]).strip()
+    return ""
+
+
+def call_like(content: str, tools: Parameters) -> str:
+    """Return the tool that the content calls: its name is followed by one of its keys in the same sentence, or in JSON
+    by an object if it has none.  "" if there is none."""
+    for name in [tool for tool in tools if tool and tool in content]:
+        keys = set(properties_of(tools[name]))
+        for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", content):
+            after = str(SENTENCE_END.split(content[match.end() : match.end() + LONGEST_GAP], 1)[0])
+            if not keys.isdisjoint(KEY_AFTER_NAME.findall(after)) or (not keys and OBJECT_AFTER_NAME.match(after)):
+                return str(name)
     return ""

@@ -7,7 +7,7 @@ decides depends on the text only, never on how it was cut: a state that can't de
 from __future__ import annotations
 
 from .heads import after_last_anchor, continued_head, filled_heads, known_head
-from .markerlike import LIKE_A_MARKER, marker_like
+from .markerlike import LIKE_A_MARKER, call_like, marker_like
 from .message import Copyable, Diagnostic, checked_text
 from .scanner import Match
 from .schema import parameters_of
@@ -290,10 +290,15 @@ class Stream(Copyable):
             self._note_misfits()
         if self.MARKER_LIKE and self._final and not self._is_searched:
             self._is_searched = True
+            message = self._out.to_message()
             if not (self._diagnostics or self._out.guarded):
-                found = marker_like(self._out.to_message(), self.MARKER_LIKE)
+                found = marker_like(message, self.MARKER_LIKE)
                 if found:
                     self._note("like_a_marker", found + LIKE_A_MARKER)
+            if self.CALLS and not self._diagnostics and self._calls_on:
+                found = call_like(message["content"] or "", self._tools)
+                if found:
+                    self._note("like_a_call", f"a call of {found} may remain in the content")
         return self._diagnostics
 
     def _note_misfits(self) -> None:

@@ -1,0 +1,99 @@
+"""Text that is left where a call was meant: calls in content, and what remains of other formats next to a call."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from tests.fuzz.formats import named
+from tests.slips.bases import TOOLS
+from tests.slips.measure import joined, read, reading
+
+ONE = '{"name": "get_weather", "arguments": {"city": "Oslo", "days": 3}}'
+CALL = f"<fn>\n{ONE}\n</fn>"
+IN_CONTENT = {
+    "a word before": f"functools{ONE}",
+    "labels": 'Action: get_weather\nAction Input: {"city": "Oslo"}',
+    "a method": 'get_weather.call(city="Oslo")',
+    "tags": '<invoke name="get_weather">\n<parameter name="city" string="true">Oslo</parameter>',
+    "a tag without its end": '<function=get_weather{"city": "Oslo"}</function>',
+    "a fence after text": f"Sure.\n```json\n{ONE}\n```",
+    "text before": f"Sure: {ONE} is it.",
+    "no arguments": 'I take {"name": "list_all", "arguments": {}} here.',
+}
+PROSE = (
+    "The tool get_weather gives the weather of a city.",
+    "I used get_weather. The city: Oslo.",
+    "I called list_all() and found two.",
+    "my_get_weather(city=1) is another function.",
+    'Look at "city": "Oslo".',
+)
+NEXT_TO_A_CALL = (
+    "<think>Hm.</think>",
+    "◁think▷Hm.◁/think▷",
+    "<think>Hm.</think>\n\nI look.",
+    "<|plan|>I look.",
+    "assistant",
+    "I look. <tools>",
+)
+SENTENCES = ("I look.", "Sure", "x < y > z", "It is <b>bold</b>, yes.", "Let me look at a list:")
+
+
+def codes(text: str, name: str = "tagged-json") -> list[str]:
+    """Return the codes of a text's diagnostics, which are the same in any chunks."""
+    parser = named(name).parser
+    whole, _ = read(parser, text, TOOLS)
+    for size in (1, 7):
+        stream, deltas = read(parser, text, TOOLS, [text[at : at + size] for at in range(0, len(text), size)])
+        assert joined(deltas) == reading(stream) == reading(whole), size
+        assert (stream.diagnostics, stream.incomplete) == (whole.diagnostics, whole.incomplete), size
+    return [note.code for note in whole.diagnostics]
+
+
+@pytest.mark.parametrize("text", IN_CONTENT.values(), ids=IN_CONTENT)
+def test_call_in_content_is_reported(text: str) -> None:
+    assert codes(text) == ["like_a_call"]
+
+
+def test_call_in_content_next_to_another_is_reported() -> None:
+    assert codes(f'Action: get_time(zone="CET")\n{CALL}') == ["like_a_call"]
+
+
+@pytest.mark.parametrize("text", PROSE)
+def test_prose_that_names_a_tool_is_not_reported(text: str) -> None:
+    assert codes(text) == []
+
+
+def test_call_in_content_is_not_reported_where_it_is_wanted() -> None:
+    stream = named("tagged-json").parser.StreamParser(tools=TOOLS, parse_tool_calls=False)
+    stream.feed(ONE)
+    stream.finish()
+    assert (stream.message["content"], stream.diagnostics) == (ONE, [])
+
+
+@pytest.mark.parametrize("text", NEXT_TO_A_CALL)
+def test_what_is_no_sentence_next_to_a_call_is_reported(text: str) -> None:
+    assert codes(f"{text}\n{CALL}") == ["like_a_marker"]
+
+
+@pytest.mark.parametrize("text", SENTENCES)
+def test_sentence_next_to_a_call_is_not_reported(text: str) -> None:
+    assert codes(f"{text}\n{CALL}") == []
+
+
+@pytest.mark.parametrize(("text", "reported"), [("Hm.</thought>\nIt is two.", True), ("Is <b>this</b> so?", False)])
+def test_reasoning_with_another_closer_is_reported(text: str, reported: bool) -> None:
+    found = codes(f"§muse§{text}§end§", "tagged-name-json")
+    assert ("like_a_marker" in found) is reported
+
+
+@pytest.mark.parametrize("word", ["get_weather ", 'get_weather city" ', "get_weather(", "</x>"])
+def test_reports_take_linear_time(word: str) -> None:
+    times = []
+    for count in (4000, 8000):
+        stream, _ = read(named("tagged-json").parser, word * count, TOOLS)
+        start = time.process_time()
+        assert stream.diagnostics is not None
+        times.append(time.process_time() - start)
+    assert times[1] < 4 * times[0] + 0.05
