@@ -78,6 +78,8 @@ class Following:
     space_separates: bool = False  # nothing but the first of these separates two pairs
     not_in_keys: str = ""  # the text between two pairs, if no key that may be any contains it
     after_key: str = ""  # after `close` comes the key again, and then this
+    unprefixed: tuple[str, ...] = ()  # what closes the call, without the text that all markers begin with
+    other_end: str = ""  # `section_end` without that text
 
 
 def _words_of(texts: Iterable[str]) -> tuple[str, ...]:
@@ -117,6 +119,7 @@ class PairForm:
     between: tuple[tuple[str, tuple[str, ...]], ...]
     close: str  # after a value, as it is written
     value_ends: tuple[str, ...]
+    unprefixed: tuple[str, ...]  # `value_ends` without the text that all markers begin with
     value_close: tuple[str, str] | None  # what is before and after the key that a value closes with
     quoted: bool
     guessed: bool  # no marker of its own ends a raw value: it ends before what may follow
@@ -258,6 +261,7 @@ class CallForm:
     styles: tuple[Spelling, Spelling, Spelling] | None = None
     ordinary: tuple[str, ...] = ()
     short: tuple[str, ...] = ()
+    unprefixed: tuple[str, ...] = ()  # closers without the text that all markers of the arguments begin with
     may_lack_openers: bool = False  # calls of known tools count before any content without a marker, too
     bare_call: Layout = ()  # a call without arguments as it is written, if that is another form
     whole: tuple[CallStep, ...] = ()  # a call exactly as the template writes it; () where no row of steps is that
@@ -332,7 +336,7 @@ class CallForm:
             ("section", self.section_ends if self.calls_are_juxtaposed else ()),
             # If calls have no closer of their own, those of the section follow calls of which nothing is missing.
             ("closed", self.last if self.is_closed else self.closers),
-            ("close", self.closers),
+            ("close", (*self.closers, *self.unprefixed)),
         )
 
     @property

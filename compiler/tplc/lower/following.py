@@ -296,19 +296,31 @@ def closes_call(following: Following, *, begun: bool, quote: Callable[[str], str
     """Return the pattern of a call's closer before the end of the turn or a further call; with `begun`, of its possible
     beginning."""
     first, *rest = _closing(following, quote)
+    others = following.unprefixed
     if begun:
-        tree, opened = "", following.closer[0] or ""
-        for char in reversed(opened[1:]):
-            tree = f"(?:{quote(char)}{tree})?"
-        return rf"(?s:{first}.{{0,{LONGEST_FOLLOW}}}\Z|{quote(opened[0])}{tree}\Z)"
+        found = rf"{first}.{{0,{LONGEST_FOLLOW}}}\Z|{_beginning(following.closer[0] or '', quote)}\Z"
+        if others:
+            found += rf"|{quote(others[0])}.{{0,{LONGEST_FOLLOW}}}\Z|{_beginning(others[0], quote)}\Z"
+        return f"(?s:{found})"
     ends = [quote(text) for text in following.after if text != following.section_end]
     over = f"(?:{'|'.join([*ends, chr(92) + 'Z'])})"
-    pieces = map(quote, pieces_of(following.section_end))
-    section = f"(?:{SPACE.join(pieces)}{SPACE})?" if following.section_end else ""
+    sections = [SPACE.join(map(quote, pieces_of(text))) for text in (following.section_end, following.other_end) if text]
+    section = f"(?:{sections[0]}{SPACE})?" if len(sections) == 1 else ""
+    section = f"(?:(?:{'|'.join(sections)}){SPACE})?" if len(sections) > 1 else section
     after = [section + over]
     if following.next_call:
         after.append(SPACE.join(KEY if part is None else quote(part) for part in following.next_call))
-    return SPACE.join([first, *rest]) + SPACE + f"(?:{'|'.join(after)})"
+    closer = SPACE.join([first, *rest])
+    closer = f"(?:{closer}|{SPACE.join(map(quote, others))})" if others else closer
+    return closer + SPACE + f"(?:{'|'.join(after)})"
+
+
+def _beginning(text: str, quote: Callable[[str], str]) -> str:
+    """Return the pattern of the beginnings of a text."""
+    tree = ""
+    for char in reversed(text[1:]):
+        tree = f"(?:{quote(char)}{tree})?"
+    return quote(text[0]) + tree
 
 
 def _blank(following: Following, quote: Callable[[str], str]) -> str:

@@ -36,7 +36,8 @@ def garbled_end_of_value(acceptor: Acceptor, key: str = KEY) -> GarbledEnd | Non
     pairs = acceptor.calls.pairs if acceptor.calls is not None else None
     if pairs is None or "marker_spelling" not in acceptor.tolerances:
         return None
-    cores = [core for core in unique(text.strip() for text in pairs.value_ends) if is_respelled(core)]
+    ends = unique(text.strip() for text in (*pairs.value_ends, *pairs.unprefixed))
+    cores = [core for core in ends if is_respelled(core)]
     wrapped = bool(pairs.wraps) and not pairs.types_open_pairs  # where they do, the closer may be of another type
     others = pairs.value_close is not None or pairs.items is not None or wrapped
     if not cores or others or closes_lost_value(pairs, acceptor.tolerances) is None:

@@ -115,6 +115,7 @@ def _pairs(pairs: PairForm) -> Iterator[str]:
     yield from _texts("pairs.close", [pairs.close])
     yield from (f"pairs.usual = {shown(text)} after a value" for text in pairs.usual_ends)
     yield f"pairs.value = {value_end(pairs)}"
+    yield from _texts("pairs.closer without a prefix", pairs.unprefixed)
     for kind, texts in pairs.between:
         yield f"pairs.between {kind} = {' '.join(map(shown, texts))}"
     yield from (f"pairs.key {shown(text)} = {shown(char)}" for text, char in pairs.replaced)

@@ -1,0 +1,63 @@
+r"""Closers without the text that all markers of a call's arguments begin with.
+
+"<~x:with=" key ">" value "</~x:with>", then "</~x:do>"  →  "<~x:" is in front of all, so `</with>` and `</do>` as well
+
+They close a call after its arguments, and a value only if its own closer is missing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from tplc.ir.markers import common_prefix, is_distinctive
+from tplc.ir.nodes import PairArguments, Slot, TemplateIR
+from tplc.lower.acceptor import PairForm
+from tplc.lower.layouts import merged, not_blank, text_at, unique
+from tplc.lower.tolerated import Tolerated
+
+_BRACKETS = "<[({"
+
+
+def prefix_of_closers(ir: TemplateIR, tolerated: Tolerated) -> str:
+    """Return the text with a bracket and a word that pairs and closers begin with, apart from a slash; "" if there is
+    none."""
+    pairs, layout = ir.tools.arguments, merged(ir.tools.call)
+    if not isinstance(pairs, PairArguments) or not {"missing_closers", "marker_spelling"} <= tolerated.kinds:
+        return ""
+    pair = merged(pairs.pair)
+    around = text_at(pair, 0), text_at(pair, pair.index(Slot("value")) + 1)
+    closer = pairs.end + text_at(layout, layout.index(Slot("arguments")) + 1)
+    texts = [text.strip() for text in (*around, closer)]
+    if not all(texts) or "/" not in texts[1]:
+        return ""
+    prefix = re.sub(r"\w+\Z", "", common_prefix(*(text.replace("/", "", 1) for text in texts)))
+    return prefix if any(map(str.isalnum, prefix)) and not {*prefix}.isdisjoint(_BRACKETS) else ""
+
+
+def unprefixed(texts: Iterable[str], prefix: str) -> tuple[str, ...]:
+    """Return these closers without the prefix, but with its last bracket and the slash."""
+    bracket = next((char for char in reversed(prefix) if char in _BRACKETS), "")
+    cores = unique(text.strip() for text in texts if bracket)
+    ends = [f"{bracket}/{core.replace('/', '', 1)[len(prefix) :]}" for core in cores if _begins(core, prefix)]
+    return not_blank(end for end in ends if is_distinctive(end))
+
+
+def with_unprefixed(pairs: PairForm, closers: Sequence[str], prefix: str) -> PairForm:
+    """Return pairs that such closers of the call end."""
+    if not closers:
+        return pairs
+    parts = [part or "" for part in pairs.following.closer]
+    each = unprefixed(parts, prefix)
+    following = replace(
+        pairs.following,
+        unprefixed=each if len(each) == len(parts) else unprefixed(["".join(parts)], prefix),
+        other_end="".join(unprefixed([pairs.following.section_end], prefix)),
+    )
+    values = unprefixed(pairs.value_ends, prefix)
+    return replace(pairs, between=(*pairs.between, ("next", closers)), following=following, unprefixed=values)
+
+
+def _begins(closer: str, prefix: str) -> bool:
+    return 0 <= closer.find("/") <= len(prefix) and closer.replace("/", "", 1).startswith(prefix)
