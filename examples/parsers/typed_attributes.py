@@ -53,7 +53,7 @@ class StreamParser(RawPairs):
             r'step name="\s*\Z|⟨steps⟩\n⟨step name="\n⟨step name="\s*\Z|```[\w-]{0,16}\n⟨steps⟩\n⟨step name="\s*\Z|```[\w-'
             ']{0,16}\\n⟨step name="\\s*\\Z|\\A\\s*(?:[}\\])]|```(?!.*```)|(?:``|```\\w*\\s*```)(?!`)|(?i:json):?\\s*\\Z|(?:\'\'|\\"\\")'
             r"\s*\Z)|[\[{(]\Z|\A\s*⟨/(?:s(?:t(?:e(?:p(?:s)?)?)?)?)?\Z"
-        ), Pattern("(?!)"),
+        ), Pattern(r'(?:⟨arg\ name=\\")[\w.-]{1,64}\\"\ text=\\"(?=(?:(?!⟨arg\ name=\\"|⟨/arg⟩)(?:[^"\\]|\\.))*"[,}])'),
     )
     IN_REASONING = Markers(
         reasoning_end=("⟨/ponder⟩",), end=("⟪stop⟫",),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from .pattern import Pattern
 from .schema import properties_of
 
@@ -17,7 +15,7 @@ if TYPE_CHECKING:
 LIKE_A_MARKER = " is like a marker, but remains in the message"
 # What is no sentence next to a call: a tag at an edge, or one word in lower case.
 NEXT_TO_A_CALL = Pattern(
-    r"\A\s*(?:[<＜◁][/|｜]?[\w:.=|｜▁/-]{1,64}[>＞▷]|[a-z_]{2,32}\s*\Z)|[<＜◁][/|｜]?[\w:.=|｜▁/-]{1,64}[>＞▷]\s*\Z"
+    r"\A\s*(?:[<＜◁][/|｜]?[\w:.=|｜▁/-]{1,64}[>＞▷](?![^\S\n]\S)|[a-z_]{2,32}\s*\Z)|[<＜◁][/|｜]?[\w:.=|｜▁/-]{1,64}[>＞▷]\s*\Z"
 )
 OPENED, CLOSED = Pattern(r"<(\w{1,64})"), Pattern(r"</(\w{1,64})>")  # tags
 KEY_AFTER_NAME = Pattern(r"""(?<![\w-])([\w-]{1,64})(?:["']?\s?[=:>]|["']\s)""")
@@ -57,9 +55,13 @@ def call_like(content: str, tools: Parameters) -> str:
     """Return the tool that the content calls: its name is followed by one of its keys in the same sentence, or in JSON
     by an object if it has none.  "" if there is none."""
     for name in [tool for tool in tools if tool and tool in content]:
-        keys = set(properties_of(tools[name]))
-        for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", content):
-            after = str(SENTENCE_END.split(content[match.end() : match.end() + LONGEST_GAP], 1)[0])
-            if not keys.isdisjoint(KEY_AFTER_NAME.findall(after)) or (not keys and OBJECT_AFTER_NAME.match(after)):
+        keys, at = set(properties_of(tools[name])), content.find(name)
+        while at >= 0:
+            end = at + len(name)
+            around = (content[at - 1 : at] + content[end : end + 1]).replace("_", "a")
+            after = str(SENTENCE_END.split(content[end : end + LONGEST_GAP], 1)[0])
+            is_called = OBJECT_AFTER_NAME.match(after) if not keys else keys & {*KEY_AFTER_NAME.findall(after)}
+            if is_called and not any(map(str.isalnum, around)):
                 return str(name)
+            at = content.find(name, end)
     return ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 
 import pytest
@@ -97,3 +98,22 @@ def test_reports_take_linear_time(word: str) -> None:
         assert stream.diagnostics is not None
         times.append(time.process_time() - start)
     assert times[1] < 4 * times[0] + 0.05
+
+
+PAIR = "<with={}>\n{}\n</with>\n"
+VALUES = {
+    "another pair": ("Oslo\n<with=days>\n3", True),
+    "two of them": ("Oslo\n<with=days>\n3\n<with=note>\nx", True),
+    "a whole pair": ("Oslo\n<with=days>\n3\n</with>", False),
+    "an opener without a key": ("Oslo <with= is it", False),
+}
+
+
+@pytest.mark.parametrize(("value", "reported"), VALUES.values(), ids=VALUES)
+def test_value_with_a_pair_that_is_not_closed_is_reported_without_tools(value: str, reported: bool) -> None:
+    text = f"\n<deed>\n<do=look_up>\n{PAIR.format('city', value)}{PAIR.format('id', 1)}</do>\n</deed><:>\n"
+    for size in (len(text), 1, 5):
+        chunks = [text[at : at + size] for at in range(0, len(text), size)]
+        stream, _ = read(named("parameter-tags").parser, text, None, chunks)
+        assert json.loads(stream.message["tool_calls"][0]["function"]["arguments"])["city"] == value
+        assert ("like_a_marker" in [note.code for note in stream.diagnostics]) is reported, size

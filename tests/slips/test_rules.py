@@ -40,7 +40,7 @@ RULES: dict[str, tuple[str, str, Any, bool, list[str]]] = {
         "\n\n<deed>\n<do=get_weather>\n<with=city>\n<do=f>\n<with=days>\ndays>\n3\n</with>\n</do>\n</deed><:>\n",
         (None, None, [("get_weather", {"city": "<do=f>\n<with=days>\ndays>\n3"})]),
         False,
-        [],
+        ["<with=days> is like a marker, but remains in the message"],
     ),
     "an argument with other quotes": (
         "cdata-values",
@@ -123,7 +123,7 @@ RULES: dict[str, tuple[str, str, Any, bool, list[str]]] = {
         '<fn>\n{"name": "get_weather", "arguments": {"city": "Oslo", "days": 3}}\n<fn/><~/~>\n',
         ("\n<fn/>", None, [OSLO]),
         False,
-        [],
+        ["<fn/> is like a marker, but remains in the message"],
     ),
     "a longer one": (
         "parameter-tags",

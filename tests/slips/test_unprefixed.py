@@ -54,7 +54,6 @@ def parser_of(prefix: str) -> ModuleType:
     return load_module(generate(ir_of(prefix), "python"))
 
 
-
 def check(prefix: str, text: str) -> tuple[str, list[list[object]], bool]:
     """Return the content, the calls, and `incomplete`, which are the same in any chunks and for the PEG."""
     parser = parser_of(prefix)

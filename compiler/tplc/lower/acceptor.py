@@ -119,7 +119,6 @@ class PairForm:
     between: tuple[tuple[str, tuple[str, ...]], ...]
     close: str  # after a value, as it is written
     value_ends: tuple[str, ...]
-    unprefixed: tuple[str, ...]  # `value_ends` without the text that all markers begin with
     value_close: tuple[str, str] | None  # what is before and after the key that a value closes with
     quoted: bool
     guessed: bool  # no marker of its own ends a raw value: it ends before what may follow
@@ -148,6 +147,7 @@ class PairForm:
     resumes: bool = False  # after text that is no pair, what opens one says by itself that a pair begins there
     # The usual texts from a value's closer on: up to the next key, or to before the end of the call's closer.
     usual_ends: tuple[str, ...] = ()
+    unprefixed: tuple[str, ...] = ()  # `value_ends` without the text that all markers begin with
 
     @property
     def types_open_pairs(self) -> bool:

@@ -29,7 +29,7 @@ from tplc.lower.slots import (
     id_layout,
 )
 from tplc.lower.tolerated import Tolerated
-from tplc.lower.unprefixed import prefix_of_closers, unprefixed, with_unprefixed
+from tplc.lower.unprefixed import prefix_of_closers, with_unprefixed
 from tplc.lower.whole_call import whole_call_of
 from tplc.lower.written import WrittenCalls, written_calls
 
@@ -137,9 +137,8 @@ def _header_calls(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
     if isinstance(tools.arguments, PairArguments):
         # Where nothing closes a call, what opens the next one does.
         following = [*ends, tools.separator, *form.openers, *(form.inner if not form.call_closers else ())]
-        prefix = prefix_of_closers(ir, tolerated)
-        form = replace(form, unprefixed=unprefixed(form.closers, prefix))
-        pairs = with_unprefixed(pairs_of(ir, tools.arguments, after.ends, following, tolerated), form.unprefixed, prefix)
+        pairs = pairs_of(ir, tools.arguments, after.ends, following, tolerated)
+        form, pairs = with_unprefixed(form, pairs, prefix_of_closers(ir, tolerated))
         last = before_pairs(text_at(layout, at - 1), tools.arguments, pairs, ends or ir.turn.ends)
     return replace(
         form,

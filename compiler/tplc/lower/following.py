@@ -304,9 +304,9 @@ def closes_call(following: Following, *, begun: bool, quote: Callable[[str], str
         return f"(?s:{found})"
     ends = [quote(text) for text in following.after if text != following.section_end]
     over = f"(?:{'|'.join([*ends, chr(92) + 'Z'])})"
-    sections = [SPACE.join(map(quote, pieces_of(text))) for text in (following.section_end, following.other_end) if text]
-    section = f"(?:{sections[0]}{SPACE})?" if len(sections) == 1 else ""
-    section = f"(?:(?:{'|'.join(sections)}){SPACE})?" if len(sections) > 1 else section
+    ends = [SPACE.join(map(quote, pieces_of(text))) for text in (following.section_end, following.other_end) if text]
+    section = f"(?:{'|'.join(ends)})" if len(ends) > 1 else "".join(ends)
+    section = f"(?:{section}{SPACE})?" if section else ""
     after = [section + over]
     if following.next_call:
         after.append(SPACE.join(KEY if part is None else quote(part) for part in following.next_call))

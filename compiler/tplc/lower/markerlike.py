@@ -13,8 +13,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from tplc.ir.markers import is_unmistakable, pieces_of
-from tplc.lower.acceptor import Acceptor, CallForm, markers_of
+from tplc.ir.markers import is_distinctive, is_unmistakable, pieces_of
+from tplc.lower.acceptor import Acceptor, CallForm, PairForm, markers_of
 from tplc.lower.garbled import SHORT, WORDS, in_other_brackets
 from tplc.lower.layouts import unique
 from tplc.lower.lexemes import NOTHING, exact, in_class, is_respelled, respelling, truncated_pattern
@@ -100,9 +100,26 @@ def _value_edges(acceptor: Acceptor) -> str:
     pairs, strings = calls.pairs, calls.styles[0].strings if calls.styles else ()
     if pairs.quoted:
         return DOUBLED_QUOTES if strings and strings[0][2] == "none" else NOTHING
+    unclosed = _unclosed_pair(pairs)
     if pairs.value_close is not None:
-        return re.escape(json.dumps(pairs.value_close[0].strip(), ensure_ascii=False)[1:])
-    return GUESSED_EDGES if pairs.guessed else NOTHING
+        return "|".join([re.escape(json.dumps(pairs.value_close[0].strip(), ensure_ascii=False)[1:]), *unclosed])
+    return GUESSED_EDGES if pairs.guessed else "|".join(unclosed) or NOTHING
+
+
+def _unclosed_pair(pairs: PairForm) -> Iterator[str]:
+    """Yield the pattern of a value, as JSON, that contains the beginning of another pair, and no closer after it."""
+    opens, closers = (
+        [_in_json(text.strip()) for text in texts if is_distinctive(text)]
+        for texts in (pairs.opens, pairs.value_ends or (pairs.value_close or ())[:1])
+    )
+    ends_key = pairs.slots[0].suffixes[0].strip() if pairs.slots and pairs.slots[0].kind == "key" else ""
+    if opens and closers and ends_key:
+        opener, other = "|".join(opens), "|".join([*opens, *closers])
+        yield rf'(?:{opener})[\w.-]{{1,64}}{_in_json(ends_key)}(?=(?:(?!{other})(?:[^"\\]|\\.))*"[,}}])'
+
+
+def _in_json(text: str) -> str:
+    return re.escape(json.dumps(text, ensure_ascii=False)[1:-1])
 
 
 def damaged_arguments(acceptor: Acceptor) -> str | None:
@@ -123,7 +140,7 @@ def damaged_arguments(acceptor: Acceptor) -> str | None:
     over += [r'(?<=[^\\]\\r")'] * ("\n" in pairs.close)
     begins = rf'|(?<=: "){re.escape(last)}[^\W\d]' * (last in _CLOSING and bool(last))
     openers = [text.strip() for text in pairs.opens[:several] if text.strip() not in ends[0]]
-    quoted = [re.escape(json.dumps(opener, ensure_ascii=False)[1:-1]) for opener in openers]
+    quoted = [_in_json(opener) for opener in openers]
     unquoted = "".join(f"(?!.*{opener})" for opener in quoted)
     return rf'{unquoted}.*?"(?:(?:{"|".join(over)})(?=[,}}\]]){begins})'
 

@@ -55,7 +55,6 @@ def pairs_of(
         between=between,
         close=close,
         value_ends=_value_ends(tolerated.texts(close), wraps) if not guessed and not dialect.top.strings else (),
-        unprefixed=(),
         value_close=around_key,
         quoted=bool(dialect.top.strings),
         guessed=guessed,

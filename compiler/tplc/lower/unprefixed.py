@@ -8,12 +8,12 @@ They close a call after its arguments, and a value only if its own closer is mis
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
 from tplc.ir.markers import common_prefix, is_distinctive
 from tplc.ir.nodes import PairArguments, Slot, TemplateIR
-from tplc.lower.acceptor import PairForm
+from tplc.lower.acceptor import CallForm, PairForm
 from tplc.lower.layouts import merged, not_blank, text_at, unique
 from tplc.lower.tolerated import Tolerated
 
@@ -44,10 +44,11 @@ def unprefixed(texts: Iterable[str], prefix: str) -> tuple[str, ...]:
     return not_blank(end for end in ends if is_distinctive(end))
 
 
-def with_unprefixed(pairs: PairForm, closers: Sequence[str], prefix: str) -> PairForm:
-    """Return pairs that such closers of the call end."""
+def with_unprefixed(form: CallForm, pairs: PairForm, prefix: str) -> tuple[CallForm, PairForm]:
+    """Return calls and pairs that such closers end as well."""
+    closers = unprefixed(form.closers, prefix)
     if not closers:
-        return pairs
+        return form, pairs
     parts = [part or "" for part in pairs.following.closer]
     each = unprefixed(parts, prefix)
     following = replace(
@@ -56,7 +57,8 @@ def with_unprefixed(pairs: PairForm, closers: Sequence[str], prefix: str) -> Pai
         other_end="".join(unprefixed([pairs.following.section_end], prefix)),
     )
     values = unprefixed(pairs.value_ends, prefix)
-    return replace(pairs, between=(*pairs.between, ("next", closers)), following=following, unprefixed=values)
+    pairs = replace(pairs, between=(*pairs.between, ("next", closers)), following=following, unprefixed=values)
+    return replace(form, unprefixed=closers), pairs
 
 
 def _begins(closer: str, prefix: str) -> bool:
