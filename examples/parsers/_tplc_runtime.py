@@ -3853,6 +3853,7 @@ class Repairs(Machine):
         self._lacks_section, self._pos = True, found[1]
         for name, arguments, call_id in found[0]:
             self._open_call(name, call_id if self.OBJECTS_HAVE_ID else None)
+            self._repaired = True  # what the schema doesn't allow makes the message incomplete
             self._close_call(arguments)
         return True
 

@@ -284,6 +284,7 @@ class _Mapper(ValueMapper):
         if node.expr_name == "other_calls_for_unopened":
             has_ids = "id" in self.readers.spelled.fields.values()
             for name, arguments, identity in self.readers.unopened_at(self.text, node.start)[0]:
+                self.incomplete = self.incomplete or not self.readers.fits(name, arguments)
                 yield Place(node.start, node.start, node.end, node.end), name, identity if has_ids else None, arguments
             return
         if kind_of(node) == "other_calls":

@@ -171,6 +171,16 @@ def test_call_without_markers_is_a_call_of_a_known_tool(
     assert (parsed.message, parsed.incomplete) == (stream.message, False)
 
 
+@pytest.mark.parametrize("calls", ["object", "list"])
+def test_call_that_the_schema_does_not_allow_is_incomplete(calls: str) -> None:
+    text = 'get_weather(city="Oslo", days="3")[end]'
+    stream, found = in_chunks(parser_of(calls), text, TOOLS)
+    assert found[2] == [["get_weather", '{"city": "Oslo", "days": "3"}']]
+    assert [note.code for note in stream.diagnostics] == ["call_not_opened", "argument_of_other_type"]
+    assert stream.incomplete
+    assert PegEngine(ir_of(calls)).read(text, tools=TOOLS).incomplete
+
+
 @pytest.mark.parametrize(("calls", "text"), TEXTS)
 def test_anything_else_in_brackets_is_text(calls: str, text: str) -> None:
     stream, found = in_chunks(parser_of(calls), text + "[end]", TOOLS)

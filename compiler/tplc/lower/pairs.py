@@ -373,7 +373,7 @@ def around_key(pairs: PairForm) -> tuple[str, str] | None:
 def _with_other_brackets(texts: Sequence[str]) -> list[str]:
     """Return the patterns of markers next to a key that have the right letters and other brackets."""
     long = [text for text in texts if is_respelled(text)]
-    end = rf"(?!\w)[{CLOSING_BRACKETS}]{{0,4}}"
+    end = rf"(?!\w)(?:[^\S\n]?[{CLOSING_BRACKETS}]){{0,4}}"
     return [in_other_brackets([text], BRACKETS, rf"{BRACKETS}\s", after=end) for text in long]
 
 

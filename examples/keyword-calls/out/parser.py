@@ -3029,6 +3029,7 @@ class Machine(CallArguments):
         self._lacks_section, self._pos = True, found[1]
         for name, arguments, call_id in found[0]:
             self._open_call(name, None)
+            self._repaired = True  # what the schema doesn't allow makes the message incomplete
             self._close_call(arguments)
         return True
 
