@@ -1,6 +1,6 @@
 r"""Closers without the text that all markers of a call's arguments begin with.
 
-"<~x:with=" key ">" value "</~x:with>", then "</~x:do>"  →  "<~x:" is in front of all, so `</with>` and `</do>` as well
+"<~x:key=" key ">" value "</~x:key>", then "</~x:hut>"  →  "<~x:" begins all: `</key>` and `</hut>` count as well
 
 They close a call after its arguments, and a value only if its own closer is missing.
 """
