@@ -28,9 +28,10 @@ from tests.gbnf.walk import Walker
 from tplc.backends.gbnf import fires_at, grammar
 from tplc.backends.python import generate
 from tplc.constrained import without_end
-from tplc.driver import learn_format, open_renderer, tolerate
+from tplc.driver import learn_format, open_renderer, tolerate, verify_ir
 from tplc.errors import TplcError, UnsupportedTemplate
 from tplc.ir.nodes import GenerationPrompt, TemplateIR
+from tplc.render import Renderer
 from tplc.verify import verify
 from tplc.verify.artifact import Artifact, load_artifact
 
@@ -71,16 +72,21 @@ def shown_by(path: Path) -> Shown | None:
         ir = tolerate(learn_format(renderer, name=path.name, source_text=source))
         if ir.tools.format == "none":
             return None
-        parser = load_artifact(generate(ir))
-        feeds: dict[str, Feed] = {}
+        # What failed, or came back by a tolerance alone, suggests repairs of the format.
+        return _shown(verify_ir(ir, renderer, target="json"), renderer)
 
-        def parse(text: str, *, tools: Any = None, prompt: str | None = None) -> Mapping[str, Any]:
-            message = parser.parse(text, tools=tools, prompt=prompt)
-            if message["tool_calls"] and tools:
-                feeds.setdefault(json.dumps([text, prompt]), Feed(text, tools, prompt))
-            return message
 
-        verified = verify(ir, Artifact(parse, None), renderer).verified
+def _shown(ir: TemplateIR, renderer: Renderer) -> Shown:
+    parser = load_artifact(generate(ir))
+    feeds: dict[str, Feed] = {}
+
+    def parse(text: str, *, tools: Any = None, prompt: str | None = None) -> Mapping[str, Any]:
+        message = parser.parse(text, tools=tools, prompt=prompt)
+        if message["tool_calls"] and tools:
+            feeds.setdefault(json.dumps([text, prompt]), Feed(text, tools, prompt))
+        return message
+
+    verified = verify(ir, Artifact(parse, None), renderer).verified
     return Shown(ir, parser, list(feeds.values()), verified)
 
 

@@ -16,6 +16,7 @@ from tplc.grammars.regular.nodes import Alt, Chars, Lit, Ref, Rep, Seq
 from tplc.grammars.regular.reading import GrammarReading, Unspelled
 from tplc.grammars.regular.rules import Rules
 from tplc.grammars.request.triggers import fires_at
+from tplc.ir.nodes import Tolerance
 from tplc.messages import function_tool
 
 CASES = ROOT / "tests" / "cases"
@@ -49,6 +50,16 @@ LATE_REASONING = """
 {%- if m.thought %}{{ '<why>' ~ m.thought ~ '</why>' }}{% endif %}
 {%- for c in m.tool_calls or [] %}
 {{- '\n<do>' ~ {'name': c.function.name, 'arguments': c.function.arguments} | tojson ~ '</do>' }}{% endfor %}
+{{- '<|end|>' }}{% else %}{{ '<|' ~ m.role ~ '|>' ~ m.content ~ '<|end|>' }}{% endif %}{% endfor %}
+{%- if add_generation_prompt %}<|bot|>{% endif %}"""
+
+# Content has markers only before calls.
+CONTENT_BESIDE_CALLS = """
+{%- for m in messages %}{% if m.role == 'assistant' %}{{ '<|bot|>' }}
+{%- if m.tool_calls %}{{ '<|words|>' ~ (m.content or '') ~ '<|work|>' }}
+{%- for c in m.tool_calls %}
+{{- {'name': c.function.name, 'arguments': c.function.arguments} | tojson }}{% endfor %}
+{%- else %}{{ m.content }}{% endif %}
 {{- '<|end|>' }}{% else %}{{ '<|' ~ m.role ~ '|>' ~ m.content ~ '<|end|>' }}{% endif %}{% endfor %}
 {%- if add_generation_prompt %}<|bot|>{% endif %}"""
 
@@ -106,3 +117,20 @@ def test_reasoning_after_content(content: str, reasoning: str) -> None:
     for text in (content + reasoning + call, reasoning + content + call):
         assert engine.accepts(whole, text)
         assert not engine.accepts(whole, text.removesuffix(call))
+
+
+@pytest.mark.parametrize("variants", [{}, {"content.start": "<|words|>", "content.end": "<|work|>"}])
+def test_content_that_has_markers_before_calls_only(variants: dict[str, str]) -> None:
+    """A model may write both markers around content without calls, too: tolerances declare that."""
+    declared = [Tolerance("variant", marker=role, text=text, reason="seen") for role, text in variants.items()]
+    ir = compile_template(CONTENT_BESIDE_CALLS, name="beside", tolerances=declared, target="json")
+    assert ir.verification.verified
+    call = '{"name": "f", "arguments": {"a": "b"}}'
+    text = f"<|words|>Let me see.<|work|>{call}"
+    found = grammar(ir, tools=TOOLS)
+    place = fires_at(found.triggers, text)
+    assert place == text.index("<|work|>")
+    assert engine.accepts(found.text, text[place:])
+    whole = grammar(ir, tools=TOOLS, tool_choice="required").text
+    assert engine.accepts(whole, text)
+    assert engine.accepts(whole, f"<|words|><|work|>{call}")

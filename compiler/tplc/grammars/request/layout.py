@@ -23,7 +23,7 @@ from tplc.ir.markers import could_be_prose, is_word_at_line
 from tplc.ir.nodes import Layout, Slot, TemplateIR, Text
 from tplc.ir.word_slots import before_slot
 from tplc.lower import Marker, lower
-from tplc.lower.written import writes_reasoning_last
+from tplc.lower.written import closes_content, writes_reasoning_last
 
 _LETTERS = codepoints.union(codepoints.span("A", "Z"), codepoints.span("a", "z"))
 _ID = Chars(codepoints.union(codepoints.span("0", "9"), _LETTERS, codepoints.of("_-")))
@@ -222,7 +222,7 @@ class TurnRules:
         """Return content, and the section after it."""
         wrapped = self._ir.content.mode == "always_wrapped"
         opened = self._content_opener(first=first) if wrapped else EMPTY
-        if wrapped and self._content_end:
+        if wrapped and closes_content(self._ir):
             text = self._ending_in("content", self._content_ends(), ())
             return [seq(opened, text, self._between(), self._opener(first=False), tail)]
         # Nothing closes the content but what opens the calls.  White space after a marker is the template's, and a
