@@ -345,7 +345,11 @@ class CallForm:
         text."""
         pieces = {"".join(text.split()) for text in self.closers} - {""}
         spelled = {text.strip(): "".join(text.split()) for _, texts in self.after_call_markers for text in texts}
-        return tuple(text for text, whole in spelled.items() if any(_is_longer(whole, piece) for piece in pieces))
+        return tuple(
+            text
+            for text, whole in spelled.items()
+            if any(whole.startswith(piece) and whole != piece for piece in pieces)
+        )
 
     @property
     def unwrapped(self) -> tuple[str, str, str] | None:
@@ -412,10 +416,6 @@ class CallForm:
     def is_separated(self) -> bool:
         """Return whether a separator opens the next call, because calls have no opener of their own."""
         return bool(self.separators) and not (self.fields or self.inner)
-
-
-def _is_longer(text: str, piece: str) -> bool:
-    return text.startswith(piece) and text != piece
 
 
 @dataclass(frozen=True, slots=True)

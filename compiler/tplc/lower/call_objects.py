@@ -66,13 +66,10 @@ def _declared_fields(tools: Tools) -> Fields:
     known += [(json_fields.id or (), "id"), (json_fields.index or (), "index")]
     known += [(path, "constant") for path, _ in json_fields.constants]
     paths = [path for path, _ in known]
-    known += [(path, "arguments") for path in other_names(json_fields.arguments) if path not in paths]
+    own = json_fields.arguments
+    others = [(*own[:-1], name) for name in (*ARGUMENTS, *OTHER_ARGUMENTS) if own]  # where models write them
+    known += [(path, "arguments") for path in others if path not in paths]
     return tuple((path, role) for path, role in known if path)
-
-
-def other_names(path: Path) -> list[Path]:
-    """Return other paths at which models write a call's arguments."""
-    return [(*path[:-1], name) for name in (*ARGUMENTS, *OTHER_ARGUMENTS) if path and name != path[-1]]
 
 
 def wrapped_fields(fields: Fields) -> Fields:

@@ -168,6 +168,7 @@ def _calls(tools: Tools, shape: CallShape, first: str, tolerated: Tolerated) -> 
     # A closer of a call without arguments is none of them.
     own = (*separators, *closing_of_bare(tools))
     punctuation = [char for char in _OPTIONAL_SEPARATORS if not any(text.strip() == char for text in own)]
+    lines = tools.arguments.lines if isinstance(tools.arguments, ObjectArguments) else None
     return CallForm(
         slot_order=written_calls(tools).slot_order,
         last_text=written_calls(tools).last_text,
@@ -190,15 +191,9 @@ def _calls(tools: Tools, shape: CallShape, first: str, tolerated: Tolerated) -> 
         object_open=opening_of(tools),
         ends_turn=not (tools.parallel or tools.section_end.strip()),
         encoded=isinstance(tools.arguments, ObjectArguments) and tools.arguments.encoded,
-        lines=_first_indentation(tools),
+        lines=lines.first if lines is not None else None,
         escapes=tools.replacements("value") if isinstance(tools.arguments, ObjectArguments) else (),
     )
-
-
-def _first_indentation(tools: Tools) -> int | None:
-    """Return the number of spaces before the outermost keys of arguments that are indented lines; else None."""
-    lines = tools.arguments.lines if isinstance(tools.arguments, ObjectArguments) else None
-    return lines.first if lines is not None else None
 
 
 def _section_ends(tolerated: Tolerated) -> tuple[str, ...]:

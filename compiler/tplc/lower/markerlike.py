@@ -165,7 +165,9 @@ def _with_other_brackets(cores: Sequence[str]) -> str:
     """Return the pattern of markers with the right letters."""
     brackets = in_class(sorted({*(core[0] for core in cores), "<", "＜"}))
     own = in_class(sorted(set("".join(cores)) & _INSIDE))
-    tags = in_other_brackets(map(_first_tag, cores), brackets, rf"\s{brackets}/\\|｜!:{own}")
+    # What follows the first closing bracket, `=` or quote differs between outputs.
+    first = (re.split(r"[>\]}»】⟩=\"']", core, maxsplit=1)[0] for core in cores)
+    tags = in_other_brackets(first, brackets, rf"\s{brackets}/\\|｜!:{own}")
     return tags + r"(?:\s?[^\w\s\"\\]){0,4}"
 
 
@@ -226,8 +228,3 @@ def _truncated_after_calls(acceptor: Acceptor, calls: CallForm) -> Iterator[str]
     punctuation = re.sub(r"\w+", "", calls.tail[0].strip()) if calls.tail is not None else ""
     if len(punctuation) > 1:
         yield rf"\A\s*{exact(punctuation)}\w"
-
-
-def _first_tag(core: str) -> str:
-    """Return a marker up to its first closing bracket, `=` or quote: what follows differs between outputs."""
-    return re.split(r"[>\]}»】⟩=\"']", core, maxsplit=1)[0]

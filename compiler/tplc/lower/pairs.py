@@ -31,11 +31,16 @@ def pairs_of(
     """Return the form of pairs; `closing`: the texts after them; `next_call`: those that close and open a call."""
     assert ir.tools.dialect is not None
     tools, dialect, layout = ir.tools, ir.tools.dialect, merged(pairs.pair)
+    elements = dialect.elements
     openers, close, around_key = _around_value(layout, dialect.types if pairs.types_open_pairs else ())
     repeats, wraps = around_key is not None, _wraps_of(dialect, pairs, around_key, tolerated.texts(close))
     slots = _slot_ends(_before_value(layout, wrapped=bool(wraps)), tolerated)
-    context = ValueContext(tools, pairs, close, openers[0], _end_of_key(slots), closing, _after_calls(ir, tolerated))
-    guessed = not repeats and (_has_json_if_needed(dialect) or _is_guessed(tools, close, wraps))
+    key_end = slots[0].suffixes[0] if slots else ""  # a type may follow it
+    after_calls = (*ir.turn.ends, *tolerated.declared("tools.section_end"))
+    key_end = key_end.strip() or key_end[:1]
+    context = ValueContext(tools, pairs, close, openers[0], key_end, closing, after_calls)
+    guessed = not repeats and _is_guessed(tools, dialect, close, wraps)
+    closers = not_blank(tolerated.texts(close)) or unique(text for wrap in wraps for text in wrap.ends)
     raw = not (guessed or dialect.top.strings or dialect.elements)
     slots, context, bare = _with_literals(slots, context, python=guessed and "python_literals" in tolerated.kinds)
     opens = not_blank(text for one in openers for text in tolerated.texts(one))
@@ -54,7 +59,7 @@ def pairs_of(
         escapes=tools.replacements("value"),
         between=between,
         close=close,
-        value_ends=_value_ends(tolerated.texts(close), wraps) if not guessed and not dialect.top.strings else (),
+        value_ends=closers if not guessed and not dialect.top.strings else (),
         value_close=around_key,
         quoted=bool(dialect.top.strings),
         guessed=guessed,
@@ -68,7 +73,7 @@ def pairs_of(
         words=spelling_of(dialect.top, also_python="python_literals" in tolerated.kinds).words,
         types=() if wraps else _type_words(tools),
         wrap=_around(dialect.wrap),
-        items=_around_items(dialect),
+        items=(elements.item_open, elements.item_close) if elements is not None else None,
         wraps=wraps,
         marks=() if not raw else _marks(between, opens or [context.key_end], close.strip() * (not repeats)),
         resumes=bool(opens) and all(_resumes(text.strip(), between) for text in opens),
@@ -81,11 +86,6 @@ def _usual_ends(pairs: PairArguments, close: str, opened: str, closing: Sequence
     again = close + pairs.separator + opened if opened.strip() else ""
     over = close + pairs.end + "".join(closing[:1]).rstrip()
     return not_blank((again, over[:-1] if closing else "")) if close.strip() else ()
-
-
-def _after_calls(ir: TemplateIR, tolerated: Tolerated) -> tuple[str, ...]:
-    """Return the ends of the turn, and the closers of all calls that only a tolerance file declares."""
-    return (*ir.turn.ends, *tolerated.declared("tools.section_end"))
 
 
 def _wraps_of(
@@ -121,43 +121,15 @@ def _around(style: StringStyle | None) -> tuple[str, str] | None:
     return (style.open, style.close) if style is not None and style.escape != "json" else None
 
 
-def _around_items(dialect: Dialect) -> tuple[str, str] | None:
-    elements = dialect.elements
-    return (elements.item_open, elements.item_close) if elements is not None else None
-
-
-def _are_all_wrapped(wraps: Sequence[TypeWrap]) -> bool:
-    return bool(wraps) and all(wrap.close for wrap in wraps)
-
-
-def _value_ends(closers: tuple[str, ...], wraps: Sequence[TypeWrap]) -> tuple[str, ...]:
-    """Return the closers of a bare value; if pairs have no closer of their own, the closers of wrapped values."""
-    return not_blank(closers) or unique(text for wrap in wraps for text in wrap.ends)
-
-
-def _end_of_key(slots: Sequence[SlotEnd]) -> str:
-    """Return the text after a key, without white space if it has other text; a type may follow it."""
-    written = slots[0].suffixes[0] if slots else ""
-    return written.strip() or written[:1]
-
-
-def _has_json_if_needed(dialect: Dialect) -> bool:
-    """Return whether raw values are JSON strings if they could not be bare: these end before what may follow a
-    value."""
-    return dialect.wrap is not None and dialect.wrap.escape == "json"
-
-
-def _is_guessed(tools: Tools, close: str, wraps: Sequence[TypeWrap]) -> bool:
+def _is_guessed(tools: Tools, dialect: Dialect, close: str, wraps: Sequence[TypeWrap]) -> bool:
     """Return whether only the text after a raw value shows that it ends."""
-    strings = tools.dialect is not None and tools.dialect.top.strings
-    return not (strings or _are_all_wrapped(wraps) or _is_reliable(tools, close))
-
-
-def _is_reliable(tools: Tools, close: str) -> bool:
-    """Return whether a value ends at its first closer: no value contains a closer whose characters are always
-    escaped."""
+    # What are JSON strings if they could not be bare ends before what may follow a value.
+    if dialect.wrap is not None and dialect.wrap.escape == "json":
+        return True
+    # No value contains a closer whose characters are always escaped.
     escaped = any(char in close for _, char in tools.replacements("value"))
-    return is_distinctive(close) or is_bracketed(close) or escaped
+    all_wrapped = bool(wraps) and all(wrap.close for wrap in wraps)
+    return not (dialect.top.strings or all_wrapped or is_distinctive(close) or is_bracketed(close) or escaped)
 
 
 def _before_value(layout: Layout, *, wrapped: bool) -> Layout:
@@ -340,7 +312,7 @@ def _literal_quotes(context: ValueContext, tolerated: Tolerated) -> str:
     """Return the quotes, also typographic, of nested values in arguments written as in Python, k=v, k=v: only there, a
     quoted string is a string literal, or if the template writes JSON strings.  Other quotes belong to the text."""
     dialect = context.tools.dialect
-    if dialect is not None and _has_json_if_needed(dialect):
+    if dialect is not None and dialect.wrap is not None and dialect.wrap.escape == "json":
         return '"'
     if "python_literals" not in tolerated.kinds or context.close.strip():
         return ""

@@ -11,7 +11,8 @@ from tplc.lower.acceptor import SAME_SLOT, CallShape
 
 
 def shape_of(layout: Layout) -> CallShape:
-    first = _first_occurrences(layout)
+    kinds = [item.kind if isinstance(item, Slot) else None for item in layout]
+    first = [index for index, kind in enumerate(kinds) if kind is not None and kinds.index(kind) == index]
     if not first:
         return CallShape("", (), ())
     slots: list[tuple[SlotKind, str]] = []
@@ -49,11 +50,6 @@ def with_id(shape: CallShape, layout: Layout) -> CallShape:
         at = next(index for index, slot in enumerate(cut) if slot[0] == kinds[0]) - 1
         cut[at] = (cut[at][0], cut[at][1][: len(cut[at][1]) - len(prefix)])
     return CallShape(opener, tuple(cut), shape.closer, kinds, prefix, suffix)
-
-
-def _first_occurrences(layout: Layout) -> list[int]:
-    kinds = [item.kind if isinstance(item, Slot) else None for item in layout]
-    return [index for index, kind in enumerate(kinds) if kind is not None and kinds.index(kind) == index]
 
 
 def _text_of(items: Layout) -> str:

@@ -58,18 +58,18 @@ def cut_section(form: FormPatterns) -> Section:
             rule("header_cut", _rest(form)),
             *([form.external("cut_object")] if calls.fields or not calls.header else []),
             rule("calls_cut", f"gap ({' / '.join(names)})"),
-            *(_unless_text(form, name, opened + _rest(form)) for name, opened in nexts.items() if opened is not None),
+            # Where calls look like any text, what is cut of one is text as well.
+            *(
+                rule(name, f"&({opened}{_rest(form)})" if calls.at_lines else opened + _rest(form))
+                for name, opened in nexts.items()
+                if opened is not None
+            ),
             *_closer_cuts(form),
             rule("after_turn_for_calls", *([leaf(_after_turn(form))] if calls.turn_closers else [])),
             *slot_cuts(form, calls.header, guarded=True, any_spelling=form.any_spelling),
             *_tail_rules(form),
         ),
     )
-
-
-def _unless_text(form: FormPatterns, name: str, whole: str) -> Rule:
-    """Return where calls look like any text, what is cut of one is text as well."""
-    return rule(name, f"&({whole})" if form.calls.at_lines else whole)
 
 
 def _cut_call(form: FormPatterns) -> list[Rule]:

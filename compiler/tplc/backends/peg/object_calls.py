@@ -11,7 +11,6 @@ or more of them, and mistakes.  Without a name an object is no call.
 from __future__ import annotations
 
 from tplc.backends.peg.form import FormPatterns
-from tplc.backends.peg.known_tools import KnownTool
 from tplc.backends.peg.patterns import either, leaf
 from tplc.backends.peg.rules import Rule, Section, rule, sequence
 from tplc.backends.peg.schemas import known_members
@@ -26,9 +25,12 @@ def object_call_section(form: FormPatterns) -> Section:
     calls, known = form.calls, form.known
     opened = [item for kind, _ in calls.shape.slots for item in ("gap", kind, f"{kind}_end")][1:]
     opened += ["gap"] if opened else []
-    flat = is_flat(calls)
+    flat = all(len(path) <= 1 and role != "constant" for path, role in calls.fields)
     own = [tool for tool in known.tools if known_members(tool, form.dialect)] if flat else []
-    strict = [rule(f"call_object_for_{tool.rule}", tool_object(calls, tool)) for tool in own]
+    strict = [
+        rule(f"call_object_for_{one.rule}", object_of(calls, f"name_for_{one.rule}", f"arguments_for_{one.rule}"))
+        for one in own
+    ]
     names: list[Rule] = []
     if flat and not known:
         strict = [rule("call_object", object_of(calls, "name", "arguments"))]
@@ -45,15 +47,6 @@ def object_call_section(form: FormPatterns) -> Section:
         rules += [rule(slot, 'string ""', 'number ""') for slot in ("id", "index") if calls.path_of(slot)]
     rules += [form.external("loose_call"), form.external("other_calls"), *form.leaves("call_close")]
     return Section("One call: an object with its name and its arguments.", (*rules,))
-
-
-def is_flat(calls: CallForm) -> bool:
-    return all(len(path) <= 1 and role != "constant" for path, role in calls.fields)
-
-
-def tool_object(calls: CallForm, tool: KnownTool) -> str:
-    """Return the object of one tool's call."""
-    return object_of(calls, f"name_for_{tool.rule}", f"arguments_for_{tool.rule}")
 
 
 def object_of(calls: CallForm, name: str, arguments: str) -> str:

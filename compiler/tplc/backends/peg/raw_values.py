@@ -83,7 +83,8 @@ class RawValues:
         if self.dialect.elements is not None:
             return self._element_rules(self.dialect.elements)
         value, typed, text = self._value_rules("", ())
-        suffix, wrapped = "_for_argument", self._wrap_rules()
+        suffix, place = "_for_argument", self._wrap_place()
+        wrapped = [*wrap_rules(self.pairs.wraps, place), *type_rules(self.pairs.wraps, place)]
         if self.pairs.wrap:
             opened, close = leaf(SPACE + exact(self.pairs.wrap[0])), self.pairs.wrap[1]
             wrapped = [
@@ -97,10 +98,6 @@ class RawValues:
         ]
         return [value, *wrapped, typed, *kinds, text]
 
-    def _wrap_rules(self) -> list[Rule]:
-        place = self._wrap_place()
-        return [*wrap_rules(self.pairs.wraps, place), *type_rules(self.pairs.wraps, place)]
-
     def _wrap_place(self) -> WrapPlace:
         keys, typed = self.all_keys, " / ".join([*KINDS, "scalar"])
         only, later = partial(self._only_closer, keys=keys), partial(self._later_closer, keys=keys)
@@ -112,16 +109,13 @@ class RawValues:
         edges = either([ends, self.cores_of("pair")])
         return replace(place, key_after=rf"(?:(?!{edges})[^\n]){{0,{NAME_LIMIT}}}{ends}\s*")
 
-    def _wrap_rules_of_tool(self, place: str, next_pair: str) -> list[Rule]:
-        """Return the rules of values that the next pair may end, which has one of the tool's keys."""
-        of_tool = replace(self._wrap_place(), next_pair=next_pair, free=self._free_text, suffix=place)
-        return wrap_rules(self.pairs.wraps, of_tool)
-
     def rules_of_tool(self, place: str, keys: Sequence[str]) -> list[Rule]:
         """Return the same for the values of one tool, which its keys end as well."""
-        ahead = [] if self.guessed else [rule(f"next_argument{place}", leaf(f"(?={self._next_pair(keys)})"))]
-        wraps = self._wrap_rules_of_tool(place, self._next_pair(keys)) if self._wraps_end_by_pairs else []
-        return [*self._value_rules(place, keys), *wraps, *ahead]
+        rules, next_pair = list(self._value_rules(place, keys)), self._next_pair(keys)
+        if self._wraps_end_by_pairs:
+            of_tool = replace(self._wrap_place(), next_pair=next_pair, free=self._free_text, suffix=place)
+            rules += wrap_rules(self.pairs.wraps, of_tool)
+        return rules + [rule(f"next_argument{place}", leaf(f"(?={next_pair})"))] * (not self.guessed)
 
     @property
     def _free_text(self) -> str:

@@ -151,7 +151,8 @@ def slot_stop(index: int, form: FormPatterns) -> str:
         found = [exact(calls.object_open), *quoted, *(marker_word(each) for each in before_nothing(index, form))]
         return r"\s*+" + group(either(found)) + at_line_end(index, form)
     ends = either([*arguments_ahead(form, calls.pairs), form["call_close"], form["section_close"]])
-    return (rf"\s*+(?:{ends})|" if ends else "") + (BLANK if _is_one_word(kind, calls) else LINE_END)
+    is_one_word = any(slot.kind == kind and slot.stops == WHITE_SPACE for slot in calls.header)
+    return (rf"\s*+(?:{ends})|" if ends else "") + (BLANK if is_one_word else LINE_END)
 
 
 def before_nothing(index: int, form: FormPatterns) -> tuple[str, ...]:
@@ -164,7 +165,3 @@ def before_nothing(index: int, form: FormPatterns) -> tuple[str, ...]:
 
 def at_line_end(index: int, form: FormPatterns) -> str:
     return f"|{LINE_END}" if before_nothing(index, form) and form.calls.header[-1].stops else ""
-
-
-def _is_one_word(kind: SlotKind, calls: CallForm) -> bool:
-    return any(slot.kind == kind and slot.stops == WHITE_SPACE for slot in calls.header)

@@ -38,10 +38,11 @@ def value_rules(
     """
     words = [f"{word}{suffix}" for word in _words(style)]
     strings = [f"string{suffix}"] if style.strings else []
+    in_list = suffix if suffix == "_for_list" else ""
     return [
         rule(f"value{suffix}", f"object{suffix}", f"list{suffix}", *strings, "number", *words),
-        *object_rules(style, suffix, member_suffix(style, dialect, suffix), no_key),
-        *list_rules(style, suffix, item_suffix(style, dialect, suffix)),
+        *object_rules(style, suffix, in_list, no_key),
+        *list_rules(style, suffix, in_list or (suffix and list_suffix(dialect))),
         *string_rules(style, suffix, after),
         *([rule("number", leaf(WHOLE_NUMBER))] if not suffix else []),
         *(rule(f"{word}{suffix}", leaf(exact(getattr(style, word)) + r"(?!\w)")) for word in _words(style)),
@@ -50,16 +51,6 @@ def value_rules(
 
 def _words(style: ValueStyle) -> list[str]:
     return [word for word in ("true", "false", "null") if getattr(style, word)]
-
-
-def member_suffix(style: ValueStyle, dialect: Dialect, suffix: str) -> str:
-    return suffix if suffix == "_for_list" else ""
-
-
-def item_suffix(style: ValueStyle, dialect: Dialect, suffix: str) -> str:
-    if not suffix or suffix == "_for_list":
-        return suffix
-    return list_suffix(dialect)
 
 
 def list_suffix(dialect: Dialect) -> str:
@@ -105,31 +96,20 @@ def list_rules(style: ValueStyle, suffix: str, inner: str) -> list[Rule]:
 
 def string_rules(style: ValueStyle, suffix: str, after: str = "") -> list[Rule]:
     """Return the rules of strings, with one choice for each quoting: "\\"" json_text "\\""."""
-    texts = [_text_name(string, index, suffix) for index, string in enumerate(style.strings)]
-    choices = [
-        f"{literal(string.open)} {name} {literal(string.close)}"
-        for string, name in zip(style.strings, texts, strict=True)
-    ]
-    rules = [rule(name, leaf(text_pattern(string, after))) for string, name in zip(style.strings, texts, strict=True)]
+    choices, rules = list[str](), list[Rule]()
+    for index, string in enumerate(style.strings):
+        name = TEXT_RULES[string.escape] + suffix + (f"_for_quotes_{index + 1}" if index else "")
+        choices.append(f"{literal(string.open)} {name} {literal(string.close)}")
+        rules.append(rule(name, leaf(text_pattern(string, after))))
     return [rule(f"string{suffix}", *choices), *rules] if rules else []
 
 
-def _text_name(string: StringStyle, index: int, suffix: str) -> str:
-    return TEXT_RULES[string.escape] + suffix + (f"_for_quotes_{index + 1}" if index else "")
-
-
 def text_pattern(string: StringStyle, after: str) -> str:
-    """Return the pattern of the text between the quotes."""
+    """Return the pattern of the text between the quotes; without escapes, a short quote closes it only if the value can
+    end there."""
     if string.escape == "none":
-        return unescaped_text(string, after)
+        return rf".*?(?={exact(string.close)}{(after or FOLLOWING) * (len(string.close) < 3)})"
     plain = none_of(string.close[0] + "\\") if string.escape == "python" else rf"[^{string.close[0]}\\\x00-\x1f]"
     if len(string.close) > 1:
         return rf"(?:(?!{exact(string.close)}){plain}|{ESCAPES[string.escape]})*+"
     return rf"{plain}*+(?:{ESCAPES[string.escape]}{plain}*+)*+"
-
-
-def unescaped_text(string: StringStyle, after: str) -> str:
-    """Return the rule of a string without escapes; a short quote closes it only if the value can end there."""
-    if len(string.close) > 2:
-        return rf".*?(?={exact(string.close)})"
-    return rf".*?(?={exact(string.close)}{after or FOLLOWING})"

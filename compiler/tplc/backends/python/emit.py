@@ -59,12 +59,15 @@ def emit(
     else:
         imports, embedding = _imports_of_runtime(own, runtime), []
         checked = ["require_runtime(TPLC_VERSION, __name__)"]
+    options = "".join(f" --{api}" for api in apis)
+    options += f" --runtime {runtime}" * (runtime != "standalone") + " --no-main" * (not main)
+    public = [*_TYPES, "StreamParser", *(["parse", "parse_many"] if whole else []), *(APIS[api][0] for api in apis)]
     lines = [
-        *_header(ir, _plain_command(ir, apis=apis, runtime=runtime, main=main), shared=scanners.shared),
+        *_header(ir, f"tplc compile {ir.provenance.name} -o parser.py{options}", shared=scanners.shared),
         *_docstring(ir, facts),
         *imports,
         "",
-        *_public(whole=whole, apis=apis),
+        *assignment("__all__", texts(sorted(public, key=lambda name: (name.islower(), name)))),
         *_constants(ir, facts, special),
         *checked,
         *embedding,
@@ -113,12 +116,6 @@ def _bases(facts: Acceptor) -> list[str]:
 # Above the runtime
 
 
-def _plain_command(ir: TemplateIR, *, apis: Sequence[str], runtime: Runtime, main: bool) -> str:
-    options = "".join(f" --{api}" for api in apis)
-    options += f" --runtime {runtime}" * (runtime != "standalone") + " --no-main" * (not main)
-    return f"tplc compile {ir.provenance.name} -o parser.py{options}"
-
-
 def _header(ir: TemplateIR, command: str, *, shared: bool) -> list[str]:
     name, version, sha = map(one_line, (ir.provenance.name, ir.provenance.tplc_version, ir.provenance.sha256))
     lines = [
@@ -149,11 +146,6 @@ def _docstring(ir: TemplateIR, facts: Acceptor) -> list[str]:
     groups = marker_groups(facts)
     lines = [summary, "", *(with_texts(line, groups) for line in _grammar(facts))]
     return ['"""' + "\n".join(lines).replace('"""', r"\"\"\""), '"""', ""]
-
-
-def _public(*, whole: bool, apis: Sequence[str]) -> list[str]:
-    names = [*_TYPES, "StreamParser", *(["parse", "parse_many"] if whole else []), *(APIS[api][0] for api in apis)]
-    return assignment("__all__", texts(sorted(names, key=lambda name: (name.islower(), name))))
 
 
 def _imports(embedded: Embedded) -> list[str]:

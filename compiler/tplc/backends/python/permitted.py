@@ -118,7 +118,8 @@ def _look(text: str) -> _Looked:
     tree, above = _parsed(text)
     nodes = list(walk(tree))
     imported = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
-    command = {id(node) for function in _commands(tree) for node in walk(function)}
+    commands = (one for one in tree.body if isinstance(one, ast.FunctionDef) and one.name == "run_command")
+    command = {id(node) for function in commands for node in walk(function)}
     taken = {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
     found: list[tuple[int, str]] = []
     by_name: list[tuple[int, str, str]] = []
@@ -151,10 +152,6 @@ def _parsed(text: str) -> tuple[ast.Module, int]:
     if _OPEN_CLASS.search(text):  # its first method is the next piece
         text = text.rstrip() + " pass\n"
     return ast.parse(text), 0
-
-
-def _commands(tree: ast.Module) -> Iterator[ast.FunctionDef]:
-    return (node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "run_command")
 
 
 def _allowed(name: str, *, in_command: bool) -> bool:

@@ -176,7 +176,9 @@ def _of_calls(calls: CallForm, facts: Acceptor, scanners: Scanners) -> list[str]
         lines.append(_rule("call", slots_rule(calls.header) + " arguments"))
         lines += _slots("HEADER", calls.header, calls.breaks, scanners, respelled)
         lines += _of_names(calls)
-        lines += _header_texts(calls) if "other_forms" in facts.tolerances else []
+        if "other_forms" in facts.tolerances:  # parts of headers may be missing or come twice
+            lines += assignment("HEADER_PARTS", _packed(map(literal, calls.header_texts)), INDENT)
+            lines += assignment("HEADER_TEXTS", called("Pattern", [raw(calls.header_pattern)]), INDENT)
     if calls.whole:
         lines += assignment("WHOLE_CALL", _whole(calls), INDENT)
     lone = [text.strip() for text in calls.ordinary]
@@ -248,22 +250,14 @@ def _of_names(calls: CallForm) -> list[str]:
     lines += _replaced("ARGUMENT_ESCAPES", calls.escapes) if calls.escapes else []
     lines += [f"    FIRST_INDENTATION = {calls.lines}"] if calls.lines else []
     if calls.call_id:
-        parts = [_in_format(part.text) if isinstance(part, Text) else f"{{{part.kind}}}" for part in calls.call_id]
+        doubled = {ord("{"): "{{", ord("}"): "}}"}
+        parts = [
+            part.text.translate(doubled) if isinstance(part, Text) else f"{{{part.kind}}}" for part in calls.call_id
+        ]
         lines.append(f"    CALL_ID = {literal(''.join(parts))}")
     if calls.only_tools or calls.calls_are_juxtaposed:
         lines += _flags({"ONLY_TOOLS": True, "OPENER_IS_ONE_CHARACTER": calls.only_tools})
     return lines
-
-
-def _in_format(text: str) -> str:
-    return text.replace("{", "{{").replace("}", "}}")
-
-
-def _header_texts(calls: CallForm) -> list[str]:
-    """Return the parts of headers, which may be missing or come twice."""
-    parts = Bracketed("", tuple(map(literal, calls.header_texts)), packed=True)
-    lines = assignment("HEADER_PARTS", parts, INDENT)
-    return lines + assignment("HEADER_TEXTS", called("Pattern", [raw(calls.header_pattern)]), INDENT)
 
 
 def _of_objects(calls: CallForm, respelled: Sequence[str], scanners: Scanners) -> list[str]:
@@ -377,7 +371,8 @@ def _of_pairs(calls: CallForm, pairs: PairForm, facts: Acceptor, scanners: Scann
     if damaged is not None:
         lines += assignment("DAMAGED", called("Pattern", [raw(damaged)]), INDENT)
     lines += assignment("WORDS", called("ValueWords", [_words(pairs.words)]), INDENT)
-    lines += _of_raw_values(pairs, calls, respelled, scanners)
+    lines += _replaced("VALUE_ESCAPES", pairs.escapes) if pairs.escapes else []
+    lines += _ends_of_raw_values(pairs, calls, respelled, scanners)
     if pairs.types:
         types = mapping((literal(word), texts(types)) for word, types in pairs.types)
         lines += assignment("TYPE_WORDS: ClassVar[Mapping[str, Sequence[str]]]", types, INDENT)
@@ -420,12 +415,6 @@ def _of_lost_ends(calls: CallForm, pairs: PairForm, facts: Acceptor) -> list[str
     chars = called("frozenset", [literal("".join(dict.fromkeys(first_chars)))])
     closes = _packed([chars, *(called("Pattern", [raw(pattern)]) for pattern in patterns)])
     return lines + assignment("CALL_CLOSES", closes, INDENT)
-
-
-def _of_raw_values(pairs: PairForm, calls: CallForm, respelled: Sequence[str], scanners: Scanners) -> list[str]:
-    """Return the constants for the ends of raw values, and for escapes in them."""
-    escapes = _replaced("VALUE_ESCAPES", pairs.escapes) if pairs.escapes else []
-    return escapes + _ends_of_raw_values(pairs, calls, respelled, scanners)
 
 
 def _ends_of_raw_values(pairs: PairForm, calls: CallForm, respelled: Sequence[str], scanners: Scanners) -> list[str]:

@@ -77,23 +77,36 @@ def idle_flags(
     calls = facts.calls
     slots = () if calls is None else (*calls.header, *(calls.tail[1] if calls.tail else ()))
     at_ends = bool(facts.last_ends or facts.weak_content_ends)
-    at_lines = _counts_at_lines(facts) or bool(facts.reasoning_ends_at_lines)
+    at_lines = bool(facts.reasoning_ends_at_lines)
+    if calls is not None:
+        by_opener = bool(calls.openers) and (opener_kind(calls) == "line" or calls_end_reasoning(facts))
+        at_lines = at_lines or by_opener or bool(calls.ordinary)
     unclosed = "reasoning" in of_state and UNCLOSED in dict(of_state["reasoning"].kinds)
     respelled_ends = unclosed or (bool(has_respelled_ends(facts)) and (at_ends or not is_unopened(facts)))
     texts = (*facts.heads, *(marker.core for marker in markers))
+    without_text = any(state.text is None or name == "before_content" for name, state in of_state.items())
+    kinds = {kind for state in of_state.values() for kind, _ in state.kinds}
     return {
         "HEADED": any(facts.heads),
         "REASONING": bool(facts.reasoning_starts or facts.reasoning_ends),
         "HAS_REASONING": bool(facts.reasoning_starts),
         "CONTENT_OPENS": bool(facts.content_starts),
-        "WAITS": calls is not None or bool(facts.repeated_reasoning) or _waits_for_markers(of_state),
+        # States without text wait until a marker is whole.
+        "WAITS": calls is not None or bool(facts.repeated_reasoning) or without_text,
         "PLACE_DECIDES": at_ends or respelled_ends or at_lines,
         "HAS_LINE_MARKERS": at_lines,
         "HAS_LINE_CLOSERS": bool(facts.reasoning_ends_at_lines),
         "HAS_FINAL_MARKERS": at_ends,
         "HAS_RESPELLED_ENDS": respelled_ends,
-        "TEXT_MARKERS": _keeps_markers(facts, of_state),
-        "SECTION_DECIDES": "after_call" in of_state and _asks_if_closed(of_state["after_call"]),
+        # A marker may be text at its place, or because the caller wants it.
+        "TEXT_MARKERS": facts.name_opens_message or not kinds.isdisjoint(MAY_BE_TEXT),
+        # What may follow a call depends on whether the closer of all calls has come.
+        "SECTION_DECIDES": any(
+            isinstance(found, Branch) and found.condition == "calls are closed"
+            for state in of_state.values()
+            if state.name == "after_call"
+            for found in (state.otherwise, *(found for _, found in state.on))
+        ),
         "CALLS_HAVE_INDEX": any(slot.kind in NUMBERS for slot in slots),
         "OTHER_SPELLINGS": any(marker.respelled for marker in markers),
         "WORD_SLOTS": any(WORD_SLOT in text for text in texts),
@@ -107,29 +120,3 @@ def absent_kinds(facts: Acceptor, printed: Collection[Lexemes]) -> frozenset[str
     if facts.calls is not None:
         kinds |= {"call", *["whole"] * bool(facts.calls.whole)}
     return KINDS - kinds
-
-
-def _keeps_markers(facts: Acceptor, of_state: Mapping[StateName, TurnState]) -> bool:
-    """Return whether a marker may be text at its place, or because the caller wants it."""
-    return facts.name_opens_message or any(
-        kind in MAY_BE_TEXT for state in of_state.values() for kind, _ in state.kinds
-    )
-
-
-def _waits_for_markers(of_state: Mapping[StateName, TurnState]) -> bool:
-    """Return whether there are states without text, which wait until a marker is whole."""
-    return any(state.text is None or name == "before_content" for name, state in of_state.items())
-
-
-def _counts_at_lines(facts: Acceptor) -> bool:
-    calls = facts.calls
-    by_opener = calls is not None and bool(calls.openers) and opener_kind(calls) == "line"
-    return calls is not None and (
-        by_opener or bool(calls.ordinary) or (bool(calls.openers) and calls_end_reasoning(facts))
-    )
-
-
-def _asks_if_closed(state: TurnState) -> bool:
-    """Return whether what may follow a call depends on whether the closer of all calls has come."""
-    followed = [state.otherwise, *(found for _, found in state.on)]
-    return any(isinstance(found, Branch) and found.condition == "calls are closed" for found in followed)
