@@ -13,38 +13,23 @@ generated parsers repair it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple, Optional
 
-from .escapes import Escapes
 from .peg_nodes import Node, captures, first, kind_of
-from .peg_readers import OtherSpelling, Readers
-from .peg_values import LOOSE, NO_ESCAPES, ValueMapper
+from .peg_readers import Readers
+from .peg_values import LOOSE, ValueMapper
 from .repairs import has_argument
 from .scanner import next_char
-from .schema import (
-    parameters_of,
-    tool_named,
-)
+from .schema import tool_named
 from .second import holds_other_call
 from .slots import ODD_IN_NAMES
 from .transcript import Transcript
-from .values import Style, text_of
+from .values import text_of
 
 if TYPE_CHECKING:
     from .message import Message
 
-JSON_STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python")),
-    {
-        "true": "true",
-        "false": "false",
-        "null": "null",
-        "True": "true",
-        "False": "false",
-        "None": "null",
-    },
-)
 PASSED_THROUGH = (
     "",
     "turn",
@@ -95,29 +80,17 @@ NOT_PREFILLED = Prefilled()
 
 def map_tree(
     tree: Node,
-    *,
-    tools: object = None,
+    readers: Readers,
     prefilled: Prefilled = NOT_PREFILLED,
+    *,
     parse_reasoning: bool = True,
-    parse_tool_calls: bool = True,
     json_content: bool = False,
-    readers: Optional[Readers] = None,
-    literals: str = "",
-    name_escapes: Escapes = NO_ESCAPES,
-    key_escapes: Escapes = NO_ESCAPES,
-    escapes: Optional[Mapping[str, Escapes]] = None,
 ) -> Mapped:
-    """Return the message of a tree, without its prefilled part.
-
-    `readers` read text that differs from what the template writes.  `literals`: a raw value that is a whole string in
-    such quotes is that string.  `name_escapes` and `key_escapes` are the escapes in names and keys,
-    and `escapes` those in content and reasoning.
-    """
+    """Return the message of a tree, without its prefilled part.  `readers` read text that differs from what the
+    template writes."""
     transcript = Transcript(json_content)
-    transcript.ESCAPES = escapes
-    readers = readers or Readers(OtherSpelling((JSON_STYLE, JSON_STYLE, JSON_STYLE)), parameters_of(tools))
-    mapper = _Mapper(tree.full_text, transcript, readers, prefilled, parse_reasoning, parse_tool_calls)
-    mapper.literals, mapper.name_escapes, mapper.key_escapes = literals, name_escapes, key_escapes
+    transcript.ESCAPES = readers.spelled.escapes
+    mapper = _Mapper(tree.full_text, transcript, readers, prefilled, parse_reasoning)
     mapper.turn(tree)
     mapper.end_content(final=True)
     return mapper.mapped()
@@ -131,13 +104,11 @@ class _Mapper(ValueMapper):
         readers: Readers,
         prefilled: Prefilled,
         parse_reasoning: bool,
-        parse_tool_calls: bool,
     ) -> None:
         super().__init__(text, readers)
         self.transcript = transcript
         self.prefilled_size, self.prefilled_calls, self.prefilled_arguments = prefilled
         self.parse_reasoning = parse_reasoning
-        self.parse_tool_calls = parse_tool_calls
         self.run: list[str] = []  # content since the last marker
         self.blank = True  # whether it is only white space, together with the prefilled part
         self.places: list[Place] = []
@@ -213,9 +184,6 @@ class _Mapper(ValueMapper):
             self.transcript.emit("trailing", self.after_prefill(cut))
 
     def tool_calls(self, node: Node) -> None:
-        if not self.parse_tool_calls:
-            self.keep(self.after_prefill(node))
-            return
         self.end_content()
         self.in_call = first(node, "cut") is not None
         self.incomplete = self.incomplete or first(node, *ENDS_INSIDE) is not None
@@ -224,9 +192,8 @@ class _Mapper(ValueMapper):
                 self.turn(part)
                 continue
             self.call(part)
-            for inner in captures(
-                part, "content", "trailing", "fence_open", "left_bracket"
-            ):  # content: what is no argument
+            # Content: what is no argument.
+            for inner in captures(part, "content", "trailing", "fence_open", "left_bracket"):
                 self.incomplete = self.incomplete or kind_of(inner) == "content"
                 self.turn(inner)
                 self.end_content()
@@ -252,18 +219,18 @@ class _Mapper(ValueMapper):
         if name is None and given is not None:
             name = first(given, "name")
             called = self.plain(name) if name is not None else ""
-        called = self.name_escapes.unescape(called)
+        called = self.spelled.name_escapes.unescape(called)
         header = first(inner, "other_header")
         if pairs_end_in_text(self.readers, self.text, first(inner, "arguments")):
             self.incomplete = True
         if header is not None:
             called, end = self.readers.other_header(self.text, header.start)
             self.incomplete = self.incomplete or has_argument(self.text[header.start : end], called, self.schemas)
-        if self.readers.spelled.names_alike:
+        if self.spelled.names_alike:
             called = tool_named(called, self.schemas)
         identity = None if given is None else self.plain(given)
-        if identity is not None and not identity.startswith(self.readers.spelled.id_prefix):
-            identity = self.readers.spelled.id_prefix + identity
+        if identity is not None and not identity.startswith(self.spelled.id_prefix):
+            identity = self.spelled.id_prefix + identity
         written = first(inner, "arguments")
         whole = first(inner, "call_object") or inner
         over = written is not None and first(written, "arguments_close") is not None
@@ -282,7 +249,7 @@ class _Mapper(ValueMapper):
     def read_calls(self, node: Node) -> Iterator[tuple[Place, str, Optional[str], str]]:
         """Yield the calls that a reader finds in the text of a node."""
         if node.expr_name == "other_calls_for_unopened":
-            has_ids = "id" in self.readers.spelled.fields.values()
+            has_ids = "id" in self.spelled.fields.values()
             for name, arguments, identity in self.readers.unopened_at(self.text, node.start)[0]:
                 self.incomplete = self.incomplete or not self.readers.fits(name, arguments)
                 yield Place(node.start, node.start, node.end, node.end), name, identity if has_ids else None, arguments
@@ -324,7 +291,7 @@ class _Mapper(ValueMapper):
             return "".join(self.text[edges[at] : edges[at + 1]] for at in range(0, len(edges), 2)).strip()
         string = first(node, "string")
         if string is not None:
-            return text_of(self.string(string))
+            return text_of(self.read(string))
         return self.of(node).strip()
 
     def arguments(self, node: Optional[Node], called: str) -> str:
@@ -348,8 +315,8 @@ class _Mapper(ValueMapper):
         inside = self.readers.within(called, self.text, value.start)
         self.incomplete = self.incomplete or (inside is not None and self.readers.doubts.is_guessed)
         if inside is not None or kind == "object":
-            return self.json(value) if inside is None else inside
-        text = self.string(value) if kind == "string" else self.read(value)
+            return self.read(value) if inside is None else inside
+        text = self.read(value)
         inside, is_doubtful = self.readers.in_string(called, text)
         self.incomplete = self.incomplete or is_doubtful
         if kind in LOOSE and inside is not None and self.repaired:
@@ -358,10 +325,6 @@ class _Mapper(ValueMapper):
             self.keep(text)  # no arguments, so it is content
             self.incomplete = True
         return "{}" if inside is None else inside
-
-    # Values as JSON
-
-    # Pairs
 
 
 def pairs_end_in_text(readers: Readers, text: str, node: Optional[Node]) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Optional
 
 from .callobjects import CallObjects, CallReader
+from .escapes import Escapes
 from .machine import CLOSER_KINDS
 from .objects import Objects
 from .pairs import Pairs, irregular_key
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Styles = tuple[Style, Style, Style]
-NEVER, NO_TEXTS = Pattern(r"\Z"), Pattern("(?!)")
+NEVER, NO_TEXTS, NO_ESCAPES = Pattern(r"\Z"), Pattern("(?!)"), Escapes({})
 
 
 class Value(NamedTuple):
@@ -90,6 +91,10 @@ class OtherSpelling:
     reads_again: bool = True
     garbled: Pattern = NO_TEXTS  # closers with the right letters and other brackets
     is_closed: bool = False  # a call that is no object has a closer
+    literals: str = ""  # a raw value that is a whole string in such quotes is that string
+    name_escapes: Escapes = NO_ESCAPES
+    key_escapes: Escapes = NO_ESCAPES
+    escapes: Optional[Mapping[str, Escapes]] = None  # those in content and reasoning
 
 
 class Readers:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Optional
 
 from .elements import EMPTY, LIST, in_list
-from .escapes import Escapes
 from .guess import QUOTES as VALUE_QUOTES
 from .pairs import MOST_KEYS, WHOLE_ARGUMENTS
 from .peg_nodes import Node, captures, first, kind_of
@@ -25,26 +23,15 @@ from .schema import (
     without_quotes,
 )
 from .second import is_damaged
-from .values import ESCAPE, escaped, literal_of, text_of
+from .values import escaped, literal_of, text_of
 
-PUNCTUATION = {
-    "object_open": "{",
-    "object_close": "}",
-    "list_open": "[",
-    "list_close": "]",
-    "comma": ",",
-    "colon": ":",
-}
 ELEMENTS = ("list_of_items", "object_of_arguments", "scalar_value", "scalar_item", "element_text")
 WORDS = ("true", "false", "null")
 VALUES = ("object", "list", "string", "number", *WORDS)
 LOOSE = ("loose_value",)
 ARGUMENTS = ("wrapped_text", "typed_value", *VALUES, *LOOSE, *ELEMENTS, "raw_text")
-QUOTES = ("'", '"')
 RAW = ("raw_text", "element_text")
-TEXTS = ("json_text", "python_text", "plain_text")
 TYPES = {"object": "object", "list": "array", "string": "string", "true": "boolean", "false": "boolean", "null": "null"}
-NO_ESCAPES = Escapes({})
 Types = Optional[frozenset[str]]
 TypesBy = Callable[[object, object], Types]  # called with a schema and its root
 
@@ -52,63 +39,22 @@ TypesBy = Callable[[object, object], Types]  # called with a schema and its root
 class ValueMapper:
     def __init__(self, text: str, readers: Readers) -> None:
         self.text = text
-        self.readers, self.schemas = readers, readers.tools
+        self.readers, self.spelled, self.schemas = readers, readers.spelled, readers.tools
         self.incomplete = self.in_call = False
-        self.literals = self.called = ""
+        self.called = ""
         self.repaired = False  # a value of the call was repaired
-        self.name_escapes = self.key_escapes = NO_ESCAPES
 
     def of(self, node: Node) -> str:
         return self.text[node.start : node.end]
 
     def read(self, node: Node, *, followed: bool = False) -> str:
-        """Return a value, repaired as the generated parsers do it."""
+        """Return a value as the generated parsers read it; one with mistakes may go on after its node."""
         read = self.readers.followed_at if followed else self.readers.value_at
-        found = read(self.text, node.start)
+        found = read(self.text, node.start) if kind_of(node) in LOOSE else read(self.of(node), 0)
         if found.closing:
             self.incomplete = self.in_call = True
         self.repaired, self.incomplete = self.repaired or found.repaired, self.incomplete or found.guessed
         return found.text + found.closing
-
-    def json(self, node: Node) -> str:
-        """Return a strict value: its punctuation, texts and words in JSON's spelling, and its own white space."""
-        out: list[str] = []
-        waiting = [node]
-        while waiting:
-            found = waiting.pop()
-            piece = self.leaf(found)
-            if piece is None:
-                waiting += reversed(found.children)
-            else:
-                out.append(piece)
-        return "".join(out)
-
-    def leaf(self, node: Node) -> Optional[str]:
-        kind, text = kind_of(node), self.of(node)
-        if kind in PUNCTUATION:
-            body = text.strip()
-            at = text.index(body)
-            return text[:at] + PUNCTUATION[kind] + text[at + len(body) :]
-        if kind in ("string", "key"):
-            return self.string(node)
-        if kind == "number":
-            return literal_of(text, {}) or text
-        return kind if kind in WORDS else None
-
-    def string(self, node: Node) -> str:
-        """Return the JSON of a string in quotes, or of a bare key."""
-        inside = node if kind_of(node) in TEXTS else first(node, *TEXTS)
-        if inside is None:
-            text = self.of(node)
-            if node.expr_name.startswith("key_for_") and text[:1] in QUOTES and text[:1] == text[-1:]:
-                text = text[1:-1]
-            return '"' + escaped(text.strip()) + '"'
-        text, kind = self.of(inside), kind_of(inside)
-        if kind == "plain_text":
-            return '"' + escaped(text) + '"'
-        if kind == "python_text":
-            text = json_escapes(text)
-        return '"' + text + '"'
 
     def pairs(self, node: Node, root: object) -> str:
         members = self.members(node, root, root, types_of)
@@ -128,7 +74,7 @@ class ValueMapper:
                 break
         found = "{" + ", ".join(pairs) + "}"
         self.incomplete = self.incomplete or (self.repaired and not self.readers.fits(self.called, found))
-        damaged = self.readers.spelled.damaged
+        damaged = self.spelled.damaged
         by_text = damaged is not None and damaged.match(found) is not None
         self.incomplete = self.incomplete or by_text or is_damaged(found, root)
         return found
@@ -149,13 +95,13 @@ class ValueMapper:
     def pair(self, node: Node, parent: object, root: object, types_by: TypesBy) -> tuple[str, str, Types]:
         """Return the key and the value as JSON, and the types that the schema allows."""
         key, value, word = first(node, "argument_key"), first(node, "argument_value", *RAW), first(node, "type")
-        name = self.key_escapes.unescape(self.of(key).strip()) if key is not None else ""
+        name = self.spelled.key_escapes.unescape(self.of(key).strip()) if key is not None else ""
         other = first(node, "other_pair")
         found = self.readers.other_pair(self.called, self.text, other.start) if other is not None else None
         if found is not None:
             name, _, is_opened = found
             self.incomplete, self.repaired = self.incomplete or not is_opened, True
-        if parent is root and self.schemas and self.readers.spelled.reads_again:
+        if parent is root and self.schemas and self.spelled.reads_again:
             bare = without_quotes(name, root)
             self.repaired, name = self.repaired or bare != name, bare
         if parent is root and found is None:
@@ -184,9 +130,7 @@ class ValueMapper:
         if choice is None or kind_of(choice) in ELEMENTS or kind_of(node) == "item_value":
             return self.element(node, choice, types, schema, root)
         kind = kind_of(choice)
-        if kind in VALUES:
-            return self.json(choice)
-        if kind in LOOSE:
+        if kind in (*VALUES, *LOOSE):
             return self.read(choice, followed=True)
         if kind == "wrapped_text":
             inside = first(choice, "plain_text")
@@ -199,16 +143,16 @@ class ValueMapper:
         if not self.of(choice) and choice.end == len(self.text) and not self.text[-1:].isspace():
             return "null"  # the value has not begun
         text = self.of(choice)
-        quotes = VALUE_QUOTES if choice.expr_name.endswith("_for_bare") else self.literals
+        quotes = VALUE_QUOTES if choice.expr_name.endswith("_for_bare") else self.spelled.literals
         literal = LITERAL.fullmatch(text.strip()) if quotes and kind in RAW else None
         if literal is not None and (literal[1] or " ")[0] in quotes:
             by_schema = types_of(schema, root)
-            typed = coerced(literal[1], by_schema) if self.readers.spelled.reads_again else None
+            typed = coerced(literal[1], by_schema) if self.spelled.reads_again else None
             return typed or string_in(literal[1])
         return self.retyped(text, types) or '"' + escaped(text) + '"'
 
     def retyped(self, text: str, types: Types) -> Optional[str]:
-        if not self.readers.spelled.reads_again or not text.strip():
+        if not self.spelled.reads_again or not text.strip():
             return None
         found = coerced(text, types)
         if found is None and types is not None and "string" not in types and MORE_THAN_VALUE.search(text.strip()):
@@ -232,7 +176,7 @@ class ValueMapper:
         if choice is not None and kind in ("scalar_value", "scalar_item"):
             typed = self.typed(choice, types)
             if typed is not None:
-                return in_type(typed, types if self.readers.spelled.reads_again else None)
+                return in_type(typed, types if self.spelled.reads_again else None)
         if not text.strip() and types != frozenset(["string"]):
             return next((empty for kind, empty in EMPTY if own is None or kind in own), '""')
         return self.retyped(text, types) or '"' + escaped(text) + '"'
@@ -252,7 +196,7 @@ class ValueMapper:
             return literal if fits else None
         if types is not None and TYPES[kind] not in types:
             return None
-        return self.json(value)
+        return kind if kind in WORDS else nested_json(self.of(value))
 
 
 def listed(values: Sequence[str], types: Types) -> str:
@@ -260,24 +204,3 @@ def listed(values: Sequence[str], types: Types) -> str:
     if len(values) == 1:
         return in_list(values[0]) if types == LIST else values[0]
     return f"[{', '.join(values)}]"
-
-
-def json_escapes(text: str) -> str:
-    """Return the inside of a Python string as the inside of a JSON string."""
-    out, at = [], 0
-    while at < len(text):
-        found = ESCAPE.match(text, at)
-        if found is None:
-            out.append(escaped(text[at]))
-            at += 1
-            continue
-        out.append(_escape(found))
-        at = found.end()
-    return "".join(out)
-
-
-def _escape(found: re.Match[str]) -> str:
-    if found.group(1):
-        return found.group()
-    digits = found.group(2) or found.group(3)
-    return escaped(chr(int(digits, 16))) if digits else escaped(found.group()[1:])

@@ -5,6 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tplc_runtime.peg_mapper import Prefilled, map_tree
+from tplc_runtime.peg_readers import OtherSpelling, Readers
+from tplc_runtime.values import Style
+
+JSON = Style([('"', '"', "json"), ("'", "'", "python")], {"true": "true", "True": "true"})
+READERS = Readers(OtherSpelling((JSON, JSON, JSON)), {})
 
 
 @dataclass
@@ -35,7 +40,7 @@ def tree(text: str, *parts: tuple[str, str] | tuple[str, str, list[tuple[str, st
 
 def test_content_between_markers() -> None:
     text = "Hi there.<end> \n"
-    mapped = map_tree(tree(text, ("content", "Hi there."), ("turn_end", "<end>"), ("content", " \n")))
+    mapped = map_tree(tree(text, ("content", "Hi there."), ("turn_end", "<end>"), ("content", " \n")), READERS)
     assert mapped.message == {
         "role": "assistant",
         "content": "Hi there.",
@@ -48,7 +53,7 @@ def test_content_between_markers() -> None:
 def test_reasoning_and_a_cut() -> None:
     text = "<r>Hm"
     mapped = map_tree(
-        tree(text, ("reasoning", text, [("reasoning_open", "<r>"), ("reasoning_text", "Hm"), ("cut", "")]))
+        tree(text, ("reasoning", text, [("reasoning_open", "<r>"), ("reasoning_text", "Hm"), ("cut", "")])), READERS
     )
     assert mapped.message == {
         "role": "assistant",
@@ -62,15 +67,15 @@ def test_reasoning_and_a_cut() -> None:
 def test_text_of_the_prompt_is_not_emitted_again() -> None:
     text = "Once upon a time"
     node = tree(text, ("content", text))
-    assert map_tree(node, prefilled=Prefilled(len("Once upon"))).message["content"] == " a time"
+    assert map_tree(node, READERS, prefilled=Prefilled(len("Once upon"))).message["content"] == " a time"
 
 
 def test_reasoning_stays_in_the_content() -> None:
     text = "<r>Hm</r>Yes"
     parts = [("reasoning_open", "<r>"), ("reasoning_text", "Hm"), ("reasoning_close", "</r>")]
     node = tree(text, ("reasoning", "<r>Hm</r>", parts), ("content", "Yes"))
-    assert map_tree(node, parse_reasoning=False).message["content"] == text
-    assert map_tree(node).message["content"] == "Yes"
+    assert map_tree(node, READERS, parse_reasoning=False).message["content"] == text
+    assert map_tree(node, READERS).message["content"] == "Yes"
 
 
 def call(text: str, *parts: tuple[str, str]) -> Node:
@@ -86,7 +91,7 @@ def test_broken_arguments_are_repaired() -> None:
     node = call(text, ("name", "f"), ("arguments", "{'a': True, b: [1, 2"))
     arguments = node.children[0].children[0].children[1]
     arguments.children = [Node("loose_value", arguments.start, arguments.end, text)]
-    mapped = map_tree(node)
+    mapped = map_tree(node, READERS)
     assert mapped.message["tool_calls"] == [
         {"id": None, "type": "function", "function": {"name": "f", "arguments": '{"a": true, "b": [1, 2]}'}}
     ]
@@ -95,6 +100,6 @@ def test_broken_arguments_are_repaired() -> None:
 def test_a_call_of_another_tool_with_the_same_rules() -> None:
     text = "f #7 {}"
     node = call(text, ("name_for_f", "f"), ("id", "#7"), ("arguments", "{}"))
-    assert map_tree(node).message["tool_calls"] == [
+    assert map_tree(node, READERS).message["tool_calls"] == [
         {"id": "#7", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     ]

@@ -29,7 +29,6 @@ from tplc.ir.nodes import Json, TemplateIR, Text
 from tplc.lower import CallForm, lower
 from tplc.lower.layouts import text_at
 from tplc.lower.special import special_tokens
-from tplc_runtime.escapes import Escapes
 from tplc_runtime.heads import continued_head, filled_heads, known_head
 from tplc_runtime.peg_mapper import NOT_PREFILLED, Mapped, Prefilled, map_tree
 from tplc_runtime.peg_nodes import Node
@@ -86,12 +85,6 @@ class PegEngine:
         self.acceptor = lower(ir)
         self.tokens = special_tokens(ir, self.acceptor)
         self.styles = styles_of(self.acceptor)
-        calls = self.acceptor.calls
-        pairs = calls.pairs if calls is not None else None
-        self.literals = pairs.literals if pairs is not None else ""
-        self.name_escapes = Escapes(dict(calls.replaced) if calls is not None else {})
-        self.key_escapes = Escapes(dict(pairs.replaced) if pairs is not None else {})
-        self.escapes = {each.kind: Escapes(dict(each.replaced)) for each in self.acceptor.escapes} or None
 
     def parse(
         self,
@@ -154,18 +147,7 @@ class PegEngine:
         readers = readers_for(self.ir, tools)
 
         def mapped(tree: Node, prefilled: Prefilled = NOT_PREFILLED) -> Mapped:
-            return map_tree(
-                tree,
-                tools=tools,
-                prefilled=prefilled,
-                parse_reasoning=parse_reasoning,
-                json_content=json_content,
-                readers=readers,
-                literals=self.literals,
-                name_escapes=self.name_escapes,
-                key_escapes=self.key_escapes,
-                escapes=self.escapes,
-            )
+            return map_tree(tree, readers, prefilled, parse_reasoning=parse_reasoning, json_content=json_content)
 
         tree = syntax_tree(grammar, whole)
         result = mapped(tree)
@@ -283,25 +265,23 @@ def externals(ir: TemplateIR, tools: ToolList | None) -> dict[str, External]:
     found |= {"loose_call": readers.named_object, "nameless_object": readers.nameless_object}
     found |= {"cut_object": readers.cut_object, "other_calls": readers.other_calls}
     found["other_calls_for_unopened"] = readers.unopened
-    escapes = Escapes(dict(calls.replaced))
-    replaced = calls.pairs.replaced if calls.pairs is not None else ()
     names = sorted((name for name in readers.tools if name.strip()), key=lambda name: (-len(name), name))
     for name, tool in zip(names, known_tools(tools, closed=False).tools, strict=True):
-        found[f"other_name_for_{tool.rule}"] = _name_of(readers, name, escapes)
+        found[f"other_name_for_{tool.rule}"] = _name_of(readers, name)
         found[f"other_header_for_{tool.rule}"] = _header_of(readers, name)
         found[f"whole_object_for_{tool.rule}"] = _end_of(readers.object_for_pairs, name)
         found[f"other_arguments_for_{tool.rule}"] = _end_of(readers.other_arguments, name)
         found[f"other_pair_for_{tool.rule}"] = _end_of(readers.other_pair, name)
-        found[f"odd_pair_for_{tool.rule}"] = _odd_pair_of(readers, name, Escapes(dict(replaced)))
+        found[f"odd_pair_for_{tool.rule}"] = _odd_pair_of(readers, name)
     return found
 
 
-def _name_of(readers: Readers, name: str, escapes: Escapes) -> External:
+def _name_of(readers: Readers, name: str) -> External:
     def other_name(text: str, pos: int, cache: Any, error: Any, grammar: Grammar) -> int | None:
         found = grammar["any_name"].match_core(text, pos, cache, error) if "any_name" in grammar else None
         if found is None:
             return None
-        written = escapes.unescape(text[pos : found.end].strip())
+        written = readers.spelled.name_escapes.unescape(text[pos : found.end].strip())
         is_other = written not in readers.tools and tool_named(written, readers.tools) == name
         return int(found.end) if is_other else None
 
@@ -324,7 +304,7 @@ def _end_of(reader: Callable[[str, str, int], tuple[Any, ...] | None], name: str
     return end
 
 
-def _odd_pair_of(readers: Readers, name: str, escapes: Escapes) -> External:
+def _odd_pair_of(readers: Readers, name: str) -> External:
     def odd_pair(text: str, pos: int, cache: Any, error: Any, grammar: Grammar) -> int | None:
         start = pos
         if "key_open" in grammar:
@@ -333,7 +313,8 @@ def _odd_pair_of(readers: Readers, name: str, escapes: Escapes) -> External:
         key = grammar["argument_key"].match_core(text, start, cache, error)
         if key is None:
             return None
-        is_odd = readers.odd_pair(name, escapes.unescape(text[start : key.end].strip()), text, pos)
+        written = readers.spelled.key_escapes.unescape(text[start : key.end].strip())
+        is_odd = readers.odd_pair(name, written, text, pos)
         return int(key.end) if is_odd else None
 
     return odd_pair

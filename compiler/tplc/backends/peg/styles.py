@@ -13,6 +13,7 @@ from tplc.lower.markerlike import damaged_arguments
 from tplc.lower.pairs import around_key, between_pairs
 from tplc.lower.states import respelled_kinds, states
 from tplc.lower.values import style_of
+from tplc_runtime.escapes import Escapes
 from tplc_runtime.pattern import Pattern
 from tplc_runtime.peg_readers import NEVER, OtherSpelling
 from tplc_runtime.scanner import Scanner
@@ -36,6 +37,7 @@ def spelled_of(acceptor: Acceptor) -> OtherSpelling:
         styles_of(acceptor),
         names_alike="tool_names" in kinds,
         reads_again="other_forms" in kinds,
+        escapes={each.kind: Escapes(dict(each.replaced)) for each in acceptor.escapes} or None,
     )
     if calls is None:
         return spelled
@@ -45,7 +47,7 @@ def spelled_of(acceptor: Acceptor) -> OtherSpelling:
     spelled.is_distinct = not calls.at_lines
     spelled.fields = dict((*calls.fields, *calls.wrapped))
     spelled.closers, spelled.header_texts = calls.distinctive_closers, Pattern(calls.header_pattern)
-    spelled.id_prefix = calls.shape.id_prefix
+    spelled.id_prefix, spelled.name_escapes = calls.shape.id_prefix, Escapes(dict(calls.replaced))
     pairs = calls.pairs
     garbled = garbled_closers(acceptor)
     spelled.garbled = spelled.garbled if garbled is None else Pattern(garbled.pattern)
@@ -56,7 +58,8 @@ def spelled_of(acceptor: Acceptor) -> OtherSpelling:
         spelled.follow = (Pattern(follows[0]), Pattern(follows[1])) if follows else (NEVER, NEVER)
         damaged, around = damaged_arguments(acceptor), around_key(pairs)
         spelled.damaged = None if damaged is None else Pattern(damaged)
-        spelled.pairs_open = bool(pairs.opens)
+        spelled.pairs_open, spelled.literals = bool(pairs.opens), pairs.literals
+        spelled.key_escapes = Escapes(dict(pairs.replaced))
         spelled.around_key = None if around is None else (Pattern(around[0]), Pattern(around[1]))
     return spelled
 
