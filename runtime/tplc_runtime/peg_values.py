@@ -50,7 +50,9 @@ class ValueMapper:
     def read(self, node: Node, *, followed: bool = False) -> str:
         """Return a value as the generated parsers read it; one with mistakes may go on after its node."""
         read = self.readers.followed_at if followed else self.readers.value_at
-        found = read(self.text, node.start) if kind_of(node) in LOOSE else read(self.of(node), 0)
+        if kind_of(node) not in LOOSE:
+            return read(self.of(node), 0).text
+        found = read(self.text, node.start)
         if found.closing:
             self.incomplete = self.in_call = True
         self.repaired, self.incomplete = self.repaired or found.repaired, self.incomplete or found.guessed
