@@ -31,16 +31,11 @@ def pairs_of(
     """Return the form of pairs; `closing`: the texts after them; `next_call`: those that close and open a call."""
     assert ir.tools.dialect is not None
     tools, dialect, layout = ir.tools, ir.tools.dialect, merged(pairs.pair)
-    elements = dialect.elements
     openers, close, around_key = _around_value(layout, dialect.types if pairs.types_open_pairs else ())
     repeats, wraps = around_key is not None, _wraps_of(dialect, pairs, around_key, tolerated.texts(close))
     slots = _slot_ends(_before_value(layout, wrapped=bool(wraps)), tolerated)
-    key_end = slots[0].suffixes[0] if slots else ""  # a type may follow it
-    after_calls = (*ir.turn.ends, *tolerated.declared("tools.section_end"))
-    key_end = key_end.strip() or key_end[:1]
-    context = ValueContext(tools, pairs, close, openers[0], key_end, closing, after_calls)
+    context = _context(ir, pairs, (close, openers[0]), slots, closing, tolerated)
     guessed = not repeats and _is_guessed(tools, dialect, close, wraps)
-    closers = not_blank(tolerated.texts(close)) or unique(text for wrap in wraps for text in wrap.ends)
     raw = not (guessed or dialect.top.strings or dialect.elements)
     slots, context, bare = _with_literals(slots, context, python=guessed and "python_literals" in tolerated.kinds)
     opens = not_blank(text for one in openers for text in tolerated.texts(one))
@@ -59,7 +54,7 @@ def pairs_of(
         escapes=tools.replacements("value"),
         between=between,
         close=close,
-        value_ends=closers if not guessed and not dialect.top.strings else (),
+        value_ends=_value_ends(tolerated.texts(close), wraps) if not guessed and not dialect.top.strings else (),
         value_close=around_key,
         quoted=bool(dialect.top.strings),
         guessed=guessed,
@@ -73,12 +68,31 @@ def pairs_of(
         words=spelling_of(dialect.top, also_python="python_literals" in tolerated.kinds).words,
         types=() if wraps else _type_words(tools),
         wrap=_around(dialect.wrap),
-        items=(elements.item_open, elements.item_close) if elements is not None else None,
+        items=(elements.item_open, elements.item_close) if (elements := dialect.elements) is not None else None,
         wraps=wraps,
         marks=() if not raw else _marks(between, opens or [context.key_end], close.strip() * (not repeats)),
         resumes=bool(opens) and all(_resumes(text.strip(), between) for text in opens),
         usual_ends=() if repeats or wraps else _usual_ends(pairs, close, openers[0], closing),
     )
+
+
+def _context(
+    ir: TemplateIR,
+    pairs: PairArguments,
+    around: tuple[str, str],
+    slots: Sequence[SlotEnd],
+    closing: tuple[str, ...],
+    tolerated: Tolerated,
+) -> ValueContext:
+    """Return what is around values; `around`: the texts after a pair and before it."""
+    key_end = slots[0].suffixes[0] if slots else ""  # a type may follow it
+    after_calls = (*ir.turn.ends, *tolerated.declared("tools.section_end"))
+    return ValueContext(ir.tools, pairs, *around, key_end.strip() or key_end[:1], closing, after_calls)
+
+
+def _value_ends(closers: tuple[str, ...], wraps: Sequence[TypeWrap]) -> tuple[str, ...]:
+    """Return the closers of a bare value; if pairs have no closer of their own, the closers of wrapped values."""
+    return not_blank(closers) or unique(text for wrap in wraps for text in wrap.ends)
 
 
 def _usual_ends(pairs: PairArguments, close: str, opened: str, closing: Sequence[str]) -> tuple[str, ...]:
