@@ -60,7 +60,7 @@ class ElementPairs(RawPairs):
         if types is not None and "array" not in types:
             return member
         self._frames[-1] = frame._replace(key=key, state="items" if types == LIST else "pending", member=member)
-        self._out.begin_pending()
+        self._out.pending.append([])
         return ""
 
     def _end_member(self) -> None:

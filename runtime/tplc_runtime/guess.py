@@ -52,10 +52,6 @@ class LookaheadEnd:
         twin.keys, twin.names = keys, names
         return twin
 
-    def ends_at(self, buf: str, pos: int) -> bool:
-        """Return whether a value may end here, before any next key."""
-        return self.end.match(buf, pos) is not None
-
     def find(self, buf: str, pos: int) -> Match | None:
         for match in self.end.finditer(buf, pos):
             known = self.keys is None or match["key"] is None or match["key"] in self.keys
@@ -163,7 +159,7 @@ class GuessedPairs(RawPairs):
             end = len(buf) if literal is None or literal[1] is None else literal.end()
             if not self._final and (start == len(buf) or (literal and self._end.partial_match(buf, end) == end)):
                 return False
-            if literal is not None and literal[1] and self._end.ends_at(buf, end):
+            if literal is not None and literal[1] and self._end.end.match(buf, end):
                 self._as, self._pos = "quoted", end
                 self._out.texts["value"].append(literal[1])
                 self._end_value()

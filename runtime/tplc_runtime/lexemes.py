@@ -56,11 +56,6 @@ SPECIAL_IN_PATTERNS = frozenset(r"\.^$*+?{}[]|()")
 ONLY_RESPELLED = "respelled"
 
 
-def no_line_end(kind: str, core: str, trail: str) -> bool:
-    """Return False: no marker counts only before a line's end."""
-    return False
-
-
 class Lexeme:
     """A marker as it is searched for: its core, and the white space that the template writes around it.
 
@@ -117,7 +112,9 @@ class Lexemes:
         self.near = pattern_near(lexemes)
         self.ambiguous = tuple([ambiguity(lexeme, exact_texts) for lexeme in lexemes])
         self.width = max(map(truncated_width, lexemes), default=0) + 1
-        self.leads = joined_leads({lexeme.lead for lexeme in lexemes})
+        leads = {lexeme.lead for lexeme in lexemes}  # those that no other contains
+        longest = [lead for lead in sorted(leads) if not any(lead != other and lead in other for other in leads)]
+        self.leads = "\0".join(filter(None, longest))
 
     @property
     def first(self) -> str:
@@ -168,7 +165,7 @@ def lexemes_of(
     *,
     apart: Collection[str] = (),
     any_number: Collection[str] = (),
-    ends_line: Callable[[str, str, str], bool] = no_line_end,
+    ends_line: Callable[[str, str, str], bool] | None = None,
 ) -> Lexemes:
     """Return the lexemes of markers of several kinds; a repeated core belongs to the first kind that has it.
 
@@ -183,7 +180,8 @@ def lexemes_of(
             core = text.strip()
             # A piece of a marker that begins with its slot is like any text.
             if core and core not in found and WORD_SLOT not in core[:2]:
-                found[core] = Lexeme(kind, text, ends_line=ends_line(kind, core, text.partition(core)[2]))
+                at_end = ends_line is not None and ends_line(kind, core, text.partition(core)[2])
+                found[core] = Lexeme(kind, text, ends_line=at_end)
     longest_first = sorted(found.values(), key=lambda lexeme: -len(lexeme.core))
     for one in [one for one in longest_first if one.kind in (*respelled, *apart) and is_respelled(one.core)]:
         kind = ONLY_RESPELLED if one.kind in apart else one.kind
@@ -225,12 +223,6 @@ def factored(groups: Sequence[tuple[str, str]]) -> str:
         token = exact(first)
         by_first.setdefault(token, []).append("(" + pattern.removeprefix("(").removeprefix(token))
     return "|".join([f"{token}{group('|'.join(rests))}" for token, rests in by_first.items()]) or NOTHING
-
-
-def joined_leads(leads: set[str]) -> str:
-    """Return white space that contains every part of every lead."""
-    longest = [lead for lead in sorted(leads) if not any(lead != other and lead in other for other in leads)]
-    return "\0".join(filter(None, longest))
 
 
 def pattern_near(lexemes: Sequence[Lexeme]) -> str:

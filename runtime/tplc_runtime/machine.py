@@ -144,7 +144,9 @@ class Machine(CallArguments):
         if kind == "tail":
             return self._tail()
         if kind == "section" or (kind == "both" and not self._closed):
-            return self._close_calls()
+            if self.SECTION_DECIDES:
+                self._closed = True
+            return self._drop_closer(False)
         if kind in ("call", "both"):
             return self._try_call("content")
         if kind == "separator":
@@ -174,11 +176,6 @@ class Machine(CallArguments):
         if self.USUAL_NEXT and self._pos == len(self._buf) and not self._final:  # all of the usual text is awaited
             self._is_usual(self.USUAL_NEXT, self._pos)
         return True
-
-    def _close_calls(self) -> bool:
-        if self.SECTION_DECIDES:
-            self._closed = True
-        return self._drop_closer(False)
 
     def _leave_calls(self, kind: str) -> bool:
         """Go on with content: something else than more of the calls follows, or nothing."""

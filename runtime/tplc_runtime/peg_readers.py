@@ -278,13 +278,9 @@ class Readers:
         """Return whether the schema of a tool allows repaired arguments."""
         return not self.tools or misfit_in(arguments, self.tools.get(name)) is None
 
-    def is_wrapped(self, name: str, text: str, pos: int = 0) -> bool:
-        """Return whether the first key of an object shows that it may be around the arguments."""
-        return self.spelled.reads_again and is_wrapper(FIRST_KEY.match(text, pos), name, self.tools)
-
     def within(self, name: str, text: str, pos: int) -> Optional[str]:
         """Return the arguments inside another object; None if there are none."""
-        if not self.is_wrapped(name, text, pos):
+        if not self.spelled.reads_again or not is_wrapper(FIRST_KEY.match(text, pos), name, self.tools):
             return None
         found = self._in_an_object(name, Reader(self.spelled.styles, self.spelled.breaks), text, pos)
         return None if found is None else found[0]

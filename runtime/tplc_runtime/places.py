@@ -48,13 +48,11 @@ class PlacedMarkers(TextParser):
         """Return whether a mark at `pos` is text of this kind: the end of an escape, or a fence that closes code."""
         if self.ESCAPE_OF_ENDS and kind == "content" and self._is_escaped(pos):
             return True
-        return self.FENCED_CALLS and CODE_END.match(self._buf, pos) is not None and self._closes_code(kind, pos)
-
-    def _closes_code(self, kind: str, pos: int) -> bool:
-        """Return whether the fence at `pos` closes code in text of this kind, instead of opening one around a call."""
-        line, opened = self._out.code_before(kind)
-        before = line + self._buf[self._pos : pos]
-        return is_in_code(before, opened) and not before.rpartition("\n")[2].strip()
+        if self.FENCED_CALLS and CODE_END.match(self._buf, pos) is not None:
+            line, opened = self._out.code_before(kind)
+            before = line + self._buf[self._pos : pos]
+            return is_in_code(before, opened) and not before.rpartition("\n")[2].strip()
+        return False
 
     def _counting(self, marks: Scanner, mark: Match | None) -> Match | None:
         """Return the mark, or the first after it, that counts in its place: `line` and `reasoning_line` at a line's

@@ -200,11 +200,6 @@ class Repairs(Machine):
         is_begun = PART_OF_CLOSING_TAG.match(rest) or any(word.startswith(letters) for word in words)
         return -1 if is_begun else 0
 
-    def _closes_call(self, start: int, end: int) -> bool:
-        """Return whether this is a garbled closer after which nothing of the call is missing."""
-        match = self.GARBLED[0].match(self._buf, start) if self.GARBLED else None
-        return match is not None and bool(match.end(1) == end)
-
     def _drop_left_over(self, kind: str) -> str:
         """Skip a superfluous bracket after a call, or an opener in the place of a closer, at the end of the calls.
 
@@ -224,7 +219,9 @@ class Repairs(Machine):
                 else:
                     self._text("trailing", end)
                 self._space = ""
-                self._unclosed = self._unclosed and kind != "call" and not self._closes_call(start, end)
+                garbled = self.GARBLED[0].match(buf, start) if self.GARBLED else None
+                is_whole = garbled is not None and garbled.end(1) == end  # nothing of the call is missing after it
+                self._unclosed = self._unclosed and kind != "call" and not is_whole
                 return "dropped"
         return "more" if kind == "" and not self._final and buf[start:] in ('"', "'") else "no"
 

@@ -147,9 +147,6 @@ class Transcript(Copyable):
             self.emit("content", fence.end())
         self.flush()
 
-    def begin_pending(self) -> None:
-        self.pending.append([])
-
     def take_pending(self) -> str:
         return "".join(self.pending.pop())
 

@@ -111,7 +111,8 @@ class TurnStates(PlacedMarkers):
         text = "reasoning_content" if self._reasoning_on else "content"
         kind = self._until(self.IN_REASONING, text)
         if kind == "reasoning_end":
-            return self._close_reasoning()
+            self._opener, self._state = "", type(self)._content
+            return self._drop() if self._reasoning_on else self._keep_as_text("content")
         if kind == "unclosed":
             self._opener, self._state = "", type(self)._content
             return self._drop_noted(*REASONING_NOT_CLOSED) if self._reasoning_on else self._keep_as_text(text)
@@ -133,7 +134,9 @@ class TurnStates(PlacedMarkers):
     def _at_marker(self, kind: str, text: str) -> bool:
         """Do what a marker of this kind does in text of this kind; one of another kind was text itself."""
         if kind == "reasoning":
-            return self._open_reasoning()
+            mark, self._state = self._mark, type(self)._reasoning
+            self._opener = self._buf[mark.start : mark.end] + mark.trail
+            return self._drop() if self._reasoning_on else self._keep_as_text("content")  # not parsed, it is text
         if self.CONTENT_OPENS and kind == "content":
             self._opened_to = self._base + self._pos + self._skip
             return self._drop(False)
@@ -142,7 +145,10 @@ class TurnStates(PlacedMarkers):
         if kind in ("call", "line", "whole"):
             return self._try_call(text)
         if kind == "end":
-            return self._end_turn()
+            self._state = type(self)._over
+            if self.HAS_REASONING:
+                self._opener = ""
+            return self._drop()
         if kind == "header":
             return self._drop_after_text(*ANOTHER_TURN)
         if kind == "stray":
@@ -274,12 +280,6 @@ class TurnStates(PlacedMarkers):
             self._note(code, text)
         return self._drop()
 
-    def _open_reasoning(self) -> bool:
-        """Open reasoning; if reasoning isn't parsed, the opener is text."""
-        mark, self._state = self._mark, type(self)._reasoning
-        self._opener = self._buf[mark.start : mark.end] + mark.trail
-        return self._drop() if self._reasoning_on else self._keep_as_text("content")
-
     def _reasoning_again(self) -> bool | None:
         """Drop a repeated opener of reasoning before its text; return whether there was one, None if undecided."""
         again = self._next(self.REASONING_AGAIN) if self._only_space_so_far and self._reasoning_on else ""
@@ -294,16 +294,6 @@ class TurnStates(PlacedMarkers):
             self._note(*REASONING_TWICE)
             self._pos, self._space = self._mark.end, self._mark.trail
         return None if again is None else again != ""
-
-    def _close_reasoning(self) -> bool:
-        self._opener, self._state = "", type(self)._content
-        return self._drop() if self._reasoning_on else self._keep_as_text("content")
-
-    def _end_turn(self) -> bool:
-        self._state = type(self)._over
-        if self.HAS_REASONING:
-            self._opener = ""
-        return self._drop()
 
     def _keep_as_text(self, kind: str) -> bool:
         """Emit the marker as text."""

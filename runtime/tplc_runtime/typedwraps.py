@@ -53,10 +53,10 @@ class TypedWraps(RawPairs):
         buf, last = self._buf, ("", (), None)
         for wrap in self.WRAPS:
             opened: str = wrap[0]
-            if not self._final and opened.startswith(buf[start : start + len(opened)]) and opened:
-                return None if not buf.startswith(opened, start) else wrap
             if buf.startswith(opened, start):
                 return wrap
+            if not self._final and opened.startswith(buf[start : start + len(opened)]):
+                return None
         return last
 
     def _wrap_of_pair(self) -> tuple[Any, ...]:

@@ -90,33 +90,14 @@ class PegEngine:
         self,
         text: str,
         *,
-        tools: ToolList | None = None,
-        prompt: str | None = None,
-        parse_reasoning: bool = True,
-        parse_tool_calls: bool = True,
-        echo: bool = False,
-        json_content: bool = False,
-        json_schema: Json | None = None,
         partial: bool = True,
-        continue_final_message: bool = False,
-        special: Sequence[Sequence[int]] | None = None,
+        **options: Any,
     ) -> Message:
-        """Return the message of an output.  `special`: the ranges of it that came from special tokens.
+        """Return the message of an output.  `options`: those of `read`.
 
         Raises InputTooLarge and InputTooDeep; and OutputCutOff when `partial` is false.
         """
-        parsed = self.read(
-            text,
-            tools=tools,
-            prompt=prompt,
-            parse_reasoning=parse_reasoning,
-            parse_tool_calls=parse_tool_calls,
-            echo=echo,
-            json_content=json_content,
-            json_schema=json_schema,
-            continue_final_message=continue_final_message,
-            special=special,
-        )
+        parsed = self.read(text, **options)
         if parsed.incomplete and not partial:
             raise OutputCutOff(len(text))
         return parsed.message
@@ -135,8 +116,8 @@ class PegEngine:
         continue_final_message: bool = False,
         special: Sequence[Sequence[int]] | None = None,
     ) -> Parsed:
-        """Return the result of parsing.  `json_schema`: the response format's, if the answer has one; `special`: as for
-        `parse`."""
+        """Return the result of parsing.  `json_schema`: the response format's, if the answer has one; `special`: the
+        ranges of the text that came from special tokens."""
         head = head_of(self.ir, prompt, continued=continue_final_message)
         text, after_end = guarded(self.tokens, text, special)
         whole = head + text
