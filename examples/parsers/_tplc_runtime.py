@@ -1888,9 +1888,6 @@ class Transcript(Copyable):
             self.emit("content", fence.end())
         self.flush()
 
-    def begin_pending(self) -> None:
-        self.pending.append([])
-
     def take_pending(self) -> str:
         return "".join(self.pending.pop())
 
@@ -2551,13 +2548,11 @@ class PlacedMarkers(TextParser):
         """Return whether a mark at `pos` is text of this kind: the end of an escape, or a fence that closes code."""
         if self.ESCAPE_OF_ENDS and kind == "content" and self._is_escaped(pos):
             return True
-        return self.FENCED_CALLS and CODE_END.match(self._buf, pos) is not None and self._closes_code(kind, pos)
-
-    def _closes_code(self, kind: str, pos: int) -> bool:
-        """Return whether the fence at `pos` closes code in text of this kind, instead of opening one around a call."""
-        line, opened = self._out.code_before(kind)
-        before = line + self._buf[self._pos : pos]
-        return is_in_code(before, opened) and not before.rpartition("\n")[2].strip()
+        if self.FENCED_CALLS and CODE_END.match(self._buf, pos) is not None:
+            line, opened = self._out.code_before(kind)
+            before = line + self._buf[self._pos : pos]
+            return is_in_code(before, opened) and not before.rpartition("\n")[2].strip()
+        return False
 
     def _counting(self, marks: Scanner, mark: Match | None) -> Match | None:
         """Return the mark, or the first after it, that counts in its place: `line` and `reasoning_line` at a line's
@@ -2752,7 +2747,8 @@ class TurnStates(PlacedMarkers):
         text = "reasoning_content" if self._reasoning_on else "content"
         kind = self._until(self.IN_REASONING, text)
         if kind == "reasoning_end":
-            return self._close_reasoning()
+            self._opener, self._state = "", type(self)._content
+            return self._drop() if self._reasoning_on else self._keep_as_text("content")
         if kind == "unclosed":
             self._opener, self._state = "", type(self)._content
             return self._drop_noted(*REASONING_NOT_CLOSED) if self._reasoning_on else self._keep_as_text(text)
@@ -2774,7 +2770,9 @@ class TurnStates(PlacedMarkers):
     def _at_marker(self, kind: str, text: str) -> bool:
         """Do what a marker of this kind does in text of this kind; one of another kind was text itself."""
         if kind == "reasoning":
-            return self._open_reasoning()
+            mark, self._state = self._mark, type(self)._reasoning
+            self._opener = self._buf[mark.start : mark.end] + mark.trail
+            return self._drop() if self._reasoning_on else self._keep_as_text("content")  # not parsed, it is text
         if self.CONTENT_OPENS and kind == "content":
             self._opened_to = self._base + self._pos + self._skip
             return self._drop(False)
@@ -2783,7 +2781,10 @@ class TurnStates(PlacedMarkers):
         if kind in ("call", "line", "whole"):
             return self._try_call(text)
         if kind == "end":
-            return self._end_turn()
+            self._state = type(self)._over
+            if self.HAS_REASONING:
+                self._opener = ""
+            return self._drop()
         if kind == "header":
             return self._drop_after_text(*ANOTHER_TURN)
         if kind == "stray":
@@ -2915,12 +2916,6 @@ class TurnStates(PlacedMarkers):
             self._note(code, text)
         return self._drop()
 
-    def _open_reasoning(self) -> bool:
-        """Open reasoning; if reasoning isn't parsed, the opener is text."""
-        mark, self._state = self._mark, type(self)._reasoning
-        self._opener = self._buf[mark.start : mark.end] + mark.trail
-        return self._drop() if self._reasoning_on else self._keep_as_text("content")
-
     def _reasoning_again(self) -> bool | None:
         """Drop a repeated opener of reasoning before its text; return whether there was one, None if undecided."""
         again = self._next(self.REASONING_AGAIN) if self._only_space_so_far and self._reasoning_on else ""
@@ -2935,16 +2930,6 @@ class TurnStates(PlacedMarkers):
             self._note(*REASONING_TWICE)
             self._pos, self._space = self._mark.end, self._mark.trail
         return None if again is None else again != ""
-
-    def _close_reasoning(self) -> bool:
-        self._opener, self._state = "", type(self)._content
-        return self._drop() if self._reasoning_on else self._keep_as_text("content")
-
-    def _end_turn(self) -> bool:
-        self._state = type(self)._over
-        if self.HAS_REASONING:
-            self._opener = ""
-        return self._drop()
 
     def _keep_as_text(self, kind: str) -> bool:
         """Emit the marker as text."""
@@ -3427,7 +3412,9 @@ class Machine(CallArguments):
         if kind == "tail":
             return self._tail()
         if kind == "section" or (kind == "both" and not self._closed):
-            return self._close_calls()
+            if self.SECTION_DECIDES:
+                self._closed = True
+            return self._drop_closer(False)
         if kind in ("call", "both"):
             return self._try_call("content")
         if kind == "separator":
@@ -3457,11 +3444,6 @@ class Machine(CallArguments):
         if self.USUAL_NEXT and self._pos == len(self._buf) and not self._final:  # all of the usual text is awaited
             self._is_usual(self.USUAL_NEXT, self._pos)
         return True
-
-    def _close_calls(self) -> bool:
-        if self.SECTION_DECIDES:
-            self._closed = True
-        return self._drop_closer(False)
 
     def _leave_calls(self, kind: str) -> bool:
         """Go on with content: something else than more of the calls follows, or nothing."""
@@ -3907,11 +3889,6 @@ class Repairs(Machine):
         is_begun = PART_OF_CLOSING_TAG.match(rest) or any(word.startswith(letters) for word in words)
         return -1 if is_begun else 0
 
-    def _closes_call(self, start: int, end: int) -> bool:
-        """Return whether this is a garbled closer after which nothing of the call is missing."""
-        match = self.GARBLED[0].match(self._buf, start) if self.GARBLED else None
-        return match is not None and bool(match.end(1) == end)
-
     def _drop_left_over(self, kind: str) -> str:
         """Skip a superfluous bracket after a call, or an opener in the place of a closer, at the end of the calls.
 
@@ -3931,7 +3908,9 @@ class Repairs(Machine):
                 else:
                     self._text("trailing", end)
                 self._space = ""
-                self._unclosed = self._unclosed and kind != "call" and not self._closes_call(start, end)
+                garbled = self.GARBLED[0].match(buf, start) if self.GARBLED else None
+                is_whole = garbled is not None and garbled.end(1) == end  # nothing of the call is missing after it
+                self._unclosed = self._unclosed and kind != "call" and not is_whole
                 return "dropped"
         return "more" if kind == "" and not self._final and buf[start:] in ('"', "'") else "no"
 
@@ -5436,10 +5415,6 @@ class LookaheadEnd:
         twin.keys, twin.names = keys, names
         return twin
 
-    def ends_at(self, buf: str, pos: int) -> bool:
-        """Return whether a value may end here, before any next key."""
-        return self.end.match(buf, pos) is not None
-
     def find(self, buf: str, pos: int) -> Match | None:
         for match in self.end.finditer(buf, pos):
             known = self.keys is None or match["key"] is None or match["key"] in self.keys
@@ -5547,7 +5522,7 @@ class GuessedPairs(RawPairs):
             end = len(buf) if literal is None or literal[1] is None else literal.end()
             if not self._final and (start == len(buf) or (literal and self._end.partial_match(buf, end) == end)):
                 return False
-            if literal is not None and literal[1] and self._end.ends_at(buf, end):
+            if literal is not None and literal[1] and self._end.end.match(buf, end):
                 self._as, self._pos = "quoted", end
                 self._out.texts["value"].append(literal[1])
                 self._end_value()
@@ -5804,7 +5779,7 @@ class ElementPairs(RawPairs):
         if types is not None and "array" not in types:
             return member
         self._frames[-1] = frame._replace(key=key, state="items" if types == LIST else "pending", member=member)
-        self._out.begin_pending()
+        self._out.pending.append([])
         return ""
 
     def _end_member(self) -> None:
@@ -5985,10 +5960,10 @@ class TypedWraps(RawPairs):
         buf, last = self._buf, ("", (), None)
         for wrap in self.WRAPS:
             opened: str = wrap[0]
-            if not self._final and opened.startswith(buf[start : start + len(opened)]) and opened:
-                return None if not buf.startswith(opened, start) else wrap
             if buf.startswith(opened, start):
                 return wrap
+            if not self._final and opened.startswith(buf[start : start + len(opened)]):
+                return None
         return last
 
     def _wrap_of_pair(self) -> tuple[Any, ...]:
@@ -6979,11 +6954,6 @@ SPECIAL_IN_PATTERNS = frozenset(r"\.^$*+?{}[]|()")
 ONLY_RESPELLED = "respelled"
 
 
-def no_line_end(kind: str, core: str, trail: str) -> bool:
-    """Return False: no marker counts only before a line's end."""
-    return False
-
-
 class Lexeme:
     """A marker as it is searched for: its core, and the white space that the template writes around it.
 
@@ -7040,7 +7010,9 @@ class Lexemes:
         self.near = pattern_near(lexemes)
         self.ambiguous = tuple([ambiguity(lexeme, exact_texts) for lexeme in lexemes])
         self.width = max(map(truncated_width, lexemes), default=0) + 1
-        self.leads = joined_leads({lexeme.lead for lexeme in lexemes})
+        leads = {lexeme.lead for lexeme in lexemes}  # those that no other contains
+        longest = [lead for lead in sorted(leads) if not any(lead != other and lead in other for other in leads)]
+        self.leads = "\0".join(filter(None, longest))
 
     @property
     def first(self) -> str:
@@ -7091,7 +7063,7 @@ def lexemes_of(
     *,
     apart: Collection[str] = (),
     any_number: Collection[str] = (),
-    ends_line: Callable[[str, str, str], bool] = no_line_end,
+    ends_line: Callable[[str, str, str], bool] | None = None,
 ) -> Lexemes:
     """Return the lexemes of markers of several kinds; a repeated core belongs to the first kind that has it.
 
@@ -7106,7 +7078,8 @@ def lexemes_of(
             core = text.strip()
             # A piece of a marker that begins with its slot is like any text.
             if core and core not in found and WORD_SLOT not in core[:2]:
-                found[core] = Lexeme(kind, text, ends_line=ends_line(kind, core, text.partition(core)[2]))
+                at_end = ends_line is not None and ends_line(kind, core, text.partition(core)[2])
+                found[core] = Lexeme(kind, text, ends_line=at_end)
     longest_first = sorted(found.values(), key=lambda lexeme: -len(lexeme.core))
     for one in [one for one in longest_first if one.kind in (*respelled, *apart) and is_respelled(one.core)]:
         kind = ONLY_RESPELLED if one.kind in apart else one.kind
@@ -7148,12 +7121,6 @@ def factored(groups: Sequence[tuple[str, str]]) -> str:
         token = exact(first)
         by_first.setdefault(token, []).append("(" + pattern.removeprefix("(").removeprefix(token))
     return "|".join([f"{token}{group('|'.join(rests))}" for token, rests in by_first.items()]) or NOTHING
-
-
-def joined_leads(leads: set[str]) -> str:
-    """Return white space that contains every part of every lead."""
-    longest = [lead for lead in sorted(leads) if not any(lead != other and lead in other for other in leads)]
-    return "\0".join(filter(None, longest))
 
 
 def pattern_near(lexemes: Sequence[Lexeme]) -> str:

@@ -2071,13 +2071,11 @@ class TurnStates(Stream):
 
     def _is_text_of(self, kind: str, pos: int) -> bool:
         """Return whether a mark at `pos` is text of this kind: the end of an escape, or a fence that closes code."""
-        return CODE_END.match(self._buf, pos) is not None and self._closes_code(kind, pos)
-
-    def _closes_code(self, kind: str, pos: int) -> bool:
-        """Return whether the fence at `pos` closes code in text of this kind, instead of opening one around a call."""
-        line, opened = self._out.code_before(kind)
-        before = line + self._buf[self._pos : pos]
-        return is_in_code(before, opened) and not before.rpartition("\n")[2].strip()
+        if CODE_END.match(self._buf, pos) is not None:
+            line, opened = self._out.code_before(kind)
+            before = line + self._buf[self._pos : pos]
+            return is_in_code(before, opened) and not before.rpartition("\n")[2].strip()
+        return False
 
     def _counting(self, marks: Scanner, mark: Match | None) -> Match | None:
         """Return the mark, or the first after it, that counts in its place: `line` and `reasoning_line` at a line's
@@ -2148,7 +2146,8 @@ class TurnStates(Stream):
         text = "reasoning_content" if self._reasoning_on else "content"
         kind = self._until(self.IN_REASONING, text)
         if kind == "reasoning_end":
-            return self._close_reasoning()
+            self._opener, self._state = "", type(self)._content
+            return self._drop() if self._reasoning_on else self._keep_as_text("content")
         return kind != "" and self._at_marker(kind, text)
 
     def _content(self) -> bool:
@@ -2166,11 +2165,15 @@ class TurnStates(Stream):
     def _at_marker(self, kind: str, text: str) -> bool:
         """Do what a marker of this kind does in text of this kind; one of another kind was text itself."""
         if kind == "reasoning":
-            return self._open_reasoning()
+            mark, self._state = self._mark, type(self)._reasoning
+            self._opener = self._buf[mark.start : mark.end] + mark.trail
+            return self._drop() if self._reasoning_on else self._keep_as_text("content")  # not parsed, it is text
         if kind in ("call", "line"):
             return self._try_call(text)
         if kind == "end":
-            return self._end_turn()
+            self._state = type(self)._over
+            self._opener = ""
+            return self._drop()
         if kind == "header":
             return self._drop_after_text(*ANOTHER_TURN)
         if kind == "stray":
@@ -2281,12 +2284,6 @@ class TurnStates(Stream):
             self._note(code, text)
         return self._drop()
 
-    def _open_reasoning(self) -> bool:
-        """Open reasoning; if reasoning isn't parsed, the opener is text."""
-        mark, self._state = self._mark, type(self)._reasoning
-        self._opener = self._buf[mark.start : mark.end] + mark.trail
-        return self._drop() if self._reasoning_on else self._keep_as_text("content")
-
     def _reasoning_again(self) -> bool | None:
         """Drop a repeated opener of reasoning before its text; return whether there was one, None if undecided."""
         again = self._next(self.REASONING_AGAIN) if self._only_space_so_far and self._reasoning_on else ""
@@ -2301,15 +2298,6 @@ class TurnStates(Stream):
             self._note(*REASONING_TWICE)
             self._pos, self._space = self._mark.end, self._mark.trail
         return None if again is None else again != ""
-
-    def _close_reasoning(self) -> bool:
-        self._opener, self._state = "", type(self)._content
-        return self._drop() if self._reasoning_on else self._keep_as_text("content")
-
-    def _end_turn(self) -> bool:
-        self._state = type(self)._over
-        self._opener = ""
-        return self._drop()
 
     def _keep_as_text(self, kind: str) -> bool:
         """Emit the marker as text."""
@@ -3083,11 +3071,6 @@ class Machine(CallArguments):
         is_begun = PART_OF_CLOSING_TAG.match(rest) or any(word.startswith(letters) for word in words)
         return -1 if is_begun else 0
 
-    def _closes_call(self, start: int, end: int) -> bool:
-        """Return whether this is a garbled closer after which nothing of the call is missing."""
-        match = self.GARBLED[0].match(self._buf, start)
-        return match is not None and bool(match.end(1) == end)
-
     def _drop_left_over(self, kind: str) -> str:
         """Skip a superfluous bracket after a call, or an opener in the place of a closer, at the end of the calls.
 
@@ -3107,7 +3090,9 @@ class Machine(CallArguments):
                 else:
                     self._text("trailing", end)
                 self._space = ""
-                self._unclosed = self._unclosed and kind != "call" and not self._closes_call(start, end)
+                garbled = self.GARBLED[0].match(buf, start)
+                is_whole = garbled is not None and garbled.end(1) == end  # nothing of the call is missing after it
+                self._unclosed = self._unclosed and kind != "call" and not is_whole
                 return "dropped"
         return "more" if kind == "" and not self._final and buf[start:] in ('"', "'") else "no"
 

@@ -620,7 +620,8 @@ class StreamParser(Copyable):
     def _at_marker(self, kind: str, text: str) -> bool:
         """Do what a marker of this kind does in text of this kind; one of another kind was text itself."""
         if kind == "end":
-            return self._end_turn()
+            self._state = type(self)._over
+            return self._drop()
         if kind == "header":
             return self._drop_after_text(*ANOTHER_TURN)
         return True
@@ -678,10 +679,6 @@ class StreamParser(Copyable):
         """Drop the marker; report it if something of the turn has come."""
         if not self._only_space_so_far:
             self._note(code, text)
-        return self._drop()
-
-    def _end_turn(self) -> bool:
-        self._state = type(self)._over
         return self._drop()
 
     def _over(self) -> bool:
