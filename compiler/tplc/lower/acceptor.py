@@ -387,12 +387,6 @@ class CallForm:
         return self.fields == NAME_IS_KEY
 
     @property
-    def opener_is_one_character(self) -> bool:
-        """Return whether a single character opens a call and also occurs in prose, so that only a name after it makes
-        it one."""
-        return any(len(text.strip()) == 1 for text in self.openers)
-
-    @property
     def at_lines(self) -> bool:
         """Return whether what opens a call looks like text, so that it counts at the start of a line only."""
         return self.where == "line start"
@@ -400,7 +394,9 @@ class CallForm:
     @property
     def only_tools(self) -> bool:
         """Return whether calls look like text, so that only the name of a tool makes one."""
-        return self.at_lines or self.opener_is_one_character
+        return self.at_lines or any(
+            len(text.strip()) == 1 for text in self.openers
+        )  # prose contains one character, too
 
     @property
     def calls_are_juxtaposed(self) -> bool:
@@ -482,10 +478,6 @@ class Acceptor:
         ends = [text.strip() for slot in self.calls.header for text in slot.suffixes] if self.calls else []
         opens = [one.text.strip() for one in (*self.reasoning_starts, *self.content_starts)]
         return not set(ends).isdisjoint(opens)
-
-    @property
-    def reasoning_ends_anywhere(self) -> tuple[str, ...]:
-        return tuple(text for text in self.reasoning_ends if not is_word_at_line(text))
 
     @property
     def reasoning_ends_at_lines(self) -> tuple[str, ...]:

@@ -96,7 +96,10 @@ def openers_of(
     again = {section + text for section in sections for text in twice if is_ordinary(starts[0] + first)}
     ordinary = {text for text in (*whole, *rests) if (is_ordinary(text) or text in again) and not marked}
     ordinary = {text for text in ordinary if not tolerated.cannot_be_content(text)}
-    where = _where([text for text in (*whole, *rests) if text not in ordinary], tolerated)
+    # What could be in any answer counts where a line begins only.
+    known = (text for text in (*whole, *rests) if text not in ordinary)
+    is_known = any(is_unambiguous_opener(text) or tolerated.cannot_be_content(text) for text in known)
+    where: Where = "anywhere" if is_known else "line start"
     cores = {text.strip() for text in whole} if where == "line start" else set()
     # What ends with all of an opener lacks nothing of it.
     alone = unique(
@@ -109,12 +112,6 @@ def openers_of(
         alone,
         tuple(text for text in short if text.strip() not in {*map(str.strip, (*whole, *rests))}),
     )
-
-
-def _where(openers: Iterable[str], tolerated: Tolerated) -> Where:
-    """Return where openers count: what could be in any answer counts where a line begins only."""
-    known = any(is_unambiguous_opener(text) or tolerated.cannot_be_content(text) for text in openers)
-    return "anywhere" if known else "line start"
 
 
 def _declared(sections: Iterable[str], inside: Sequence[str], first: str, tolerated: Tolerated) -> list[str]:

@@ -116,13 +116,14 @@ def states(acceptor: Acceptor) -> tuple[TurnState, ...]:
         found.append(("reasoning", _ends_of_reasoning(acceptor)))
     found.append(("content", (*known, *content)))
     calls = acceptor.calls
-    if first or has_respelled_openers(acceptor):
+    alike = respelled_kinds(acceptor)
+    # An opener of reasoning may be in another spelling before content begins.
+    if first or (alike and any(is_respelled(one.text.strip()) for one in acceptor.reasoning_starts)):
         found.append(("before_content", _only_before((*opens, *content))))
     if calls is not None:
         found.append(("after_call", (*_after_call(calls), *opens, *(pair for pair in content if pair[0] not in CALLS))))
         if calls.openers and calls.where == "anywhere":
             found.append(("over", (("call", calls.openers), ("header", acceptor.further))))
-    alike = respelled_kinds(acceptor)
     any_number = in_any_number(acceptor) if alike else frozenset[str]()
     respelled: dict[StateName, tuple[str, ...]] = {"over": (), "before_content": (*alike, "reasoning")}
     return tuple(
@@ -152,11 +153,6 @@ def _only_before(kinds: Kinds) -> Kinds:
 
 def _beginning(text: str) -> str:
     return squeezed(text.strip())[:BEGINNING]
-
-
-def has_respelled_openers(acceptor: Acceptor) -> bool:
-    """Return whether an opener of reasoning may be in another spelling before content begins."""
-    return bool(respelled_kinds(acceptor)) and any(is_respelled(one.text.strip()) for one in acceptor.reasoning_starts)
 
 
 def has_respelled_ends(acceptor: Acceptor) -> bool:
@@ -327,8 +323,8 @@ def _openers_in_reasoning(acceptor: Acceptor) -> tuple[str, ...]:
 
 def _closers(acceptor: Acceptor) -> Kinds:
     """Return the closers of reasoning, and those that count at the start of a line only."""
-    at_lines = acceptor.reasoning_ends_at_lines
-    return (("reasoning_end", acceptor.reasoning_ends_anywhere), *([("reasoning_line", at_lines)] if at_lines else []))
+    anywhere = tuple(text for text in acceptor.reasoning_ends if text not in acceptor.reasoning_ends_at_lines)
+    return (("reasoning_end", anywhere), ("reasoning_line", acceptor.reasoning_ends_at_lines))
 
 
 def _after(space: str, markers: Sequence[str]) -> tuple[str, ...]:

@@ -37,7 +37,11 @@ def turn_of(ir: TemplateIR, calls: CallForm | None, tolerated: Tolerated) -> Acc
         reasoning_starts=starts,
         reasoning_ends=ends,
         content_spaces=blanks_of(ir, "content.start"),
-        content_starts=tuple(map(_content_start, tolerated.of_role("content.start"))),
+        # One that people also write counts only before content begins.
+        content_starts=tuple(
+            Marker(text, "before content" if could_be_prose(text) else "anywhere")
+            for text in tolerated.of_role("content.start")
+        ),
         content_ends=tolerated.of_role("content.end"),
         ignorable_closers=tuple(_ignorable_closers(ir, ends, tolerated)),
         calls=calls,
@@ -99,11 +103,6 @@ def _reasoning_starts(reasoning: Reasoning, tolerated: Tolerated) -> tuple[Marke
         Marker(text, "before content" if could_be_prose(text) and not reasoning.after_content else "anywhere")
         for text in tolerated.texts(tolerated.usual("reasoning.start"))
     )
-
-
-def _content_start(text: str) -> Marker:
-    """Return the opener of content. One that people also write counts only before content begins."""
-    return Marker(text, "before content" if could_be_prose(text) else "anywhere")
 
 
 def _ignorable_closers(ir: TemplateIR, ends: Sequence[str], tolerated: Tolerated) -> Iterator[Marker]:

@@ -189,8 +189,10 @@ class PegEngine:
 
 
 def syntax_tree(grammar: Grammar, text: str) -> Node:
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, _depth_now() + DEPTH_LIMIT * CALLS_A_LEVEL))
+    before, depth, frame = sys.getrecursionlimit(), 0, sys._getframe()
+    while frame.f_back is not None:
+        frame, depth = frame.f_back, depth + 1
+    sys.setrecursionlimit(max(before, depth + DEPTH_LIMIT * CALLS_A_LEVEL))
     try:
         tree: Node = grammar.parse(text)
         return tree
@@ -198,13 +200,6 @@ def syntax_tree(grammar: Grammar, text: str) -> Node:
         raise InputTooDeep from None
     finally:
         sys.setrecursionlimit(before)
-
-
-def _depth_now() -> int:
-    frame, depth = sys._getframe(), 0
-    while frame.f_back is not None:
-        frame, depth = frame.f_back, depth + 1
-    return depth
 
 
 def grammar_for(

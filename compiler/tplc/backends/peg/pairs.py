@@ -22,7 +22,7 @@ from tplc.lower import PairForm
 from tplc.lower.following import after_quoted
 from tplc.lower.lexemes import exact, group
 from tplc.lower.pairs import around_key
-from tplc.lower.values import AFTER_LITERAL, NAME_LIMIT
+from tplc.lower.values import AFTER_LITERAL, MOST_KEYS, NAME_LIMIT
 
 NO_PAIR = "content_for_no_pair"
 ENDS_OF_PAIRS = ("end", "next")
@@ -66,7 +66,9 @@ class PairRules:
 
     def tool_rules(self, tool: KnownTool) -> list[Rule]:
         suffix, keys = f"_for_{tool.rule}", tuple(parameter.name for parameter in tool.parameters)
-        place = suffix if self.values.ends_by(keys) else ""
+        # Whether the keys of a tool distinguish what ends a value from text of it.
+        ends = self.values.guessed or (self.pairs.next_pair and len(keys) <= MOST_KEYS)
+        place = suffix if keys and ends else ""
         whole = [self.form.external(f"whole_object{suffix}")] if self.form.reads_again else []
         pairs = self.all(f"any_argument{suffix}" if keys else "argument")
         rules = [rule(f"arguments{suffix}", *(f"argument_gap {each.name}" for each in whole), pairs), *whole]

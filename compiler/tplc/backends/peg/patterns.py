@@ -43,7 +43,8 @@ OPTIONAL_END = re.compile(r"(?:\\n\?|\\n\{0,[0-9]+\})\Z")
 
 
 def literal(text: str) -> str:
-    return '"' + "".join(_in_literal(char) for char in text) + '"'
+    inside = ("\\" + char if char in '"\\' else CONTROL.get(char) or printable(char) for char in text)
+    return '"' + "".join(inside) + '"'
 
 
 def leaf(pattern: str) -> str:
@@ -218,9 +219,3 @@ def any_of(chars: str) -> str:
 
 def none_of(chars: str) -> str:
     return "[^" + any_of(chars)[1:]
-
-
-def _in_literal(char: str) -> str:
-    if char in '"\\':
-        return "\\" + char
-    return CONTROL.get(char) or printable(char)

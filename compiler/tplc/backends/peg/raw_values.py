@@ -34,7 +34,7 @@ from tplc.lower.pairs import (
     value_ends_and_markers,
 )
 from tplc.lower.states import respelled_kinds
-from tplc.lower.values import MOST_KEYS, NAME_LIMIT, WORDS
+from tplc.lower.values import NAME_LIMIT, WORDS
 
 KINDS = tuple(f"{kind}_for_argument" for kind in ("object", "list", *WORDS))
 SCALARS = "object / list / true / false / null / scalar"
@@ -72,10 +72,6 @@ class RawValues:
         """Return whether the opener of a pair begins with a text that is skipped between pairs: `, "` with a comma."""
         opens = tuple(one.core for one in self.lexemes.all if one.kind == "pair")
         return any(text.startswith(one.core) for one in self.lexemes.all if one.kind == "skip" for text in opens)
-
-    def ends_by(self, keys: Sequence[str]) -> bool:
-        """Return whether the keys of a tool distinguish what ends a value from text of it."""
-        return bool(keys) and (self.guessed or bool(self.pairs.next_pair and len(keys) <= MOST_KEYS))
 
     # Rules
 
