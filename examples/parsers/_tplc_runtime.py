@@ -1677,7 +1677,7 @@ def unguarded(text: str) -> str:
 LIKE_A_MARKER = " is like a marker, but remains in the message"
 # What is no sentence next to a call: a tag at an edge, or one word in lower case.
 NEXT_TO_A_CALL = Pattern(
-    r"\A\s*(?:[<＜◁][/|｜]?[\w:.=|｜▁/-]{1,64}[>＞▷](?![^\S\n]\S)|[a-z_]{2,32}\s*\Z)|[<＜◁][/|｜]?[\w:.=|｜▁/-]{1,64}[>＞▷]\s*\Z"
+    r"\A\s*(?:[<＜◁][/|｜]?[\w:.=|｜▁/-]{1,64}[>＞▷](?![^\S\n]\S)|[a-z_]{5,32}\s*\Z)|[<＜◁][/|｜]?[\w:.=|｜▁/-]{1,64}[>＞▷]\s*\Z"
 )
 OPENED, CLOSED = Pattern(r"<(\w{1,64})"), Pattern(r"</(\w{1,64})>")  # tags
 KEY_AFTER_NAME = Pattern(r"""(?<![\w-])([\w-]{1,64})(?:["']?\s?[=:>]|["']\s)""")

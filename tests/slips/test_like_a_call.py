@@ -38,7 +38,7 @@ NEXT_TO_A_CALL = (
     "assistant",
     "I look. <tools>",
 )
-SENTENCES = ("I look.", "Sure", "x < y > z", "It is <b>bold</b>, yes.", "Let me look at a list:")
+SENTENCES = ("I look.", "Sure", "hi", "x < y > z", "It is <b>bold</b>, yes.", "Let me look at a list:")
 
 
 def codes(text: str, name: str = "tagged-json") -> list[str]:
@@ -117,3 +117,8 @@ def test_value_with_a_pair_that_is_not_closed_is_reported_without_tools(value: s
         stream, _ = read(named("parameter-tags").parser, text, None, chunks)
         assert json.loads(stream.message["tool_calls"][0]["function"]["arguments"])["city"] == value
         assert ("like_a_marker" in [note.code for note in stream.diagnostics]) is reported, size
+
+
+def test_brackets_of_lists_are_not_like_markers() -> None:
+    pairs = '[k]tags[/k]\n[v]["sea", "a hill"][/v]\n[k]options[/k]\n[v]{"a": ["b"]}[/v]\n'
+    assert codes(f"\n[ability]make_plan\n{pairs}[/ability][@user@]", "key-value-tags") == []

@@ -76,7 +76,8 @@ def marker_like_texts(acceptor: Acceptor) -> MarkerLikeTexts | None:
     alone = ("|".join([*edges, *_opened_again(starts)]),) if starts else ()
     pairs = acceptor.calls.pairs if acceptor.calls is not None else None
     if pairs is not None and not pairs.quoted:
-        value += rf'|"(?:[{last}]|\\r\\n)|(?:(?:{text})(?:\\n)?|[{first}]|\\r)"'
+        # Quotes of lists are not at the edges of a raw value.
+        value += rf'|(?<=: )"(?:[{last}]|\\r\\n)|(?:(?:{text})(?:\\n)?|[{first}]|\\r)"(?=[,}}])'
     return MarkerLikeTexts(anywhere, "|".join([*edges, *_left_over(acceptor)]), value, alone)
 
 
