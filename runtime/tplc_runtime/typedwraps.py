@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from .raw import Closer, RawPairs
+from .raw import KeyCloser, RawPairs
 from .scanner import next_char
 from .schema import typed_as
 
@@ -73,6 +73,6 @@ class TypedWraps(RawPairs):
         if not self.TYPES_OPEN_PAIRS:
             self._pos, self._space = start + len(opened), ""
         self._wrap_state = opened
-        end: End = Closer(self._key.join(ends)) if isinstance(ends, tuple) else ends
+        end: End = KeyCloser(self._key.join(ends)) if isinstance(ends, tuple) else ends
         self._closer = end if self.LAST_CLOSER else None
         self._end = self._or_call_end(end if or_pair is None else self._end_of_value(end, or_pair), self._key)
