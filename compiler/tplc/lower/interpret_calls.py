@@ -53,7 +53,8 @@ def read_call(calls: CallForm, text: str, pos: int) -> InterpretedCall:
         arguments, pos = _pairs(calls.pairs, calls.styles, text, pos)
     if not isinstance(arguments, dict) or not slots.get("name"):
         raise NotAsWritten
-    return InterpretedCall(slots["name"], _id_of(calls, slots), arguments, pos)
+    identity = "".join(item.text if isinstance(item, Text) else slots[item.kind] for item in calls.call_id)
+    return InterpretedCall(slots["name"], identity if calls.call_id else slots.get("id"), arguments, pos)
 
 
 def read_slots(slots: Sequence[SlotEnd], text: str, pos: int) -> tuple[dict[str, str], int]:
@@ -72,12 +73,6 @@ def read_slots(slots: Sequence[SlotEnd], text: str, pos: int) -> tuple[dict[str,
         if pos >= len(text) or not NAME.fullmatch(value) or found.setdefault(slot.kind, value) != value:
             raise NotAsWritten
     return found, pos
-
-
-def _id_of(calls: CallForm, slots: dict[str, str]) -> str | None:
-    if not calls.call_id:
-        return slots.get("id")
-    return "".join(item.text if isinstance(item, Text) else slots[item.kind] for item in calls.call_id)
 
 
 def _object_call(calls: CallForm, text: str, pos: int) -> InterpretedCall:

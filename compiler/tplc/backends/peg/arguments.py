@@ -10,7 +10,7 @@ from __future__ import annotations
 from tplc.backends.peg.form import FormPatterns
 from tplc.backends.peg.pairs import PairRules
 from tplc.backends.peg.patterns import either, leaf, marker_core
-from tplc.backends.peg.rules import Rule, Section, rule
+from tplc.backends.peg.rules import Section, rule
 from tplc.backends.peg.schemas import schema_rules
 from tplc.backends.peg.values import list_suffix, value_rules
 from tplc.lower import PairForm
@@ -28,10 +28,13 @@ def arguments_ahead(form: FormPatterns, pairs: PairForm) -> list[str]:
 
 def argument_sections(form: FormPatterns) -> list[Section]:
     dialect, known = form.dialect, form.known
+    inside = value_rules(dialect.in_object, dialect, no_key=no_key(form, 2))
     if form.calls.pairs is not None:
+        suffix = list_suffix(dialect)
+        inside += value_rules(dialect.in_list, dialect, suffix, no_key=no_key(form, 1)) if suffix else []
         return [
             Section("Its arguments: pairs of a key and a value.", (*PairRules(form, form.calls.pairs).rules(),)),
-            Section("Values inside lists and objects.", nested_rules(form)),
+            Section("Values inside lists and objects.", tuple(inside) if dialect.elements is None else ()),
         ]
     loose = [] if form.calls.fields else ["loose_value", "cut"]
     arguments = rule("arguments", "object", "string", *loose)
@@ -39,32 +42,18 @@ def argument_sections(form: FormPatterns) -> list[Section]:
     schemas = [each for tool in known.tools for each in schema_rules(tool, dialect, fenced=fenced)]
     schemas += [rule("fence_open", leaf(r"\s*+```[\w-]*+\s*+"))] if fenced else []
     schemas += [form.external(f"other_arguments_for_{tool.rule}") for tool in known.tools] if fenced else []
-    inside = value_rules(dialect.in_object, dialect, no_key=no_key(form, 2))
     return [
         Section("The arguments of each tool, as its schema has them; else as any arguments.", (*schemas,)),
         Section("Its arguments: an object.", (arguments, *inside)),
-        loose_section(form),
+        Section(
+            "Values with mistakes, or that the output cuts off.",
+            (form.external("loose_value"),),
+            ("The engine has a reader for them, which says where they end.",),
+        ),
     ]
-
-
-def nested_rules(form: FormPatterns) -> tuple[Rule, ...]:
-    dialect = form.dialect
-    if dialect.elements is not None:
-        return ()
-    inside = value_rules(dialect.in_object, dialect, no_key=no_key(form, 2))
-    suffix = list_suffix(dialect)
-    return (*inside, *(value_rules(dialect.in_list, dialect, suffix, no_key=no_key(form, 1)) if suffix else ()))
 
 
 def no_key(form: FormPatterns, style: int) -> str:
     """Return the pattern of characters that begin no unquoted key: quotes, and the punctuation of values."""
     strings = form.calls.styles[style].strings if form.calls.styles else ()
     return either([*(exact(opened) for opened, _, _ in strings), form.breaks])
-
-
-def loose_section(form: FormPatterns) -> Section:
-    return Section(
-        "Values with mistakes, or that the output cuts off.",
-        (form.external("loose_value"),),
-        ("The engine has a reader for them, which says where they end.",),
-    )

@@ -134,8 +134,11 @@ class PairRules:
 
     def frame_rules(self) -> list[Rule]:
         """Return the rules of the text around and between the pairs."""
-        between = self.values.cores_of("skip")
-        skipped = f"(?!{self.values.cores_of('pair')}){between}" if self.values.pairs_begin_like_skipped else between
+        between, all_of = self.values.cores_of("skip"), self.values.lexemes.all
+        opens = [one.core for one in all_of if one.kind == "pair"]
+        # The opener of a pair may begin with a text that is skipped: `, "` with a comma.
+        alike = any(text.startswith(one.core) for one in all_of if one.kind == "skip" for text in opens)
+        skipped = f"(?!{self.values.cores_of('pair')}){between}" if alike else between
         rules = [rule("argument_gap", leaf(rf"(?:\s++|{skipped})*+" if between else r"\s*+"))]
         rules += [rule("argument_rest", leaf(rf"(?:\s*+(?:{between}))*+"))] if between else []
         if self.opened:

@@ -67,12 +67,6 @@ class RawValues:
         found = group(either([one.find for one in chosen]))
         return f"(?!{keys}){found}" if keys and found else found
 
-    @property
-    def pairs_begin_like_skipped(self) -> bool:
-        """Return whether the opener of a pair begins with a text that is skipped between pairs: `, "` with a comma."""
-        opens = tuple(one.core for one in self.lexemes.all if one.kind == "pair")
-        return any(text.startswith(one.core) for one in self.lexemes.all if one.kind == "skip" for text in opens)
-
     # Rules
 
     def rules(self) -> list[Rule]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from tplc.backends.peg.form import FormPatterns
 from tplc.backends.peg.known_tools import known_tool
 from tplc.backends.peg.patterns import leaf
-from tplc.backends.peg.rules import Rule, Section, placed, rule
+from tplc.backends.peg.rules import Section, placed, rule
 from tplc.backends.peg.schemas import schema_rules
 from tplc.backends.peg.values import value_rules
 from tplc.ir.nodes import JSON_STYLE, Dialect, Json
@@ -25,24 +25,16 @@ ANSWER = "_for_answer"
 def response_section(schema: Json, form: FormPatterns) -> Section:
     ends = form.named("turn_end", "content_close")
     spaces, stop = leaf(r"\s*+"), leaf(r"\Z")
-    answer, own = _schema_rules(schema)
+    schemas = schema_rules(known_tool("answer", schema), JSON_DIALECT)
+    rules = [each for each in schemas if each.name != f"arguments{ANSWER}"]  # of an object with known members
+    own = placed(rules, "_for_json", but=frozenset(each.name for each in rules))
     return Section(
         "An answer in the response format: JSON, as its schema has it; else any JSON.",
         (
             rule("content_for_answer", f"{spaces} answer &answer_end"),
-            rule("answer", *answer, "value_for_json"),
+            rule("answer", *[f"object{ANSWER}"] * bool(rules), "value_for_json"),
             rule("answer_end", f"{spaces} ({' / '.join([*ends, stop])})"),
             *own,
             *placed(value_rules(JSON_STYLE, JSON_DIALECT), "_for_json"),
         ),
     )
-
-
-def _schema_rules(schema: Json) -> tuple[list[str], list[Rule]]:
-    """Return the rules of an object with known members, and the one that leads to them."""
-    answer = known_tool("answer", schema)
-    rules = [each for each in schema_rules(answer, JSON_DIALECT) if each.name != f"arguments{ANSWER}"]
-    if not rules:
-        return [], []
-    own = frozenset(each.name for each in rules)
-    return [f"object{ANSWER}"], [*placed(rules, "_for_json", but=own)]
