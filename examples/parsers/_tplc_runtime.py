@@ -4885,7 +4885,7 @@ class ValueWords(dict):  # type: ignore[type-arg]
 
 
 class Closer:
-    """The marker after one value, if the key is part of it."""
+    """The marker after one value."""
 
     def __init__(self, text: str) -> None:
         self.core = text.strip()
@@ -4894,12 +4894,6 @@ class Closer:
     def find(self, buf: str, pos: int) -> Match | None:
         start = buf.find(self.core, pos)
         return None if start < 0 else Match("end", start, start + len(self.core), self.lead)
-
-    def match_at(self, buf: str, pos: int) -> Match | None:
-        return Match("end", pos, pos + len(self.core), self.lead) if buf.startswith(self.core, pos) else None
-
-    def prefix_of(self, buf: str, pos: int) -> str:
-        return self.core if self.core.startswith(buf[pos : pos + len(self.core)]) else ""
 
     def partial_match(self, buf: str, pos: int) -> int:
         at = buf.find(self.core[0], max(pos, len(buf) - len(self.core) + 1))
@@ -4911,6 +4905,16 @@ class Closer:
 
     def safe_prefix_end(self, text: str) -> int:
         return -1 if self.core in text else self.partial_match(text, 0)
+
+
+class KeyCloser(Closer):
+    """A marker of which the key is part, so that a later one may count."""
+
+    def match_at(self, buf: str, pos: int) -> Match | None:
+        return Match("end", pos, pos + len(self.core), self.lead) if buf.startswith(self.core, pos) else None
+
+    def prefix_of(self, buf: str, pos: int) -> str:
+        return self.core if self.core.startswith(buf[pos : pos + len(self.core)]) else ""
 
 
 def begins_with_key(buf: str, pos: int, keys: Iterable[str], end: Scanner) -> bool:
@@ -5164,7 +5168,7 @@ class RawPairs(Pairs):
             self._types_are_checked = self._types_are_checked and by_schema in (None, types)
             # 1 is no boolean, and 5.0 no integer, if it is a number.
             self._by_schema = self._by_schema if "boolean" in types or types == self._by_schema else None
-        end: End = Closer(key.join(self.VALUE_CLOSE)) if self.VALUE_CLOSE else self._end_of_value(self.AFTER_VALUE)
+        end: End = KeyCloser(key.join(self.VALUE_CLOSE)) if self.VALUE_CLOSE else self._end_of_value(self.AFTER_VALUE)
         if self.LAST_CLOSER:
             self._closer = end if self.VALUE_CLOSE else self.AFTER_VALUE
         return self._begin_raw(types, self._or_call_end(end, key))
@@ -5980,7 +5984,7 @@ class TypedWraps(RawPairs):
         if not self.TYPES_OPEN_PAIRS:
             self._pos, self._space = start + len(opened), ""
         self._wrap_state = opened
-        end: End = Closer(self._key.join(ends)) if isinstance(ends, tuple) else ends
+        end: End = KeyCloser(self._key.join(ends)) if isinstance(ends, tuple) else ends
         self._closer = end if self.LAST_CLOSER else None
         self._end = self._or_call_end(end if or_pair is None else self._end_of_value(end, or_pair), self._key)
 
