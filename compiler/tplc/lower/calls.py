@@ -49,6 +49,9 @@ def calls_of(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
     at_line: Where | None = "line start" if "\n" in after_reasoning else None
     sought = form.ordinary or (form.where == "line start" and in_line)
     form = replace(form, breaks=_breaks(ir, form))
+    # Where calls are messages of their own, or in reasoning, what is left of an opener may end any turn, or open any
+    # reasoning.
+    others = _cores([*ir.turn.ends, ir.reasoning.start])
     whole = whole_call_of(ir, form, section=not form.ordinary) if sought else ()
     return replace(
         form,
@@ -56,9 +59,9 @@ def calls_of(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
         after_reasoning=after_reasoning,
         ordinary=form.ordinary if whole else (),
         may_lack_openers={"omitted_openers", "other_forms"} <= set(tolerated.kinds),
-        # Where calls are messages of their own, what is left of an opener may be the end of any turn.
-        short=tuple(text for text in form.short if not text.strip().startswith(_cores(ir.turn.ends))),
+        short=tuple(text for text in form.short if not text.strip().startswith(others)),
         whole=whole,
+        before_content=ir.content.with_calls == "after",
         ends_turn=form.ends_turn and ir.content.with_calls != "after",
         usual_next=_usual_next(form, written_calls(ir.tools)),
     )
@@ -165,8 +168,8 @@ def _calls(tools: Tools, shape: CallShape, first: str, tolerated: Tolerated) -> 
     if "other_forms" in tolerated.kinds and not openers.inside and tools.json is None:
         other = {",": ";", ";": ","}.get(tools.separator.strip())
         separators = (*separators, *([other] if other else []))  # only it shows that another call follows
-    # A closer of a call without arguments is none of them.
-    own = (*separators, *closing_of_bare(tools))
+    # A closer of a call is none of them.
+    own = (*separators, *closing_of_bare(tools), *(text or "" for text in shape.closer))
     punctuation = [char for char in _OPTIONAL_SEPARATORS if not any(text.strip() == char for text in own)]
     lines = tools.arguments.lines if isinstance(tools.arguments, ObjectArguments) else None
     return CallForm(

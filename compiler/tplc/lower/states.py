@@ -194,7 +194,7 @@ def _state(
     calls = acceptor.calls
     if name == "after_call" and calls is not None:
         on = tuple((kind, _after_call_on(calls, kind)) for kind, _ in kinds)
-        left_over = "repeated_markers" in acceptor.tolerances
+        left_over = acceptor.drops_left_over
         after = _text_after_call(calls)
         return TurnState(name, None, kinds, on, after, respelled, any_number=any_number, drops_left_over=left_over)
     on = tuple((kind, transition_of(name, kind)) for kind, _ in kinds)

@@ -12,7 +12,15 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from tplc.ir.markers import could_be_prose, ends_in_text, is_distinctive, is_ordinary, is_word, pieces_of
+from tplc.ir.markers import (
+    could_be_prose,
+    ends_in_text,
+    is_distinctive,
+    is_ordinary,
+    is_unlike_text,
+    is_word,
+    pieces_of,
+)
 from tplc.ir.nodes import Json, PairArguments, Reasoning, Slot, TemplateIR, Text
 from tplc.messages import Call
 
@@ -146,6 +154,7 @@ def battery(ir: TemplateIR) -> Iterator[Case]:
     for title, text in _reasoning_markers(ir.reasoning):
         yield Case(f"content: {title}", content=text)
     yield from _quoted_words(ir)
+    yield from _repeated_words(ir)
     yield Case("content before a call: code at its end", content=CODE, calls=(_call("find"),))
     for slot in ("content", "reasoning"):
         text = _escapes(ir, slot)
@@ -238,6 +247,26 @@ def _quoted_words(ir: TemplateIR) -> Iterator[Case]:
             yield Case(f"content: {title}", content=quoted)
             yield Case(f"reasoning: {title}", reasoning=quoted, content=CONTENT)
             yield Case(f"content before a call: {title}", content=quoted, calls=(_call("find"),))
+
+
+def _repeated_words(ir: TemplateIR) -> Iterator[Case]:
+    """Yield content that is the words which open the call after it, and reasoning that begins with its own opener."""
+    opener = _first_opener(ir)
+    words = opener.strip().partition("\n")[0]
+    begins_line = "\n" in opener[: len(opener) - len(opener.lstrip())] or ir.content.end.endswith("\n")
+    # Directly before a word, the same word is another one.
+    if words and (is_ordinary(opener) or is_word(opener)) and (begins_line or not words[0].isalnum()):
+        title = f"content before a call: the words {words!r} alone"
+        yield Case(title, content=words, calls=(_call("find"),))
+    start = ir.reasoning.start.strip()
+    if start and ir.reasoning.mode != "delimiter" and not is_unlike_text(start):
+        yield Case(f"reasoning: the words {start!r} first", reasoning=f"{start} it is", content=CONTENT)
+
+
+def _first_opener(ir: TemplateIR) -> str:
+    """Return the text that opens the calls and the first of them, up to its first slot."""
+    first = next(iter(ir.tools.call), None)
+    return ir.tools.section_start + (first.text if isinstance(first, Text) else "")
 
 
 def after_results() -> Iterator[Case]:

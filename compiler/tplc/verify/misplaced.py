@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from tplc.ir.nodes import TemplateIR
+from tplc.ir.own_markers import own_markers
 from tplc.verify.battery import Case
 
 _LEAST = 4  # a shorter text occurs by chance
@@ -41,17 +42,18 @@ def _calls_in_another_order(ir: TemplateIR, case: Case, turn: str) -> bool:
 
 
 def _content_twice(ir: TemplateIR, case: Case, turn: str) -> bool:
-    return _is_twice(case, case.content, turn)
+    return _is_twice(ir, case, case.content, turn)
 
 
 def _reasoning_twice(ir: TemplateIR, case: Case, turn: str) -> bool:
-    return _is_twice(case, case.reasoning, turn)
+    return _is_twice(ir, case, case.reasoning, turn)
 
 
-def _is_twice(case: Case, text: str, turn: str) -> bool:
+def _is_twice(ir: TemplateIR, case: Case, text: str, turn: str) -> bool:
     others = [case.content, case.reasoning]
     others.remove(text)
-    return len(text) >= _LEAST and turn.count(text) > 1 and text not in others[0]
+    is_twice = len(text) >= _LEAST and turn.count(text) > 1 and text not in others[0]
+    return is_twice and not any(text in marker for marker in own_markers(ir))
 
 
 _CHECKS: Mapping[str, Callable[[TemplateIR, Case, str], bool]] = {
