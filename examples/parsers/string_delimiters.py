@@ -77,7 +77,6 @@ class StreamParser(Objects):
     OPENERS = ("(!ask:",)
     # call = name arguments
     HEADER = (("name", Markers(next=("{",)), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\{())"), (None,)),)
-    HEADER_PARTS = ()
     HEADER_TEXTS = Pattern("(?:\\[\\w{1,32}\\]|[^\\S\\n]{0,64}[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
     OPENED_AGAIN = (Pattern(r"\(!ask:"), "(!ask:")
     STYLES = (STYLE, STYLE, STYLE)

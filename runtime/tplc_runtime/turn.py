@@ -53,6 +53,7 @@ class TurnStates(PlacedMarkers):
     OPENS_FIRST: ClassVar[tuple[str, ...]] = ()  # kinds of openers that are text once content has begun, and
     BEFORE_CONTENT: ClassVar[Scanner] = NO_MARKERS  # what counts before that
     AFTER_TURN: ClassVar[Scanner] = NO_MARKERS  # a call directly after the end of the turn is one of its calls
+    CLOSER_OPENS_CONTENT: ClassVar[bool] = False  # what closes reasoning opens content, too
     REASONING_AGAIN: ClassVar[Any] = None  # what opens it, where it has just been opened
     IN_REASONING: ClassVar[Scanner] = NO_MARKERS
     IN_CONTENT: ClassVar[Scanner] = NO_MARKERS
@@ -96,7 +97,7 @@ class TurnStates(PlacedMarkers):
         if kind == "reasoning_end":
             self._out.release("reasoning_content")
             self._state = type(self)._content
-            return self._drop()
+            return self._drop(not self.CLOSER_OPENS_CONTENT)
         if kind in ("end", "content"):
             self._out.release("content")
             self._state = type(self)._content
@@ -112,7 +113,7 @@ class TurnStates(PlacedMarkers):
         kind = self._until(self.IN_REASONING, text)
         if kind == "reasoning_end":
             self._opener, self._state = "", type(self)._content
-            return self._drop() if self._reasoning_on else self._keep_as_text("content")
+            return self._drop(not self.CLOSER_OPENS_CONTENT) if self._reasoning_on else self._keep_as_text("content")
         if kind == "unclosed":
             self._opener, self._state = "", type(self)._content
             return self._drop_noted(*REASONING_NOT_CLOSED) if self._reasoning_on else self._keep_as_text(text)

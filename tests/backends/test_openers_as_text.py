@@ -111,3 +111,27 @@ def test_reasoning_of_its_own_opener(kind: str, answer: str) -> None:
         if got != ("It is.", text, []):
             wrong.append((turn, got))
     assert (wrong, readers.differ) == ([], [])
+
+
+@pytest.mark.sweep(3)
+@pytest.mark.parametrize("kind", THOUGHTS)
+@pytest.mark.parametrize("call", CALLS)
+def test_content_that_begins_like_reasoning(kind: str, call: str) -> None:
+    """After what opens content, words that open reasoning are content."""
+    opened, closed = THOUGHTS[kind]
+    source = source_of(
+        f"{{%- if m.reasoning_content %}}{{{{- '{opened}' ~ m.reasoning_content ~ '{closed}' }}}}{{%- endif %}}"
+        f"{{%- if m.content %}}{{{{- 'Answer: ' ~ m.content ~ '\\n' }}}}{{%- endif %}}"
+        + calls(CALLS[call].replace("'@'", "'<|call|>'"))
+    )
+    ir = compile_template(source, name="t", special_tokens=TOKENS)
+    if not ir.verification.verified:
+        pytest.skip(ir.verification.failures[0])
+    readers, wrong = EveryReader(ir), []
+    for text, thought, made in product(repeated(opened), ("", "So."), ([], [LOOK], [LOOK, NOW])):
+        given = {"role": "assistant", "content": text, "reasoning_content": thought, "tool_calls": made}
+        turn = write_message(ir, given)
+        got = essence(readers.parse(turn, tools=TOOLS))
+        if got != (text, thought, [one["function"]["name"] for one in made]):
+            wrong.append((turn, got))
+    assert (wrong, readers.differ) == ([], [])

@@ -75,6 +75,16 @@ IDIOMS = {
         + pairs("{{- '&' if not loop.first }}{{- k ~ '=' ~ ((v if v is string else v | tojson) | urlencode) }}")
         + "{{- '>' }}"
     ),
+    "TOML": CONTENT
+    + calls(
+        "{{- '[[call]]\\nname = ' ~ (c.function.name | tojson) ~ '\\n' }}"
+        + pairs("{{- k ~ ' = ' ~ (v | tojson) ~ '\\n' }}")
+    )
+    + "{%- if m.tool_calls %}{{- '[end]' }}{%- endif %}",
+    "a quoted name": CONTENT
+    + calls(
+        "{{- '<set ' ~ (c.function.name | tojson) }}" + pairs("{{- ' ' ~ k ~ '=' ~ (v | tojson) }}") + "{{- '/>' }}"
+    ),
     "raw attributes": CONTENT
     + calls(
         "{{- '<call ' ~ c.function.name }}"

@@ -493,6 +493,15 @@ class Acceptor:
         return tuple(start.text for start in self.reasoning_starts if known and is_unlike_text(start.text))
 
     @property
+    def closer_opens_content(self) -> bool:
+        """Return whether the closer of reasoning is what opens content, too: no words open reasoning after it."""
+        starts = tuple(start.text.strip() for start in self.content_starts)
+        is_both = bool(starts and self.reasoning_ends) and all(
+            text.strip().endswith(starts) for text in self.reasoning_ends
+        )
+        return is_both and any(start.where == "before content" for start in self.reasoning_starts)
+
+    @property
     def left_over(self) -> tuple[str, ...]:
         """Return the openers that models write in the place of a call's closer: dropped."""
         known = "repeated_markers" in self.tolerances

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Literal
 
@@ -175,6 +175,7 @@ def in_any_number(acceptor: Acceptor) -> frozenset[str]:
     return frozenset(core for core, is_alone in alone.items() if is_alone)
 
 
+Transitions = tuple[tuple[str, Transition | Branch], ...]
 _TEXT: dict[StateName, TextKind | None] = {
     "start": None,
     "pending": "pending",
@@ -198,11 +199,24 @@ def _state(
         after = _text_after_call(calls)
         return TurnState(name, None, kinds, on, after, respelled, any_number=any_number, drops_left_over=left_over)
     on = tuple((kind, transition_of(name, kind)) for kind, _ in kinds)
+    on = _with_opened_content(on) if acceptor.closer_opens_content else on
     otherwise = None if _TEXT[name] else TO_CONTENT
     apart = ("reasoning_end",) if name == "reasoning" and has_respelled_ends(acceptor) else ()
     counting = tuple(kind for kind, _ in _starts(acceptor, "before content")) or ("reasoning",)
     counting = counting if name == "before_content" else ()
     return TurnState(name, _TEXT[name], kinds, on, otherwise, respelled, apart, any_number, counting=counting)
+
+
+def _with_opened_content(
+    found: Sequence[tuple[str, Transition | Branch]],
+) -> tuple[tuple[str, Transition | Branch], ...]:
+    """Return the transitions with closers of reasoning that open content."""
+    return tuple(
+        (kind, replace(on, on=replace(on.on, actions=(*on.on.actions[:-1], "drop opener"))))
+        if kind in ("reasoning_end", "reasoning_line") and isinstance(on, Branch)
+        else (kind, on)
+        for kind, on in found
+    )
 
 
 def _after_call_on(calls: CallForm, kind: str) -> Transition | Branch:

@@ -110,7 +110,10 @@ def _ignorable_closers(ir: TemplateIR, ends: Sequence[str], tolerated: Tolerated
 
     A generation prompt may begin with such a closer. That is what the template writes, and no slip.
     """
+    opens_content = {text.strip() for text in tolerated.of_role("content.start")}
     for end in ends:
+        if end.strip() in opens_content:
+            continue
         if "stray_closers" in tolerated.kinds:
             yield Marker(end, "turn start" if could_be_prose(end) else "anywhere")
         elif any(prompt.head.strip().startswith(end.strip()) for prompt in ir.turn.prompts):

@@ -11,6 +11,7 @@ import random
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from tplc.ir.markers import (
     could_be_prose,
@@ -187,11 +188,7 @@ def battery(ir: TemplateIR) -> Iterator[Case]:
     after = (Call("files-now", ()), _call("files/last")) if ir.tools.parallel else ()
     yield Case("arguments of every type", calls=(Call("files:mixed", mixed), *after))
     yield from _words_as_keys(ir)
-    chars = "".join(dict.fromkeys(one.char for one in ir.tools.replaced if one.slot != "value"))
-    if chars:
-        yield Case(
-            f"the characters {chars} in a name and a key", calls=(Call(f"look{chars}up", ((f"a{chars}b", "x"),)),)
-        )
+    yield from _escaped_names(ir)
 
 
 def _words_as_keys(ir: TemplateIR) -> Iterator[Case]:
@@ -212,6 +209,25 @@ def _words_as_keys(ir: TemplateIR) -> Iterator[Case]:
         if len(keys) > bool(title):
             arguments = tuple((key, "x") for key in keys)
             yield Case(f"arguments called {', '.join(keys)}{title}", calls=(Call("find", arguments),))
+
+
+def _escaped_names(ir: TemplateIR) -> Iterator[Case]:
+    """Yield a call whose name and key contain the characters that are escaped there, apart from the one character that
+    ends them: docs/limits.md states it."""
+    ends = _characters_after_names(ir)
+    found = dict.fromkeys(one.char for one in ir.tools.replaced if one.slot != "value")
+    chars = "".join(char for char in found if char not in ends)
+    if chars:
+        call = Call(f"look{chars}up", ((f"a{chars}b", "x"),))
+        yield Case(f"the characters {chars} in a name and a key", calls=(call,))
+
+
+def _characters_after_names(ir: TemplateIR) -> set[str]:
+    """Return the texts of one character, apart from white space, that the template writes after a name or a key."""
+    pairs = ir.tools.arguments
+    layouts = [ir.tools.call, *([pairs.pair] if isinstance(pairs, PairArguments) else [])]
+    after = [after for layout in layouts for slot, after in pairwise(layout) if slot in (Slot("name"), Slot("key"))]
+    return {item.text.strip() for item in after if isinstance(item, Text) and len(item.text.strip()) == 1}
 
 
 def _escapes(ir: TemplateIR, slot: str) -> str:
@@ -260,7 +276,11 @@ def _repeated_words(ir: TemplateIR) -> Iterator[Case]:
         yield Case(title, content=words, calls=(_call("find"),))
     start = ir.reasoning.start.strip()
     if start and ir.reasoning.mode != "delimiter" and not is_unlike_text(start):
-        yield Case(f"reasoning: the words {start!r} first", reasoning=f"{start} it is", content=CONTENT)
+        title, text = f"the words {start!r} first", f"{start} it is"
+        yield Case(f"reasoning: {title}", reasoning=text, content=CONTENT)
+        if ir.content.start.strip():
+            yield Case(f"content: {title}", content=text)
+            yield Case(f"content after reasoning: {title}", reasoning=REASONING, content=text)
 
 
 def _first_opener(ir: TemplateIR) -> str:

@@ -2147,7 +2147,7 @@ class TurnStates(Stream):
         kind = self._until(self.IN_REASONING, text)
         if kind == "reasoning_end":
             self._opener, self._state = "", type(self)._content
-            return self._drop() if self._reasoning_on else self._keep_as_text("content")
+            return self._drop(True) if self._reasoning_on else self._keep_as_text("content")
         return kind != "" and self._at_marker(kind, text)
 
     def _content(self) -> bool:

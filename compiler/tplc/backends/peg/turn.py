@@ -68,8 +68,11 @@ def _calls_first(form: FormPatterns) -> str:
 def _before_content(form: FormPatterns) -> str:
     """Return what counts before content begins only."""
     calls, more = _calls_first(form), bool(form["reasoning_open_first"] or form["content_open_first"])
-    opened = f"(reasoning_for_start / {calls} / tool_calls_for_unopened / content_open_for_start {calls})"
-    return f"{opened}{'*' if more else _again(form)} (content_open_for_start tool_calls_for_unopened?)?"
+    thought, last = "reasoning_for_start", "content_open_for_start tool_calls_for_unopened?"
+    if form.acceptor.closer_opens_content:
+        thought, last = f"{thought} {calls}", f"{last} / {thought}"
+    opened = f"({thought} / {calls} / tool_calls_for_unopened / content_open_for_start {calls})"
+    return f"{opened}{'*' if more else _again(form)} ({last})?"
 
 
 def _again(form: FormPatterns) -> str:

@@ -91,6 +91,7 @@ def idle_flags(
         "REASONING": bool(facts.reasoning_starts or facts.reasoning_ends),
         "HAS_REASONING": bool(facts.reasoning_starts),
         "CONTENT_OPENS": bool(facts.content_starts),
+        "CLOSER_OPENS_CONTENT": facts.closer_opens_content,
         # States without text wait until a marker is whole.
         "WAITS": calls is not None or bool(facts.repeated_reasoning) or without_text,
         "PLACE_DECIDES": at_ends or respelled_ends or at_lines,
