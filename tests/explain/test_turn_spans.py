@@ -47,6 +47,29 @@ def test_arguments_before_the_name() -> None:
     ]
 
 
+def test_values_that_a_further_pair_follows() -> None:
+    """The parser reports such a value together with the next key, when that begins."""
+    text = '<.code.>[look(city="Oslo", days=2, far=True, by=None, at={"a": 1, "b": [2]})]<./code.>'
+    assert parts("keyword-calls", text) == [
+        ("call", "<.code.>[look("),
+        *_pairs([("city", "=", '"Oslo"', ", "), ("days", "=", "2", ", "), ("far", "=", "True", ", ")]),
+        *_pairs([("by", "=", "None", ", "), ("at", "=", '{"a": 1, "b": [2]}', ")]<./code.>")]),
+    ]
+
+
+def test_objects_as_values_of_pairs() -> None:
+    text = '<deed>\n<do=look>\n<with=o>\n{"a": 1}\n</with>\n<with=n>\n3\n</with>\n</do>\n</deed><:>\n'
+    assert parts("parameter-tags", text) == [
+        ("call", "<deed>\n<do=look>\n<with="),
+        *_pairs([("o", ">\n", '{"a": 1}', "\n</with>\n<with="), ("n", ">\n", "3", "\n</with>\n</do>\n</deed>")]),
+        ("end", "<:>\n"),
+    ]
+
+
+def _pairs(pairs: list[tuple[str, str, str, str]]) -> list[tuple[str, str]]:
+    return [(part, text) for pair in pairs for part, text in zip(["arguments", "call"] * 2, pair, strict=True)]
+
+
 def test_reasoning_that_the_prompt_opened() -> None:
     assert parts("parameter-tags", "Hm.\n</musings>\n\nFine.<:>\n") == [
         ("reasoning", "Hm.\n</musings>\n\n"),

@@ -4,7 +4,8 @@
 
 A parser says what a text means, not where it read it.  Its deltas come in the order of the text, so each is looked for
 after the one before: what is passed over is marker text.  Arguments may have been rewritten (a raw value becomes a
-JSON string): then their words are looked for, and if those changed too, all that was read since counts as arguments.
+JSON string): then their keys and values are looked for one by one.  If one of them isn't there, all that was read since
+counts as arguments.
 """
 
 from __future__ import annotations
@@ -28,22 +29,62 @@ def spans(text: str, fed: Sequence[tuple[int, Sequence[dict[str, Any]]]]) -> lis
     """Return spans that make up the whole text.  `fed` lists how far the parser had read, with the deltas at that
     point."""
     found: list[ValueSpan] = []
-    at = 0
+    at, members = 0, _Members()
     for read, deltas in fed:
         pieces = [part for delta in deltas for part in _pieces(delta)]
         for kind, piece in _as_written(pieces, text, at, read):
-            if text.find(piece, at, read) < 0:
-                piece = piece.strip(_JSON_PUNCTUATION)
-            place = text.find(piece, at, read)
-            if place >= 0 and piece:
-                _add(found, "marker", at, text[at:place])
-                _add(found, kind, place, piece)
-                at = place + len(piece)
-            elif piece and kind == "arguments":
-                _add(found, kind, at, text[at:read])
-                at = read
+            parts = members.parted(piece) if kind == "arguments" else []
+            if not parts or text.find(piece, at, read) >= 0:
+                parts = [piece]
+            for part in parts:
+                place = _place(kind, part, text, at, read)
+                if place is not None:
+                    _add(found, "marker", at, text[at : place[0]])
+                    _add(found, kind, place[0], text[place[0] : place[1]])
+                    at = place[1]
+                elif kind == "arguments" and part.strip(_JSON_PUNCTUATION):
+                    _add(found, kind, at, text[at:read])
+                    at = read
     _add(found, "marker", at, text[at:])
     return found
+
+
+class _Members:
+    """Parts the arguments' JSON, as it comes, into its keys and values."""
+
+    def __init__(self) -> None:
+        self._depth = 0
+        self._in_string = self._is_escaped = False
+
+    def parted(self, piece: str) -> list[str]:
+        parts = [""]
+        for char in piece:
+            if self._separates(char):
+                parts.append("")
+            else:
+                parts[-1] += char
+        return [part for part in parts if part]
+
+    def _separates(self, char: str) -> bool:
+        """Return whether the next character is between keys and values of the outer object."""
+        if self._in_string:
+            self._in_string = char != '"' or self._is_escaped
+            self._is_escaped = char == "\\" and not self._is_escaped
+            return False
+        self._in_string = char == '"'
+        depth = self._depth
+        self._depth += (char in "{[") - (char in "}]")
+        return min(depth, self._depth) == 0 or (depth == 1 and (char in ",:" or char.isspace()))
+
+
+def _place(kind: Kind, piece: str, text: str, at: int, read: int) -> tuple[int, int] | None:
+    """Return the start and the end of a piece; None if it isn't there."""
+    words = [piece, piece.strip('"')]
+    if kind == "arguments":
+        # Formats may write the words for true, false and null as Python does.
+        words += [piece.capitalize(), "None" * (piece == "null")]
+    places = ((text.find(word, at, read), len(word)) for word in words if word)
+    return next(((place, place + size) for place, size in places if place >= 0), None)
 
 
 def _as_written(pieces: list[tuple[Kind, str]], text: str, at: int, read: int) -> list[tuple[Kind, str]]:
