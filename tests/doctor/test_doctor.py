@@ -138,6 +138,16 @@ def test_commands_name_the_source_as_a_shell_takes_it() -> None:
     assert made[0] == "tplc compile 'my model' --profile servers --into tokenizer_config.json"
 
 
+def test_commands_repeat_the_options_that_choose_the_template() -> None:
+    options = ["--template-name", "tool_use", "--token", "eos_token=</s>"]
+    named = "a.jinja --template-name tool_use --token 'eos_token=</s>'"
+    advice = advise(example_ir("tagged-json"), "a.jinja", (), options=options)
+    commands = [one.text for one in advice if one.text.startswith("tplc compile ")]
+    assert len(commands) >= 4
+    assert all(command.startswith(f"tplc compile {named} ") for command in commands)
+    assert f"tplc compile {named} -t lark -o a.lark --tools tools.json --tokenizer tokenizer.json" in commands
+
+
 def test_packages_are_named_only_if_they_are_missing() -> None:
     def installs(missing: frozenset[str]) -> dict[str, str]:
         found = advise(example_ir("tagged-json"), "m", (), Deployment(missing=missing))

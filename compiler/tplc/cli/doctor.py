@@ -37,13 +37,15 @@ def doctor_command(
     from tplc.doctor.advice import VERSIONS
 
     template = inputs.load_template(source, template_name, special_tokens)
+    named = ["--template-name", template_name] if template_name else []
+    options = [*named, *(word for token in special_tokens for word in ("--token", token))]
     with inputs.learning(template, inputs.limits(limits)) as (ir, _):
         with ConversationTemplate(
             template.text, name=template.name, ir=ir, special_tokens=template.special_tokens
         ) as conversations:
             lines = list(report_lines(append_only(conversations)))
         found = (
-            *advise(ir, source, template.texts_of_tokens, _asked(source)),
+            *advise(ir, source, template.texts_of_tokens, _asked(source), options),
             *(Advice("prompts of several turns", kind, text) for kind, text in lines),
         )
     if as_json:

@@ -58,21 +58,25 @@ class Deployment:
 
 
 def advise(
-    ir: TemplateIR, source: str, added_tokens: Sequence[str], asked: Deployment | None = None
+    ir: TemplateIR,
+    source: str,
+    added_tokens: Sequence[str],
+    asked: Deployment | None = None,
+    options: Sequence[str] = (),
 ) -> tuple[Advice, ...]:
-    """Return the advice for a format.  `source` is the name in commands to paste."""
+    """Return the advice for a format.  `source` and `options` are what commands to paste name the template with."""
     asked = asked or Deployment()
     markers = marker_tokens(ir, added_tokens)
     # Such that it is a module's name, too, and the name that the file gives.
     name = default_name("-", source, "vllm").replace("-", "_")
-    source = shlex.quote(source)
+    source = shlex.join([source, *options])
     return (
         *_format(ir, markers, asked, known=bool(added_tokens)),
         *_of_model_type("vLLM", asked.model_type),
         *_vllm(ir, source, name, markers, asked),
         *_sglang(ir, source, name, markers, asked),
         *_gguf_server(ir, source, markers),
-        *_llguidance(ir, source, asked, known=bool(added_tokens)),
+        *_llguidance(ir, source, name, asked, known=bool(added_tokens)),
         *_transformers(ir, source, asked),
     )
 
@@ -209,7 +213,7 @@ def _gguf_tokens(ir: TemplateIR, markers: Sequence[MarkerTokens]) -> Iterator[Ad
     yield Advice("llama.cpp", "tokens", text + forced)
 
 
-def _llguidance(ir: TemplateIR, source: str, asked: Deployment, *, known: bool) -> Iterator[Advice]:
+def _llguidance(ir: TemplateIR, source: str, name: str, asked: Deployment, *, known: bool) -> Iterator[Advice]:
     """Yield advice about servers that read grammars with llguidance: another dialect, in which tokens count."""
     if ir.tools.format == "none":
         return
@@ -217,7 +221,7 @@ def _llguidance(ir: TemplateIR, source: str, asked: Deployment, *, known: bool) 
     tokenizer = "" if known else " --tokenizer tokenizer.json"
     if "llguidance" in asked.missing:
         yield Advice(place, "install", "pip install 'tplc[lark]' where you make Lark grammars: llguidance checks them")
-    yield Advice(place, "make", f"tplc compile {source} -t lark --tools tools.json{tokenizer}")
+    yield Advice(place, "make", f"tplc compile {source} -t lark -o {name}.lark --tools tools.json{tokenizer}")
     yield Advice(
         place,
         "request",
