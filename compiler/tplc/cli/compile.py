@@ -19,7 +19,15 @@ from tplc.cli.declare import check_targets
 from tplc.cli.options import PLUGINS, CompileOptions
 from tplc.cli.progress import working
 from tplc.cli.regenerate import command_of
-from tplc.cli.report import print_report, print_rows, report_dict, token_rows, unknown_rows, warning_rows
+from tplc.cli.report import (
+    difference_rows,
+    print_report,
+    print_rows,
+    report_dict,
+    token_rows,
+    unknown_rows,
+    warning_rows,
+)
 from tplc.cli.shown import print_json
 from tplc.cli.watch import watch
 from tplc.errors import SourceError, TplcError, UsageError, unknown_name
@@ -390,7 +398,8 @@ def _report(
         print_json(report, sys.stderr)
     elif options.quiet and ir.verification.verified:
         # Only rows that require action, without those that describe the format.
-        print_rows([*token_rows(ir), *unknown_rows(grammar), *warning_rows(warnings)], sys.stderr)
+        of_grammar = [*unknown_rows(grammar), *difference_rows(grammar)]
+        print_rows([*token_rows(ir), *of_grammar, *warning_rows(warnings)], sys.stderr)
     else:
         print_report(ir, grammar, where, warnings, not_expressed)
         if wrote and _is_only_shown(options):

@@ -149,7 +149,12 @@ def _grammar_rows(grammar: Grammar | LarkGrammar) -> Iterator[tuple[str, str]]:
     else:
         yield "grammar", f"applies from the end of the prompt {quoted(grammar.generation_prompt)}"
         yield from token_use_rows(grammar)
-    for entry in grammar.not_expressed:
+    yield from difference_rows(grammar)
+
+
+def difference_rows(grammar: Grammar | LarkGrammar | None) -> Iterator[tuple[str, str]]:
+    """Yield a row for each part of the schemas that the grammar doesn't express exactly."""
+    for entry in grammar.not_expressed if grammar is not None else ():
         yield "loosened" if entry.effect == "looser" else "tightened", str(entry)
 
 
