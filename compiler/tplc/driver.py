@@ -530,6 +530,8 @@ def structural_tag(
 
     given.instance("ir", ir, TemplateIR, "a TemplateIR, as compile_template gives it")
     given.tools(tools)
+    if reasoning not in ("inside", "outside"):
+        raise UsageError(f"reasoning: expected 'inside' or 'outside', got {reasoning!r}")
     options = GrammarOptions(
         tools=tuple(tools or ()),
         tool_choice=tool_choice,

@@ -766,6 +766,36 @@ def test_render_names_a_tool_that_the_template_cannot_render(run: Run, tmp_path:
     assert (result.code, result.err) == (2, f"tplc: standard input: tools[0] (see): {why}\n")
 
 
+@pytest.mark.parametrize(
+    ("message", "problem"),
+    [
+        ({"role": "assistant"}, 'messages[1]: has no content, and the template reads it: give "content": ""'),
+        (
+            {"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "f", "arguments": '{"a": 1}'}}]},
+            "messages[1]: the arguments of calls: are JSON text, and the template takes an object; tplc prepare "
+            "converts them",
+        ),
+    ],
+)
+def test_render_names_a_message_in_another_form(
+    run: Run, tmp_path: Path, message: dict[str, object], problem: str
+) -> None:
+    (tmp_path / "a.jinja").write_text(
+        "{% for m in messages %}{{ '<bot>' + m.content }}{% for call in m.tool_calls %}"
+        "{% for key, value in call.function.arguments.items() %}{{ key }}={{ value }}{% endfor %}{% endfor %}"
+        "{% endfor %}"
+    )
+    result = run("render", "a.jinja", stdin=json.dumps([{"role": "user", "content": "Hi"}, message]))
+    assert (result.code, result.out, result.err) == (2, "", f"tplc: standard input: {problem}\n")
+
+
+def test_render_warns_of_a_variable_that_the_template_does_not_read(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "t.jinja").write_text("{{ mood }}{% for m in messages %}{{ m.content }}{% endfor %}")
+    result = run("render", "t.jinja", "--var", "mod=glad", stdin='[{"role": "user", "content": "Hi"}]')
+    warning = "warning: --var mod: the template does not read it: did you mean mood?\n"
+    assert (result.code, result.out, result.err) == (0, "Hi", warning)
+
+
 def test_render_shows_what_the_template_refuses(run: Run, tmp_path: Path) -> None:
     (tmp_path / "t.jinja").write_text("\n{{ raise_exception('No.') }}")
     result = run("render", "t.jinja", stdin='[{"role": "user", "content": "Hi"}]')

@@ -16,6 +16,7 @@ from tests.gbnf.formats import calls_message, formats, written
 from tests.gbnf.tools import tool
 from tests.gbnf.vocabulary import vocabulary
 from tplc.backends.gbnf import Grammar, grammar
+from tplc.errors import UsageError
 from tplc.targets.structural_tag import NoTag, legacy_tag, structural_tag, without_reasoning
 from tplc.xgrammar import register
 
@@ -130,6 +131,12 @@ def test_a_line_of_a_grammar_ends_where_its_engine_says() -> None:
     made = Grammar(f"# A comment.\n\n{rules}", False, (), (), "", ())
     tag = structural_tag(formats()["tagged-json"].ir, made, parallel=True)
     assert tag["format"] == {"type": "grammar", "grammar": rules}
+
+
+@pytest.mark.parametrize("where", ["q", 3, None])
+def test_reasoning_is_inside_or_outside(where: Any) -> None:
+    with pytest.raises(UsageError, match=f"reasoning: expected 'inside' or 'outside', got {where!r}"):
+        tplc.structural_tag(formats()["tagged-json"].ir, tools=TOOLS, reasoning=where)
 
 
 def test_what_no_tag_can_say() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from tplc import driver
@@ -41,6 +42,7 @@ def render_command(
     elif isinstance(data, dict) and data.get("tools"):
         tools = tools_in(data, name)
     template = inputs.load_template(source, template_name, special_tokens)
+    _warn_of_unknown(values, template.text)
     with driver.open_renderer(
         template.text,
         name=template.name,
@@ -49,15 +51,16 @@ def render_command(
         probing=False,
     ) as renderer:
 
-        def render(offered: Sequence[Mapping[str, Any]] | None) -> str:
-            given = None if offered is None else [dict(tool) for tool in offered]
-            return renderer.render(messages, tools=given, add_generation_prompt=generation_prompt, **values)
+        def render(said: Sequence[Mapping[str, Any]], offered: Sequence[Mapping[str, Any]] | None) -> str:
+            listed, given = [dict(one) for one in said], None if offered is None else [dict(tool) for tool in offered]
+            return renderer.render(listed, tools=given, add_generation_prompt=generation_prompt, **values)
 
         try:
-            text = render(tools)
+            text = render(messages, tools)
         except RenderFailed as error:
             if tools:
-                _refuse_failing_tool(tools, error, render, tools_file or name)
+                _refuse_failing_tool(tools, error, partial(render, messages), tools_file or name)
+            _refuse_failing_messages(messages, error, lambda said: render(said, tools), name)
             raise
     try:
         text.encode()
@@ -67,6 +70,16 @@ def render_command(
     # A file or a pipe gets the prompt as it is.
     sys.stdout.write(shown(text) if sys.stdout.isatty() else text)
     sys.stdout.flush()
+
+
+def _warn_of_unknown(variables: Mapping[str, Any], source: str) -> None:
+    """Print a warning for each variable that the template doesn't read."""
+    if not variables:
+        return
+    from tplc.serving.request import unknown_variables
+
+    for warning in unknown_variables(variables, driver.template_variables(source), where="--var "):
+        print(f"warning: {shown(warning)}", file=sys.stderr)
 
 
 def _refuse_failing_tool(
@@ -79,6 +92,20 @@ def _refuse_failing_tool(
 
     try:
         refuse_failing_tool(tools, error, render)
+    except RequestError as refusal:
+        raise SourceError(name, f"{refusal.path}: {refusal.problem}") from error
+
+
+def _refuse_failing_messages(
+    messages: Sequence[Mapping[str, Any]],
+    error: RenderFailed,
+    render: Callable[[Sequence[Mapping[str, Any]]], str],
+    name: str,
+) -> None:
+    from tplc.serving.unshown import refuse_failing_messages
+
+    try:
+        refuse_failing_messages(messages, error, render)
     except RequestError as refusal:
         raise SourceError(name, f"{refusal.path}: {refusal.problem}") from error
 

@@ -55,14 +55,16 @@ class ChatRequest:
         return replace(self, variables=(*self.variables, *((n, value) for n, value in found if value is not None)))
 
 
-def unknown_variables(variables: Collection[str], names: Collection[str]) -> Iterator[str]:
-    """Yield a warning for each of `chat_template_kwargs` that the template doesn't read."""
+def unknown_variables(
+    variables: Collection[str], names: Collection[str], *, where: str = "chat_template_kwargs."
+) -> Iterator[str]:
+    """Yield a warning for each variable that the template doesn't read.  `where`: the text before its name."""
     for name in variables:
         if name in names:
             continue
         near = get_close_matches(name, sorted(names), n=1)
         meant = f": did you mean {near[0]}?" if near else ""
-        yield f"chat_template_kwargs.{name}: the template does not read it{meant}"
+        yield f"{where}{name}: the template does not read it{meant}"
 
 
 def read_request(body: Mapping[str, Any]) -> ChatRequest:

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tplc.errors import RenderFailed, RequestError
+from tplc.ir.json_text import NotJson, parse_json
+from tplc.ir.nodes import Json
 from tplc.serving.request import Message
 
 # Roles that every chat has: a template may leave out what they said long ago.
@@ -81,6 +83,46 @@ def _without(message: Message, *parts: object) -> Message:
         return message
     kept = [one for one in _parts(message) if not any(one is part for part in parts)]
     return {**message, "content": kept or ""}
+
+
+def refuse_failing_messages(messages: Sequence[Message], error: RenderFailed, render: Render) -> None:
+    """Raise an error that names the first message with arguments or content in a form with which the render fails, if
+    it doesn't fail with the other form."""
+    for index, message in enumerate(messages):
+        path = f"messages[{index}]"
+        if "content" not in message and _is_rendered(_filled(messages), render):
+            problem = 'has no content, and the template reads it: give "content": ""'
+            raise RequestError(path, problem) from error
+    filled = _filled(messages)
+    objects = [_with_objects(message) for message in filled]
+    changed = next((index for index, one in enumerate(objects) if one != filled[index]), None)
+    if changed is not None and _is_rendered(objects, render):
+        problem = "are JSON text, and the template takes an object; tplc prepare converts them"
+        raise RequestError(f"messages[{changed}]: the arguments of calls", problem) from error
+
+
+def _filled(messages: Sequence[Message]) -> list[Message]:
+    return [{"content": "", **message} for message in messages]
+
+
+def _with_objects(message: Message) -> Message:
+    """Return the message with the arguments of its calls as objects."""
+    calls = message.get("tool_calls")
+    if not isinstance(calls, list):
+        return message
+    return {**message, "tool_calls": [_with_object(call) for call in calls]}
+
+
+def _with_object(call: Json) -> Json:
+    function = call.get("function") if isinstance(call, dict) else None
+    written = function.get("arguments") if isinstance(function, dict) else None
+    if not isinstance(call, dict) or not isinstance(function, dict) or not isinstance(written, str):
+        return call
+    try:
+        arguments = parse_json(written)
+    except NotJson:
+        return call
+    return {**call, "function": {**function, "arguments": arguments}}
 
 
 def _is_rendered(given: Sequence[Mapping[str, Any]], render: Callable[[Sequence[Any]], str]) -> bool:
