@@ -51,8 +51,11 @@ def render_command(
         probing=False,
     ) as renderer:
 
-        def render(said: Sequence[Mapping[str, Any]], offered: Sequence[Mapping[str, Any]] | None) -> str:
-            listed, given = [dict(one) for one in said], None if offered is None else [dict(tool) for tool in offered]
+        def render(given_messages: Sequence[Mapping[str, Any]], offered: Sequence[Mapping[str, Any]] | None) -> str:
+            listed, given = (
+                [dict(one) for one in given_messages],
+                None if offered is None else [dict(tool) for tool in offered],
+            )
             return renderer.render(listed, tools=given, add_generation_prompt=generation_prompt, **values)
 
         try:
@@ -60,7 +63,7 @@ def render_command(
         except RenderFailed as error:
             if tools:
                 _refuse_failing_tool(tools, error, partial(render, messages), tools_file or name)
-            _refuse_failing_messages(messages, error, lambda said: render(said, tools), name)
+            _refuse_failing_messages(messages, error, lambda given_messages: render(given_messages, tools), name)
             raise
     try:
         text.encode()
