@@ -9,13 +9,12 @@ import importlib
 import random
 import sys
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 
 import atheris
 
 from tests.fuzz.check import check
-from tests.fuzz.formats import Format, formats
+from tests.fuzz.formats import Format, formats, with_source
 from tests.fuzz.outputs import FRAGMENTS, markers_of, random_options
 
 
@@ -26,7 +25,9 @@ def instrumented(forms: list[Format], folder: Path) -> list[Format]:
     with atheris.instrument_imports(include=[f"parser_{index}" for index in range(len(forms))]):
         for index, form in enumerate(forms):
             (folder / f"parser_{index}.py").write_text(form.source, encoding="utf-8")
-            found.append(replace(form, parser=importlib.import_module(f"parser_{index}")))
+            copy = with_source(form, form.source)
+            vars(copy)["parser"] = importlib.import_module(f"parser_{index}")
+            found.append(copy)
     return found
 
 

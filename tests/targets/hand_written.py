@@ -75,8 +75,8 @@ def stripped(artifact: Artifact) -> Artifact:
 
 
 def passed(ir: Any, artifact: Artifact, renderer: Any) -> dict[str, bool]:
-    _, tried = try_messages(ir, artifact, renderer)
-    return {f"{one.case.title} {json.dumps(one.turn)}": one.passed for one in tried}
+    trial = try_messages(ir, artifact, renderer)
+    return {f"{one.case.title} {json.dumps(one.turn)}": one.passed for one in trial.tried}
 
 
 def main(arguments: list[str]) -> int:
