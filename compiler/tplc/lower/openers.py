@@ -94,7 +94,10 @@ def openers_of(
     ordinary = {text for text in (*whole, *rests) if is_ordinary(text) and not marked}
     ordinary = {text for text in ordinary if not tolerated.cannot_be_content(text)}
     # What could be in any answer counts where a line begins only.
-    known = (text for text in (*whole, *rests) if text not in ordinary)
+    known = [text for text in (*whole, *rests) if text not in ordinary]
+    # Two of them in a row are like nothing in an answer, so one of them marks calls as well.
+    if is_distinctive(starts[0]) and (marked or not is_ordinary(starts[0] + first)):
+        known.append(_repeated(starts[0]) + first)
     is_known = any(is_unambiguous_opener(text) or tolerated.cannot_be_content(text) for text in known)
     where: Where = "anywhere" if is_known else "line start"
     cores = {text.strip() for text in whole} if where == "line start" else set()

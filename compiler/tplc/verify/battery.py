@@ -270,8 +270,10 @@ def _repeated_words(ir: TemplateIR) -> Iterator[Case]:
     opener = _first_opener(ir)
     words = opener.strip().partition("\n")[0]
     begins_line = "\n" in opener[: len(opener) - len(opener.lstrip())] or ir.content.end.endswith("\n")
-    # Directly before a word, the same word is another one.
-    if words and (is_ordinary(opener) or is_word(opener)) and (begins_line or not words[0].isalnum()):
+    # Directly before a word, the same word is another one.  Of two openers of a section the first is a repetition that
+    # models write, and the beginning of an object before an object makes one that is damaged.
+    is_text = (is_ordinary(opener) or is_word(opener)) and '"' not in words and not ir.tools.section_start.strip()
+    if words and is_text and (begins_line or not words[0].isalnum()):
         title = f"content before a call: the words {words!r} alone"
         yield Case(title, content=words, calls=(_call("find"),))
     start = ir.reasoning.start.strip()
