@@ -706,15 +706,15 @@ def test_what_tplc_generated_is_damaged_and_no_file_of_others() -> None:
     lines = whole.splitlines(keepends=True)
     cut = next(at for at, line in enumerate(lines) if line.startswith("    def ")) + 1
     advice = "\n    regenerate it: tplc compile t -o parser.py"
-    what = "a.py: is damaged, for tplc generated it and it "
+    what = "a.py: tplc generated it, but it was changed or cut off since: it "
     for text, reported in (
         (
             "".join(lines[:cut]),
             f"{what}is not Python: expected an indented block after function definition on line {cut} "
             f"(a.py, line {cut}){advice}",
         ),
-        ("".join(lines[:-3]), f"{what}has lost its end{advice}"),
-        (lines[0], f"{what}has lost its end"),
+        ("".join(lines[:-3]), f"{what}does not end as tplc wrote it{advice}"),
+        (lines[0], f"{what}does not end as tplc wrote it"),
         (
             whole.replace("import re\n", "import no_such_module\n", 1),
             f"{what}cannot be run: ModuleNotFoundError: No module named 'no_such_module'{advice}",

@@ -70,7 +70,7 @@ def test_an_unknown_special_token(run: Run, folder: Path) -> None:
     done = run(*arguments, "-o", "out.jsonl")
     assert done.code == 0
     assert done.err.splitlines()[0] == (
-        "tplc: chat.jinja: eos_token is not given, so the text lacks it; give --token eos_token=TEXT, or name a "
+        "warning: chat.jinja: eos_token is not given, so the text lacks it; give --token eos_token=TEXT, or name a "
         "model's folder as the source or as --tokenizer"
     )
     given = run(*arguments, "-o", "more.jsonl", "--token", "eos_token=<end>")

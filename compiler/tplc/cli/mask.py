@@ -128,7 +128,7 @@ def _with_tokens(template: TemplateSource, options: MaskOptions) -> TemplateSour
             known = {**load_tokens(options.tokenizer).special_tokens, **known}
     for name in stand_ins(template.text, known):
         problem = f"{template.name}: {name} is not given, so the text lacks it; give --token {name}=TEXT, or name a"
-        print(f"tplc: {problem} model's folder as the source or as --tokenizer", file=sys.stderr)
+        print(f"warning: {problem} model's folder as the source or as --tokenizer", file=sys.stderr)
     return replace(template, special_tokens=known)
 
 
@@ -173,8 +173,8 @@ def _outputs(options: MaskOptions, files: list[RowFile]) -> Iterator[str]:
 
 
 def _check_columns(file: RowFile, options: MaskOptions) -> None:
-    names = next(file.tables(1)).column_names
-    if set(names) <= {UNREAD}:
+    names = [name for name in next(file.tables(1)).column_names if name != UNREAD]
+    if not names:
         raise SourceError(file.place, "is empty: expected rows")
     try:
         ConversationMasker("{{ messages }}", "", messages=options.column, tools=options.tools_column).check(names)

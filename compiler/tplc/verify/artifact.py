@@ -71,7 +71,7 @@ def read_parser(text: str, name: str, *, runtime: str | None = None) -> ModuleTy
     if {"StreamParser", "ReasoningSplitter"} <= set(code.co_names):
         raise NotAParser(f"{name}: is a plug-in, for a server to load: give a parser (tplc compile -t python) instead")
     if _is_generated(text) and not text.rstrip().endswith(_END):
-        raise _damaged(text, name, "has lost its end")
+        raise _damaged(text, name, "does not end as tplc wrote it")
     if not {"parse", "StreamParser"} <= set(code.co_names):
         raise NotAParser(f"{name}: is not a parser made by tplc: it has no parse and StreamParser")
     if runtime is None and RUNTIME in code.co_names:
@@ -90,7 +90,7 @@ def _is_generated(text: str) -> bool:
 def _damaged(text: str, name: str, how: str) -> Damaged:
     command = next((line for line in text.split("\n", 2)[1:2] if line.startswith(_COMMAND)), _COMMAND)
     hint = f"\n    regenerate it: {command.removeprefix(_COMMAND)}" if command != _COMMAND else ""
-    return Damaged(f"{name}: is damaged, for tplc generated it and it {how}{hint}")
+    return Damaged(f"{name}: tplc generated it, but it was changed or cut off since: it {how}{hint}")
 
 
 def load_artifact(text: str, name: str = "parser.py", *, runtime: str | None = None) -> Artifact:
