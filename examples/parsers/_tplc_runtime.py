@@ -3310,7 +3310,6 @@ class Machine(CallArguments):
     LONE_OPENERS: ClassVar[Sequence[str]] = ()  # openers whose section is missing: they count at a line's start only
     UNWRAPPED: ClassVar[Sequence[str]] = ()  # an opener without its outer piece, and the closer of such a call
     SHORT_OPENERS: ClassVar[Sequence[str]] = ()  # what opens only calls of tools that are known
-    OPENED_AGAIN: ClassVar[Any] = None  # after an opener that people also write: what makes it text, and its characters
     # Slots of a call: the kind, what ends it, and characters that do; a plain word up to the text's end or to an
     # unambiguous marker, and the white space after each of these (None for markers that don't belong to the slot).
     HEADER: ClassVar[Sequence[Any]] = ()
@@ -3334,10 +3333,6 @@ class Machine(CallArguments):
 
     def _call(self) -> bool:
         # call = (slot SLOT_END)* arguments
-        if self.OPENED_AGAIN and self._skip:
-            again = self._is_opened_again()
-            if again is not False:
-                return again is True and self._no_call("the name of a tool")
         values, end, expected = self._slots(self._pos + self._skip, self.HEADER)
         if self.NAME_ESCAPES and not expected:
             values["name"] = self.NAME_ESCAPES.unescape(values["name"])
@@ -3378,15 +3373,6 @@ class Machine(CallArguments):
         self._open_call(values["name"], self.CALL_ID.format_map({**values, "name": written}) if self.CALL_ID else None)
         self._begin_arguments()
         return True
-
-    def _is_opened_again(self) -> bool | None:
-        """Return whether the opener is text, because the same opener follows; None if more input is needed."""
-        pattern, core = self.OPENED_AGAIN
-        start = next_char(self._buf, self._pos + self._skip)
-        if pattern.match(self._buf, start) is not None:
-            return True
-        rest = "".join(self._buf[start : start + NAME_LIMIT].split())
-        return None if not self._final and core.startswith(rest) else False
 
     def _complete_short_opener(self) -> bool | None:
         """Go on after another opener, which may complete a short one; False if there is none, None if undecided."""

@@ -86,11 +86,11 @@ class StreamParser(RawPairs):
         ("name", Markers(suffix=('">\n',)), "", Pattern(r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))'), ("\n",)),
     )
     ONLY_TOOLS = True
-    HEADER_PARTS = ('name="', "<run", "name", "run", '">', ":>", '"', ":", "<", "=", ">")
+    HEADER_PARTS = ('name="', "<run", "name", "run", '">', ":>", "to", '"', ":", "<", "=", ">")
     HEADER_TEXTS = Pattern(
-        '(?:\\[\\w{1,32}\\]|name="|<run|name|run|">|:>|"|:|<|=|>|[^\\S\\n]{0,64}[\\n:.,/\'"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?["\']))'
+        '(?:\\[\\w{1,32}\\]|name="|<run|name|run|">|:>|to|"|:|<|=|>|[^\\S\\n]{0,64}[\\n:.,/\'"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?["\']'
+        "))"
     )
-    OPENED_AGAIN = (Pattern(r"to\s{1,64}(?=\w)"), "to")
     BREAKS = Markers(mark=("</run>", "<:over:>", "<:from assistant"))
     GARBLED = (
         Pattern("([()/<>\\[\\\\\\]{\\|}＜＞｜][()/<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:run))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[)/>\\\\\\]\\|}＞｜]{0,4})|</[\\w:.=-]{1,64}>"),

@@ -67,7 +67,6 @@ class StreamParser(QuotedPairs):
     ONLY_TOOLS = True
     HEADER_PARTS = ("(",)
     HEADER_TEXTS = Pattern("(?:\\[\\w{1,32}\\]|\\(|[^\\S\\n]{0,64}[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
-    OPENED_AGAIN = (Pattern(r"\["), "[")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Markers(mark=("~bot~",))
     NAME_FOLLOWS_SPACE = False

@@ -86,6 +86,7 @@ class StreamParser(CallObjects):
     )
     BEFORE_CONTENT = Markers(reasoning=("(scratch ",))
     OPENS_FIRST = ("reasoning",)
+    REASONING_AGAIN = Markers(reasoning=("(scratch ",))
     OPENERS = ("(use [ (use [ {", "(use [ {")
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("*",): "arguments"}

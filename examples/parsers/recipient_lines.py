@@ -71,8 +71,10 @@ class StreamParser(Objects):
     HEADER = (
         ("name", Markers(next=("{", '"{')), "", Pattern(r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(\{)|\{())'), (None, None)),
     )
-    HEADER_TEXTS = Pattern("(?:\\[\\w{1,32}\\]|[^\\S\\n]{0,64}[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
-    OPENED_AGAIN = (Pattern("==>"), "==>")
+    HEADER_PARTS = ("==>", "=", ">")
+    HEADER_TEXTS = Pattern(
+        "(?:\\[\\w{1,32}\\]|==>|=|>|[^\\S\\n]{0,64}[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
+    )
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Markers(mark=("#:assistant", "==>"))
     USUAL_NEXT = ExpectedText("==> ")

@@ -61,34 +61,38 @@ class StreamParser(Objects):
     MARKER_LIKE = (
         Pattern("(?!)"),
         Pattern(
-            r"\A\s*~\)|~\)\s*\Z|\A\s*\(~musing[^\S\n]*\n|\(!ask:\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?:``|```\w*\s*```)(?!`)"
-            "|(?i:json):?\\s*\\Z|(?:''|\\\"\\\")\\s*\\Z)|[\\[{(]\\Z"
+            r"\A\s*~\)|~\)\s*\Z|\A\s*\(~musing[^\S\n]*\n|\(!ask:\s*\Z|\(!ask:\n\(!ask:\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?"
+            ":``|```\\w*\\s*```)(?!`)|(?i:json):?\\s*\\Z|(?:''|\\\"\\\")\\s*\\Z)|[\\[{(]\\Z"
         ), Pattern("(?!)"),
     )
     FENCED_CALLS = False
     CLOSERS_COME_FIRST = True
     AT_START = Markers(
-        reasoning_end=("\n~)",), reasoning=("(~musing\n",), call=("(!ask:",), final_end=("|)\n",),
+        reasoning_end=("\n~)",), reasoning=("(~musing\n",), call=("(!ask:", "(!ask:\n(!ask:"), final_end=("|)\n",),
         header=("(|assistant\n",),
     )
-    IN_REASONING = Markers(reasoning_line=("\n~)",), final_end=("|)\n",), line=("(!ask:",))
-    IN_CONTENT = Markers(reasoning=("(~musing\n",), call=("(!ask:",), final_end=("|)\n",), header=("(|assistant\n",))
+    IN_REASONING = Markers(reasoning_line=("\n~)",), final_end=("|)\n",), line=("(!ask:", "(!ask:\n(!ask:"))
+    IN_CONTENT = Markers(
+        reasoning=("(~musing\n",), call=("(!ask:", "(!ask:\n(!ask:"), final_end=("|)\n",), header=("(|assistant\n",)
+    )
     REASONING_AGAIN = Markers(reasoning=("(~musing\n",))
-    OPENERS = ("(!ask:",)
+    OPENERS = ("(!ask: (!ask:", "(!ask:")
     # call = name arguments
     HEADER = (("name", Markers(next=("{",)), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\{())"), (None,)),)
-    HEADER_TEXTS = Pattern("(?:\\[\\w{1,32}\\]|[^\\S\\n]{0,64}[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
-    OPENED_AGAIN = (Pattern(r"\(!ask:"), "(!ask:")
+    HEADER_PARTS = ("(!ask:", "ask:", "!", "(")
+    HEADER_TEXTS = Pattern(
+        "(?:\\[\\w{1,32}\\]|\\(!ask:|ask:|!|\\(|[^\\S\\n]{0,64}[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
+    )
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Markers(mark=("(|assistant", "(!ask:"))
     LEFT_OVER = Markers(call=("(!ask:",))
     USUAL_NEXT = ExpectedText("!)(!ask:", "(!ask:")
     NAME_FOLLOWS_SPACE = False
     AFTER_CALL = Markers(
-        call=("(!ask:", ",\n(!ask:", ";\n(!ask:"), closed=("!)",), reasoning=("(~musing\n",), final_end=("|)\n",),
-        header=("(|assistant\n",),
+        call=("(!ask:", "(!ask:\n(!ask:", ",\n(!ask:", ",\n(!ask:\n(!ask:", ";\n(!ask:", ";\n(!ask:\n(!ask:"),
+        closed=("!)",), reasoning=("(~musing\n",), final_end=("|)\n",), header=("(|assistant\n",),
     )
-    AFTER_TURN = Markers(call=("(!ask:",), header=("(|assistant (!ask:",))
+    AFTER_TURN = Markers(call=("(!ask:", "(!ask:\n(!ask:"), header=("(|assistant (!ask:", "(|assistant (!ask:\n(!ask:"))
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

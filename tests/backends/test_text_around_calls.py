@@ -25,7 +25,7 @@ CALLS = {
     + pairs("{{- ', ' if not loop.first }}{{- k ~ '=' ~ (v | tojson) }}")
     + "{{- ')<|/f|>' }}",
 }
-TEXTS = (">", "}", "]", "```", '"', "'", '"}>', ". So", "> it is", ",", "</", "{")
+TEXTS = (". So", "> it is", "} x", "] x", "```\nx\n```", '" x', "{")
 THOUGHT = (
     "{%- if m.reasoning_content or m.tool_calls %}{{- '<think>' ~ (m.reasoning_content or '') }}@"
     "{{- '</think>' }}{%- endif %}"

@@ -63,12 +63,6 @@ def is_unmistakable(text: str) -> bool:
     return is_distinctive(text) and not could_be_prose(text)
 
 
-def is_unlike_text(marker: str) -> bool:
-    """Return whether prose, addresses and source code don't contain a marker: where it comes twice, the first isn't
-    text."""
-    return is_unmistakable(marker) and not is_ordinary(marker)
-
-
 def is_word(marker: str) -> bool:
     """Return whether a marker consists of words and their punctuation."""
     return could_be_prose(marker) and any(map(str.isalnum, marker))

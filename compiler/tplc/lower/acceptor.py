@@ -12,11 +12,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from tplc.ir.markers import ends_in_text, is_distinctive, is_unlike_text, is_word_at_line, parts_of, pieces_of
+from tplc.ir.markers import ends_in_text, is_distinctive, is_word_at_line, parts_of, pieces_of
 from tplc.ir.nodes import Layout, SlotKind, type_opens
 from tplc.ir.spellings import Spelling
 from tplc_runtime.lexemes import SAME_SLOT as SAME_SLOT
-from tplc_runtime.lexemes import core_pattern
 
 # The fields of a call that is an object with one member: the name, and the arguments as its value.
 NAME_IS_KEY = ((("*",), "arguments"),)
@@ -243,7 +242,6 @@ class CallForm:
     after_reasoning: str = ""  # the white space that the template writes between open reasoning and a call
     last: tuple[str, ...] = ()  # closers after which nothing of the call is missing; () where it has none of its own
     ends_turn: bool = False  # one call is all: its last closer may be what ends the turn, which servers cut off
-    before_content: bool = False  # the template writes content after them
     breaks: tuple[str, ...] = ()  # markers that no name holds, and no value outside of a string: they end it
     empty: tuple[str, ...] = ()  # an opener with its closer and nothing between: dropped
     section_ends: tuple[str, ...] = ()  # closers after which no call follows, where calls have no opener of their own
@@ -299,29 +297,14 @@ class CallForm:
 
     @property
     def header_texts(self) -> tuple[str, ...]:
-        """Return the texts of which a call's header consists, and their pieces: each may be missing, or come twice.
-        Words that open a call and come twice are text before it."""
+        """Return the texts of which a call's header consists, and their pieces: each may be missing, or come twice."""
         texts = [
-            *[self.shape.opener] * is_unlike_text(self.shape.opener),
+            self.shape.opener,
             *(text for kind, text in self.shape.slots if kind != "arguments"),
             self.shape.id_prefix,
         ]
         texts += [text for slot in self.header for text in slot.suffixes]
         return _words_of(part for text in texts for part in text.split(SAME_SLOT))
-
-    @property
-    def repeatable_opener(self) -> str:
-        """Return the opener of a name if people write it as well: directly before the same one it is text."""
-        opener = (self.section_starts[0] + self.shape.opener).strip() if self.header else ""
-        return "" if is_unlike_text(opener) else opener
-
-    @property
-    def opened_again(self) -> str:
-        """Return the pattern of what makes such an opener before it text; "" if there is none.
-
-        A tool may be called as a word that opens calls, but no word follows it."""
-        core = self.repeatable_opener
-        return core_pattern(core) + r"\s{1,64}(?=\w)" * core[-1].isalnum() if core else ""
 
     @property
     def header_pattern(self) -> str:
@@ -482,15 +465,10 @@ class Acceptor:
         return tuple(f"{header.rstrip()} {opener.lstrip()}" for header in self.headers for opener in calls.openers)
 
     @property
-    def drops_left_over(self) -> bool:
-        """Return whether superfluous brackets, fences and openers after calls are dropped: content may be those."""
-        return "repeated_markers" in self.tolerances and not (self.calls is not None and self.calls.before_content)
-
-    @property
     def repeated_reasoning(self) -> tuple[str, ...]:
         """Return the openers of reasoning that are dropped directly after an opener of reasoning."""
         known = "repeated_markers" in self.tolerances and self.reasoning_ends
-        return tuple(start.text for start in self.reasoning_starts if known and is_unlike_text(start.text))
+        return tuple(start.text for start in self.reasoning_starts if known and is_distinctive(start.text))
 
     @property
     def closer_opens_content(self) -> bool:

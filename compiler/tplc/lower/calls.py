@@ -61,7 +61,6 @@ def calls_of(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
         may_lack_openers={"omitted_openers", "other_forms"} <= set(tolerated.kinds),
         short=tuple(text for text in form.short if not text.strip().startswith(others)),
         whole=whole,
-        before_content=ir.content.with_calls == "after",
         ends_turn=form.ends_turn and ir.content.with_calls != "after",
         usual_next=_usual_next(form, written_calls(ir.tools)),
     )

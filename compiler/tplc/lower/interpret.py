@@ -239,8 +239,6 @@ class _Interpreter:
     def _read_call(self, pos: int) -> StateName:
         calls = self.acceptor.calls
         assert calls is not None
-        if calls.opened_again and re.compile(calls.opened_again).match(self.text, self._next_char(pos)):
-            raise NotAsWritten
         call = read_call(calls, self.text, pos)
         if calls.only_tools and not re.fullmatch(IDENTIFIER, call.name):
             raise NotAsWritten

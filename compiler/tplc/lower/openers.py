@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from tplc.ir.markers import (
     FIELD_NAME,
+    could_be_prose,
     is_distinctive,
     is_ordinary,
-    is_unlike_text,
     is_unmistakable,
     only_words,
     pieces_of,
@@ -75,11 +75,12 @@ def openers_of(
     whole, rests = list(not_blank(whole)), list(not_blank(rests))
     # What models write for those; a section alone, or a call alone, is written otherwise as well.
     # What code and prose hold as well has no such variants: no fence makes it a marker.
-    own = [text for text in unique([*whole[:1], *inside[:1]]) if is_unlike_text(text)]
+    own = [text for text in unique([*whole[:1], *inside[:1]]) if is_unmistakable(text)]
+    own = [text for text in own if not is_ordinary(text)]
     twice: list[str] = []
     if "repeated_markers" in tolerated.kinds:
         twice = _twice(starts[0], first)
-        rests += [_repeated(text) + inside[0] for text in sections[:1] if is_unlike_text(text)]
+        rests += [_repeated(text) + inside[0] for text in sections[:1] if is_distinctive(text)]
         rests += [section + text for section in sections[:1] for text in twice]
         rests += [ANY_FENCE + text.lstrip() for text in own if FENCE not in text]
         inside = unique([*inside, *twice])
@@ -91,13 +92,12 @@ def openers_of(
     short = _short(sections[0], own, whole) if "other_forms" in tolerated.kinds and first.strip() != OBJECT else ()
     # A header that ends in a marker of its own can't be ordinary text, even if it begins like it.
     marked = is_unmistakable(name_end)
-    ordinary = {text for text in (*whole, *rests) if is_ordinary(text) and not marked}
+    # An ordinary text that comes twice is ordinary as well.
+    again = {section + text for section in sections for text in twice if is_ordinary(starts[0] + first)}
+    ordinary = {text for text in (*whole, *rests) if (is_ordinary(text) or text in again) and not marked}
     ordinary = {text for text in ordinary if not tolerated.cannot_be_content(text)}
     # What could be in any answer counts where a line begins only.
-    known = [text for text in (*whole, *rests) if text not in ordinary]
-    # Two of them in a row are like nothing in an answer, so one of them marks calls as well.
-    if is_distinctive(starts[0]) and (marked or not is_ordinary(starts[0] + first)):
-        known.append(_repeated(starts[0]) + first)
+    known = (text for text in (*whole, *rests) if text not in ordinary)
     is_known = any(is_unambiguous_opener(text) or tolerated.cannot_be_content(text) for text in known)
     where: Where = "anywhere" if is_known else "line start"
     cores = {text.strip() for text in whole} if where == "line start" else set()
@@ -166,11 +166,10 @@ def _repeated(marker: str) -> str:
 
 
 def _twice(start: str, first: str) -> list[str]:
-    """Return the opener of a call that comes twice, and one of which the first piece does, if that is in brackets.
-    Words before a call that begins with them are content."""
-    pieces = [piece for piece in pieces_of(start)[:-1][:1] if piece[-1] in CLOSING and is_unlike_text(piece)]
-    found = [_repeated(start)] * is_unlike_text(start)
-    found += [_repeated(piece) + start.split(piece, 1)[1] for piece in pieces]
+    """Return the opener of a call that comes twice, and one of which the first piece does, if that is in brackets."""
+    pieces = [piece for piece in pieces_of(start)[:-1][:1] if piece[-1] in CLOSING and not could_be_prose(piece)]
+    found = [_repeated(start)] * is_distinctive(start)
+    found += [_repeated(piece) + start.split(piece, 1)[1] for piece in pieces if is_distinctive(piece)]
     return [text + first for text in found]
 
 

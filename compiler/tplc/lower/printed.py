@@ -79,8 +79,6 @@ def _calls(calls: CallForm) -> Iterator[str]:
     yield from _texts("calls.closer", calls.call_closers)
     yield from _texts("calls.section_closer", calls.section_closers)
     yield from (f"calls.last = {shown(text)} ends a call" for text in calls.last)
-    if calls.before_content:
-        yield "calls = before content"
     if calls.ends_turn:
         yield "calls = one a turn: its last closer may end the turn"
     yield from (f"calls.joint = {shown(char)} before a further call" for char in calls.optional_separators)

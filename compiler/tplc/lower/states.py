@@ -175,7 +175,6 @@ def in_any_number(acceptor: Acceptor) -> frozenset[str]:
     return frozenset(core for core, is_alone in alone.items() if is_alone)
 
 
-Transitions = tuple[tuple[str, Transition | Branch], ...]
 _TEXT: dict[StateName, TextKind | None] = {
     "start": None,
     "pending": "pending",
@@ -195,7 +194,7 @@ def _state(
     calls = acceptor.calls
     if name == "after_call" and calls is not None:
         on = tuple((kind, _after_call_on(calls, kind)) for kind, _ in kinds)
-        left_over = acceptor.drops_left_over
+        left_over = "repeated_markers" in acceptor.tolerances
         after = _text_after_call(calls)
         return TurnState(name, None, kinds, on, after, respelled, any_number=any_number, drops_left_over=left_over)
     on = tuple((kind, transition_of(name, kind)) for kind, _ in kinds)

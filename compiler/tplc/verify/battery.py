@@ -18,7 +18,6 @@ from tplc.ir.markers import (
     ends_in_text,
     is_distinctive,
     is_ordinary,
-    is_unlike_text,
     is_word,
     pieces_of,
 )
@@ -155,7 +154,6 @@ def battery(ir: TemplateIR) -> Iterator[Case]:
     for title, text in _reasoning_markers(ir.reasoning):
         yield Case(f"content: {title}", content=text)
     yield from _quoted_words(ir)
-    yield from _repeated_words(ir)
     yield Case("content before a call: code at its end", content=CODE, calls=(_call("find"),))
     for slot in ("content", "reasoning"):
         text = _escapes(ir, slot)
@@ -263,32 +261,6 @@ def _quoted_words(ir: TemplateIR) -> Iterator[Case]:
             yield Case(f"content: {title}", content=quoted)
             yield Case(f"reasoning: {title}", reasoning=quoted, content=CONTENT)
             yield Case(f"content before a call: {title}", content=quoted, calls=(_call("find"),))
-
-
-def _repeated_words(ir: TemplateIR) -> Iterator[Case]:
-    """Yield content that is the words which open the call after it, and reasoning that begins with its own opener."""
-    opener = _first_opener(ir)
-    words = opener.strip().partition("\n")[0]
-    begins_line = "\n" in opener[: len(opener) - len(opener.lstrip())] or ir.content.end.endswith("\n")
-    # Directly before a word, the same word is another one.  Of two openers of a section the first is a repetition that
-    # models write, and the beginning of an object before an object makes one that is damaged.
-    is_text = (is_ordinary(opener) or is_word(opener)) and '"' not in words and not ir.tools.section_start.strip()
-    if words and is_text and (begins_line or not words[0].isalnum()):
-        title = f"content before a call: the words {words!r} alone"
-        yield Case(title, content=words, calls=(_call("find"),))
-    start = ir.reasoning.start.strip()
-    if start and ir.reasoning.mode != "delimiter" and not is_unlike_text(start):
-        title, text = f"the words {start!r} first", f"{start} it is"
-        yield Case(f"reasoning: {title}", reasoning=text, content=CONTENT)
-        if ir.content.start.strip():
-            yield Case(f"content: {title}", content=text)
-            yield Case(f"content after reasoning: {title}", reasoning=REASONING, content=text)
-
-
-def _first_opener(ir: TemplateIR) -> str:
-    """Return the text that opens the calls and the first of them, up to its first slot."""
-    first = next(iter(ir.tools.call), None)
-    return ir.tools.section_start + (first.text if isinstance(first, Text) else "")
 
 
 def after_results() -> Iterator[Case]:

@@ -2801,6 +2801,7 @@ class Machine(CallArguments):
     _opens_arguments: ClassVar[Callable[[Any, int], bool]]
 
     def _call(self) -> bool:
+        # call = (slot SLOT_END)* arguments
         values, end, expected = self._slots(self._pos + self._skip, self.HEADER)
         written = values.get("name", "")
         if self._tools and not expected:

@@ -372,11 +372,8 @@ def _of_calls(form: FormPatterns) -> dict[str, str]:
     ordinary = {text.strip() for text in calls.ordinary}
     sections = {text.strip() for text in calls.section_closers} - {text.strip() for text in calls.call_closers}
 
-    again = rf"(?!\s*+{calls.opened_again})" if calls.opened_again else ""
-
     def opens(state: StateName, *, are_short: bool) -> str:
-        found = form.of(state, *OPENS, only=lambda one: (one.core in short) is are_short)
-        return found + again if found else ""
+        return form.of(state, *OPENS, only=lambda one: (one.core in short) is are_short)
 
     def closes(*, section: bool) -> str:
         return form.of("after_call", *CLOSES, only=lambda one: (one.core in sections) is section)
@@ -465,7 +462,7 @@ def _left_opener(form: FormPatterns) -> str:
 
 def _left_bracket(form: FormPatterns) -> str:
     """Return a bracket, a fence or a closer without its end that is left over after a call."""
-    if form.acceptor.calls is None or not form.acceptor.drops_left_over:
+    if form.acceptor.calls is None or "repeated_markers" not in form.acceptor.tolerances:
         return _unended_closer(form)
     after, brackets = form.states["after_call"].find, LEFT_OVER.pattern
     if (garbled := garbled_closers(form.acceptor)) is not None:

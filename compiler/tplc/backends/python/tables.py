@@ -177,13 +177,8 @@ def _of_calls(calls: CallForm, facts: Acceptor, scanners: Scanners) -> list[str]
         lines += _slots("HEADER", calls.header, calls.breaks, scanners, respelled)
         lines += _of_names(calls)
         if "other_forms" in facts.tolerances:  # parts of headers may be missing or come twice
-            if calls.header_texts:
-                lines += assignment("HEADER_PARTS", _packed(map(literal, calls.header_texts)), INDENT)
+            lines += assignment("HEADER_PARTS", _packed(map(literal, calls.header_texts)), INDENT)
             lines += assignment("HEADER_TEXTS", called("Pattern", [raw(calls.header_pattern)]), INDENT)
-    if calls.opened_again and not calls.fields:
-        squeezed = literal("".join(calls.repeatable_opener.split()))
-        again = called("", [called("Pattern", [raw(calls.opened_again)]), squeezed])
-        lines += assignment("OPENED_AGAIN", again, INDENT)
     if calls.whole:
         lines += assignment("WHOLE_CALL", _whole(calls), INDENT)
     lone = [text.strip() for text in calls.ordinary]
