@@ -13,10 +13,9 @@ if TYPE_CHECKING:
     from .schema import Parameters
 
 LIKE_A_MARKER = " is like a marker, but remains in the message"
+TAG = r"[<＜◁][/|｜]?[\w:.=|｜▁/-]{1,64}[>＞▷]"  # in angle brackets, or characters that look like them
 # What is no sentence next to a call: a tag at an edge, or one word in lower case.
-NEXT_TO_A_CALL = Pattern(
-    r"\A\s*(?:[<＜◁][/|｜]?[\w:.=|｜▁/-]{1,64}[>＞▷](?![^\S\n]\S)|[a-z_]{5,32}\s*\Z)|[<＜◁][/|｜]?[\w:.=|｜▁/-]{1,64}[>＞▷]\s*\Z"
-)
+NEXT_TO_A_CALL = Pattern(rf"\A\s*(?:{TAG}(?![^\S\n]\S)|[a-z_]{{5,32}}\s*\Z)|{TAG}\s*\Z")
 OPENED, CLOSED = Pattern(r"<(\w{1,64})"), Pattern(r"</(\w{1,64})>")  # tags
 KEY_AFTER_NAME = Pattern(r"""(?<![\w-])([\w-]{1,64})(?:["']?\s?[=:>]|["']\s)""")
 SENTENCE_END = Pattern(r"[.!?]\s|\n\s*\n")
@@ -59,9 +58,9 @@ def call_like(content: str, tools: Parameters) -> str:
         while at >= 0:
             end = at + len(name)
             around = (content[at - 1 : at] + content[end : end + 1]).replace("_", "a")
-            after = str(SENTENCE_END.split(content[end : end + LONGEST_GAP], 1)[0])
-            is_called = OBJECT_AFTER_NAME.match(after) if not keys else keys & {*KEY_AFTER_NAME.findall(after)}
-            if is_called and not any(map(str.isalnum, around)):
-                return str(name)
+            if not any(map(str.isalnum, around)):
+                after = str(SENTENCE_END.split(content[end : end + LONGEST_GAP], 1)[0])
+                if keys & {*KEY_AFTER_NAME.findall(after)} if keys else OBJECT_AFTER_NAME.match(after):
+                    return str(name)
             at = content.find(name, end)
     return ""

@@ -288,10 +288,10 @@ class Stream(Copyable):
         """What was dropped, repaired or not read so far."""
         if self.CALLS and self._unchecked:
             self._note_misfits()
-        if self.MARKER_LIKE and self._final and not self._is_searched:
+        if self.MARKER_LIKE and self._final and not (self._is_searched or self._diagnostics):
             self._is_searched = True
             message = self._out.to_message()
-            if not (self._diagnostics or self._out.guarded):
+            if not self._out.guarded:
                 found = marker_like(message, self.MARKER_LIKE)
                 if found:
                     self._note("like_a_marker", found + LIKE_A_MARKER)

@@ -54,7 +54,7 @@ LATE_REASONING = """
 {%- if add_generation_prompt %}<|bot|>{% endif %}"""
 
 # Content has markers only before calls.
-CONTENT_BESIDE_CALLS = """
+CONTENT_NEXT_TO_CALLS = """
 {%- for m in messages %}{% if m.role == 'assistant' %}{{ '<|bot|>' }}
 {%- if m.tool_calls %}{{ '<|words|>' ~ (m.content or '') ~ '<|work|>' }}
 {%- for c in m.tool_calls %}
@@ -123,7 +123,7 @@ def test_reasoning_after_content(content: str, reasoning: str) -> None:
 def test_content_that_has_markers_before_calls_only(variants: dict[str, str]) -> None:
     """A model may write both markers around content without calls, too: tolerances declare that."""
     declared = [Tolerance("variant", marker=role, text=text, reason="seen") for role, text in variants.items()]
-    ir = compile_template(CONTENT_BESIDE_CALLS, name="beside", tolerances=declared, target="json")
+    ir = compile_template(CONTENT_NEXT_TO_CALLS, name="marked", tolerances=declared, target="json")
     assert ir.verification.verified
     call = '{"name": "f", "arguments": {"a": "b"}}'
     text = f"<|words|>Let me see.<|work|>{call}"

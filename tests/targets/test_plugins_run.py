@@ -14,6 +14,7 @@ from tests.conftest import amount
 from tests.example_case import EXAMPLES
 from tests.targets.stand_ins import servers
 from tplc import driver
+from tplc.ir.nodes import TemplateIR
 from tplc.targets.plugins import Server, plugin
 from tplc.verify.artifact import load_module
 
@@ -30,11 +31,15 @@ class Tool(dict[str, Any]):
 
 
 @cache
+def example_ir(name: str) -> TemplateIR:
+    return driver.load_ir((EXAMPLES / name / "out" / "ir.json").read_text(encoding="utf-8"))
+
+
+@cache
 def plugged_in(name: str, server: Server) -> dict[str, Any]:
-    ir = driver.load_ir((EXAMPLES / name / "out" / "ir.json").read_text(encoding="utf-8"))
     found: dict[str, Any] = {"__name__": f"{name}_{server}"}
     with servers():
-        exec(compile(plugin(ir, server, name="hut"), f"{name}_{server}.py", "exec"), found)
+        exec(compile(plugin(example_ir(name), server, name="hut"), f"{name}_{server}.py", "exec"), found)
     return found
 
 
@@ -50,8 +55,7 @@ def outputs(name: str) -> list[str]:
 
 
 def wanted(name: str, text: str) -> dict[str, Any]:
-    ir = driver.load_ir((EXAMPLES / name / "out" / "ir.json").read_text(encoding="utf-8"))
-    stream = _parser(ir).StreamParser(tools=tools_of(name))
+    stream = _parser(name).StreamParser(tools=tools_of(name))
     stream.feed(text)
     stream.finish()
     message = stream.message
@@ -64,8 +68,8 @@ def wanted(name: str, text: str) -> dict[str, Any]:
 
 
 @cache
-def _parser(ir: Any) -> Any:
-    return load_module(driver.generate(ir, "python"))
+def _parser(name: str) -> Any:
+    return load_module(driver.generate(example_ir(name), "python"))
 
 
 def by_vllm(name: str, text: str, size: int) -> dict[str, Any]:

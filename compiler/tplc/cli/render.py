@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -61,9 +62,7 @@ def render_command(
         try:
             text = render(messages, tools)
         except RenderFailed as error:
-            if tools:
-                _refuse_failing_tool(tools, error, partial(render, messages), tools_file or name)
-            _refuse_failing_messages(messages, error, lambda given_messages: render(given_messages, tools), name)
+            _refuse_failing(messages, tools, error, render, (name, tools_file or name))
             raise
     try:
         text.encode()
@@ -85,30 +84,29 @@ def _warn_of_unknown(variables: Mapping[str, Any], source: str) -> None:
         print(f"warning: {shown(warning)}", file=sys.stderr)
 
 
-def _refuse_failing_tool(
-    tools: Sequence[Mapping[str, Any]],
-    error: RenderFailed,
-    render: Callable[[Sequence[Mapping[str, Any]] | None], str],
-    name: str,
-) -> None:
-    from tplc.serving.unshown import refuse_failing_tool
-
-    try:
-        refuse_failing_tool(tools, error, render)
-    except RequestError as refusal:
-        raise SourceError(name, f"{refusal.path}: {refusal.problem}") from error
-
-
-def _refuse_failing_messages(
+def _refuse_failing(
     messages: Sequence[Mapping[str, Any]],
+    tools: Sequence[Mapping[str, Any]] | None,
     error: RenderFailed,
-    render: Callable[[Sequence[Mapping[str, Any]]], str],
-    name: str,
+    render: Callable[[Sequence[Mapping[str, Any]], Sequence[Mapping[str, Any]] | None], str],
+    names: tuple[str, str],
 ) -> None:
-    from tplc.serving.unshown import refuse_failing_messages
+    """Raise an error that names the tool or the message with which the render fails.  `names`: the files of both, the
+    messages' first."""
+    from tplc.serving.unshown import refuse_failing_messages, refuse_failing_tool
 
+    if tools:
+        with _in_file(names[1], error):
+            refuse_failing_tool(tools, error, partial(render, messages))
+    with _in_file(names[0], error):
+        refuse_failing_messages(messages, error, lambda other: render(other, tools))
+
+
+@contextmanager
+def _in_file(name: str, error: RenderFailed) -> Iterator[None]:
+    """Report what is wrong with a member of a request as an error in this file."""
     try:
-        refuse_failing_messages(messages, error, render)
+        yield
     except RequestError as refusal:
         raise SourceError(name, f"{refusal.path}: {refusal.problem}") from error
 

@@ -34,7 +34,7 @@ def spans(text: str, fed: Sequence[tuple[int, Sequence[dict[str, Any]]]]) -> lis
         pieces = [part for delta in deltas for part in _pieces(delta)]
         for kind, piece in _as_written(pieces, text, at, read):
             parts = members.parted(piece) if kind == "arguments" else []
-            if not parts or text.find(piece, at, read) >= 0:
+            if not parts or text.find(piece, at, read) >= 0:  # arguments that are written as JSON
                 parts = [piece]
             for part in parts:
                 place = _place(kind, part, text, at, read)

@@ -1,4 +1,4 @@
-r"""What the template writes around calls: for backends that constrain generation or describe it, not for parsers.
+r"""What the template writes around calls and content: for backends that constrain or describe output, not for parsers.
 
 section "<calls>" call* "</calls>", call "<call>" NAME "\n" ARGUMENTS "</call>"
 →  WrittenCalls(section_start="<calls>", section_end="</calls>", separator="", call=(Text("<call>"), Slot("name"), …))

@@ -88,21 +88,16 @@ def _without(message: Message, *parts: object) -> Message:
 def refuse_failing_messages(messages: Sequence[Message], error: RenderFailed, render: Render) -> None:
     """Raise an error that names the first message with arguments or content in a form with which the render fails, if
     it doesn't fail with the other form."""
-    for index, message in enumerate(messages):
-        path = f"messages[{index}]"
-        if "content" not in message and _is_rendered(_filled(messages), render):
-            problem = 'has no content, and the template reads it: give "content": ""'
-            raise RequestError(path, problem) from error
-    filled = _filled(messages)
+    filled: list[Message] = [{"content": "", **message} for message in messages]
+    lacking = next((index for index, message in enumerate(messages) if "content" not in message), None)
+    if lacking is not None and _is_rendered(filled, render):
+        problem = 'has no content, and the template reads it: give "content": ""'
+        raise RequestError(f"messages[{lacking}]", problem) from error
     objects = [_with_objects(message) for message in filled]
     changed = next((index for index, one in enumerate(objects) if one != filled[index]), None)
     if changed is not None and _is_rendered(objects, render):
         problem = "are JSON text, and the template takes an object; tplc prepare converts them"
         raise RequestError(f"messages[{changed}]: the arguments of calls", problem) from error
-
-
-def _filled(messages: Sequence[Message]) -> list[Message]:
-    return [{"content": "", **message} for message in messages]
 
 
 def _with_objects(message: Message) -> Message:

@@ -13,14 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from tplc.ir.markers import (
-    could_be_prose,
-    ends_in_text,
-    is_distinctive,
-    is_ordinary,
-    is_word,
-    pieces_of,
-)
+from tplc.ir.markers import could_be_prose, ends_in_text, is_distinctive, is_ordinary, is_word, pieces_of
 from tplc.ir.nodes import Json, PairArguments, Reasoning, Slot, TemplateIR, Text
 from tplc.messages import Call
 
