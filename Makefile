@@ -76,8 +76,9 @@ format: $(READY)  ## let ruff repair what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-types: $(READY)  ## mypy --strict
+types: $(READY)  ## mypy --strict; of tests and benchmarks, whether what they call exists
 	$(BIN)/mypy
+	$(BIN)/mypy --config-file tests/mypy.ini
 
 golden: $(READY)  ## rewrite expected files from what the code does now (read the diff!)
 	$(PYTEST) --update $(ARGS)

@@ -75,7 +75,7 @@ def speeds(sources: Sequence[dict[str, str]], size: int, rounds: int, *, whole: 
             for way in ways:
                 way()  # compiles patterns
             calls = [functions_called(way) / len(chunks) for way in ways]
-            shown.append(f"{ratio(*ways, rounds):.2f} ({calls[0]:.1f}, {calls[1]:.1f})")
+            shown.append(f"{ratio(ways[0], ways[1], rounds):.2f} ({calls[0]:.1f}, {calls[1]:.1f})")
         table.add_row(name, *shown)
     return table
 

@@ -68,7 +68,8 @@ def _templates() -> Iterator[tuple[str, str, dict[str, str]]]:
 
 def _timed(name: str, source: str, special_tokens: dict[str, str]) -> Compile:
     started = time.perf_counter()
-    with TimedRenderer(source, name=name, special_tokens=special_tokens) as renderer:
+    renderer = TimedRenderer(source, name=name, special_tokens=special_tokens)
+    with renderer:
         renderer.render([{"role": "user", "content": "Hi"}])
         ready = time.perf_counter()
         renderer.seconds = 0.0

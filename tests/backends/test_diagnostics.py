@@ -55,7 +55,8 @@ def reported(path: Path) -> Iterator[tuple[int, set[str]]]:
     """Yield the line of each place that reports a diagnostic, and its codes: literals, or constants of the file."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     assigned = [node for node in tree.body if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)]
-    constants = {target.id: node.value.value for node in assigned for target in node.targets if hasattr(target, "id")}
+    values = [(target, ast.literal_eval(node.value)) for node in assigned for target in node.targets]
+    constants = {target.id: value for target, value in values if isinstance(target, ast.Name)}
     for node in ast.walk(tree):
         name = getattr(node.func, "attr", getattr(node.func, "id", "")) if isinstance(node, ast.Call) else ""
         if not isinstance(node, ast.Call) or name not in REPORTING:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -76,7 +77,7 @@ def test_a_fence_in_a_header_may_name_any_language(language: str, written: str) 
             assert parser.parse(text, tools=tools) == expected
             assert engine.parse(text, tools=tools) == expected
         if len(calls) == 1:
-            found = interpret(lower(ir), text).message["tool_calls"]
+            found: Any = interpret(lower(ir), text).message["tool_calls"]
             assert [call["function"] for call in found] == [CALL["function"]]
 
 

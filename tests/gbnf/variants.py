@@ -53,7 +53,7 @@ def of_the_catalogue(ir: TemplateIR, parser: Artifact) -> Iterator[tuple[str, Fe
 def _is_read(parser: Artifact, text: str, tools: list[dict[str, Any]]) -> bool:
     """Return whether calls are read in the template's form: grammars have no others."""
     assert parser.stream is not None
-    stream = parser.stream(tools=tools)
+    stream: Any = parser.stream(tools=tools)
     stream.feed(text)
     stream.finish()
     return bool(stream.message["tool_calls"]) and OTHER_FORMS.isdisjoint(one.code for one in stream.diagnostics)

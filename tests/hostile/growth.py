@@ -21,7 +21,7 @@ from itertools import product
 from typing import Any
 
 try:
-    from re import _constants as constants
+    from re import _constants as constants  # type: ignore[attr-defined]
     from re import _parser as parser  # type: ignore[attr-defined]
 except ImportError:  # Python 3.10
     import sre_constants as constants  # type: ignore[no-redef]

@@ -15,7 +15,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 import regex
@@ -76,7 +76,7 @@ def template_patterns() -> dict[str, str]:
     return found
 
 
-def _patterns_in(value: object) -> Iterator[str]:
+def _patterns_in(value: Any) -> Iterator[str]:
     inner = value.items() if isinstance(value, dict) else ((None, item) for item in value if isinstance(value, list))
     for key, member in inner:
         if isinstance(member, str) and str(key).endswith("_pattern"):
