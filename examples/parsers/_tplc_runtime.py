@@ -3908,9 +3908,9 @@ class Repairs(Machine):
                 else:
                     self._text("trailing", end)
                 self._space = ""
-                garbled = self.GARBLED[0].match(buf, start) if self.GARBLED else None
-                is_whole = garbled is not None and garbled.end(1) == end  # nothing of the call is missing after it
-                self._unclosed = self._unclosed and kind != "call" and not is_whole
+                self._unclosed = self._unclosed and kind != "call"
+                if self.GARBLED and (garbled := self.GARBLED[0].match(buf, start)) and garbled.end(1) == end:
+                    self._unclosed = False  # nothing of the call is missing after it
                 return "dropped"
         return "more" if kind == "" and not self._final and buf[start:] in ('"', "'") else "no"
 
@@ -4652,8 +4652,9 @@ class Pairs(Repairs):
         if kind in ("end", "next"):
             return self._end_pairs(kind)
         if self.PAIR_OPENS and kind != "pair":
-            other = self._irregular_pair() if self.AROUND_KEY and self._tools else None
-            return self._no_pair() if other is None else other
+            if self.AROUND_KEY and self._tools and (other := self._irregular_pair()) is not None:
+                return other
+            return self._no_pair()
         return self._pair(self._mark.end if self.PAIR_OPENS else self._pos, ", " if self._read else "{")
 
     def _object_for_pairs(self) -> bool | None:
@@ -4668,8 +4669,10 @@ class Pairs(Repairs):
             return self._in_an_object(start, Reader(any_styles()), OBJECT)
         tag = begins_with_tag(buf, start, self._schema())
         if tag:
-            other = self._irregular_key(start) if tag == "attribute" and self.AROUND_KEY else ("",)
-            return False if other is None else None if other[0] else self._elements(start, name)
+            if self.AROUND_KEY and tag == "attribute":
+                other = self._irregular_key(start)
+                return False if other is None else None if other[0] else self._elements(start, name)
+            return self._elements(start, name)
         return False if not self._final and len(buf) - start < NAME_LIMIT and ">" not in buf[start:] else None
 
     def _elements(self, start: int, name: str) -> bool | None:
@@ -4690,8 +4693,7 @@ class Pairs(Repairs):
             return False
         schema = self._schema() if self._tools else None
         odd = self._tools and (expected or is_odd_key(values["key"], schema))
-        other = self._irregular_pair() if odd and self.AROUND_KEY else None
-        if other is not None:
+        if self.AROUND_KEY and odd and (other := self._irregular_pair()) is not None:
             return other
         if expected == "end" and not (self.RESUMES and self._after_no_pair()):
             return self._drop_truncated_call()
@@ -4749,9 +4751,7 @@ class Pairs(Repairs):
         return irregular_key(self._buf, start, properties_of(self._schema()), self.AROUND_KEY, self._final)
 
     def _no_pair(self) -> bool:
-        if self.RESUMES:
-            return self._skip_text()
-        return self._end_pairs("")
+        return self._skip_text() if self.RESUMES else self._end_pairs("")
 
     def _skip_text(self) -> bool:
         # Text that is no pair is content, up to the next pair or the end of the call; if there is none, the call ends.

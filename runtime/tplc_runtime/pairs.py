@@ -109,8 +109,9 @@ class Pairs(Repairs):
         if kind in ("end", "next"):
             return self._end_pairs(kind)
         if self.PAIR_OPENS and kind != "pair":
-            other = self._irregular_pair() if self.AROUND_KEY and self._tools else None
-            return self._no_pair() if other is None else other
+            if self.AROUND_KEY and self._tools and (other := self._irregular_pair()) is not None:
+                return other
+            return self._no_pair()
         return self._pair(self._mark.end if self.PAIR_OPENS else self._pos, ", " if self._read else "{")
 
     def _object_for_pairs(self) -> bool | None:
@@ -125,8 +126,10 @@ class Pairs(Repairs):
             return self._in_an_object(start, Reader(any_styles()), OBJECT)
         tag = begins_with_tag(buf, start, self._schema())
         if tag:
-            other = self._irregular_key(start) if tag == "attribute" and self.AROUND_KEY else ("",)
-            return False if other is None else None if other[0] else self._elements(start, name)
+            if self.AROUND_KEY and tag == "attribute":
+                other = self._irregular_key(start)
+                return False if other is None else None if other[0] else self._elements(start, name)
+            return self._elements(start, name)
         return False if not self._final and len(buf) - start < NAME_LIMIT and ">" not in buf[start:] else None
 
     def _elements(self, start: int, name: str) -> bool | None:
@@ -147,8 +150,7 @@ class Pairs(Repairs):
             return False
         schema = self._schema() if self._tools else None
         odd = self._tools and (expected or is_odd_key(values["key"], schema))
-        other = self._irregular_pair() if odd and self.AROUND_KEY else None
-        if other is not None:
+        if self.AROUND_KEY and odd and (other := self._irregular_pair()) is not None:
             return other
         if expected == "end" and not (self.RESUMES and self._after_no_pair()):
             return self._drop_truncated_call()
@@ -206,9 +208,7 @@ class Pairs(Repairs):
         return irregular_key(self._buf, start, properties_of(self._schema()), self.AROUND_KEY, self._final)
 
     def _no_pair(self) -> bool:
-        if self.RESUMES:
-            return self._skip_text()
-        return self._end_pairs("")
+        return self._skip_text() if self.RESUMES else self._end_pairs("")
 
     def _skip_text(self) -> bool:
         # Text that is no pair is content, up to the next pair or the end of the call; if there is none, the call ends.

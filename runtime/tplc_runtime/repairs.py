@@ -219,9 +219,9 @@ class Repairs(Machine):
                 else:
                     self._text("trailing", end)
                 self._space = ""
-                garbled = self.GARBLED[0].match(buf, start) if self.GARBLED else None
-                is_whole = garbled is not None and garbled.end(1) == end  # nothing of the call is missing after it
-                self._unclosed = self._unclosed and kind != "call" and not is_whole
+                self._unclosed = self._unclosed and kind != "call"
+                if self.GARBLED and (garbled := self.GARBLED[0].match(buf, start)) and garbled.end(1) == end:
+                    self._unclosed = False  # nothing of the call is missing after it
                 return "dropped"
         return "more" if kind == "" and not self._final and buf[start:] in ('"', "'") else "no"
 

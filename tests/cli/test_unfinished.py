@@ -154,3 +154,15 @@ def test_what_a_grammar_loosens_is_a_warning_of_the_build(run: Run, project: Pat
     [loosened] = [line.removeprefix("loosened").strip() for line in shown.splitlines() if line.startswith("loosened")]
     assert f"warning  hut: hut.gbnf: loosened: {loosened}\n" in run("build").out
     assert run("build", "--strict").code == 1
+
+
+def test_verify_names_the_token_that_an_artifact_was_made_with(run: Run, project: Path) -> None:
+    assert run("compile", "hut.jinja", "-o", "hut.py", "-q", "--token", "eos_token=</s>").code == 0
+    verified = run("verify", "hut.jinja", "hut.py")
+    row = (
+        'not given    eos_token: in turn.end, "<eos_token:not-given>" stands for it; give it with --token '
+        "eos_token=TEXT or --token tokenizer_config.json, or name the model's folder as the source\n"
+    )
+    assert (verified.code, verified.out[: len(row)]) == (1, row)
+    given = run("verify", "hut.jinja", "hut.py", "--token", "eos_token=</s>")
+    assert (given.code, "not given" in given.out) == (0, False)

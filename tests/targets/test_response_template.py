@@ -105,6 +105,26 @@ def test_the_real_parser_reads_the_battery(
     assert result.chunkings > 29 * passed
 
 
+@needs_parser
+@pytest.mark.slow
+@pytest.mark.parametrize("between", ["\n", ";\n", " | ", ", "])
+def test_json_values_end_before_what_is_between_pairs(between: str) -> None:
+    """Numbers and words of JSON have no end of their own."""
+    pairs = "{% for k, v in c.function.arguments.items() %}{{ k }} := {{ v | tojson }}{% if not loop.last %}"
+    pairs = f"{pairs}{{{{ {json.dumps(between)} }}}}{{% endif %}}{{% endfor %}}"
+    source = (
+        "{% for m in messages %}{% if m.role == 'assistant' %}[A]{{ m.content }}{% for c in m.tool_calls or [] %}"
+        "<call>{{ c.function.name }}{{ '\\n' }}"
+        + pairs
+        + "</call>{% endfor %}[E]{% else %}[{{ m.role }}]{{ m.content }}[E]"
+        "{% endif %}{% endfor %}{% if add_generation_prompt %}[A]{% endif %}"
+    )
+    with open_renderer(source, name="pairs") as renderer:
+        ir = learn_format(renderer, name="pairs", source_text=source)
+        result, not_expressed = verify_response_template(ir, renderer, "transformers")
+    assert (result.failures, [one.feature for one in not_expressed]) == ((), ["closing text in an argument"])
+
+
 TEMPLATE = (
     '{% for m in messages %}{% if m.role == "assistant" %}<bot>{{ m.content or "" }}'
     '{% for c in m.tool_calls or [] %}<act>{{ {"tool-name": c.function.name, "with": c.function.arguments} | tojson }}'

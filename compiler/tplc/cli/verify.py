@@ -8,10 +8,10 @@ from dataclasses import asdict, replace
 
 from tplc import driver
 from tplc.cli import inputs
-from tplc.cli.report import print_rows, verification_rows
+from tplc.cli.report import print_rows, token_rows, verification_rows
 from tplc.cli.shown import print_json
 from tplc.errors import UsageError
-from tplc.ir.nodes import Verification
+from tplc.ir.nodes import TemplateIR, Verification
 from tplc.project.files import read_text
 from tplc.project.sibling_ir import is_ir
 from tplc.verify.artifact import Artifact, artifact_in, read_parser, runtime_next_to, sha256_in
@@ -43,7 +43,7 @@ def verify_command(
             failures = tuple(failure for failure in result.failures if not failure.startswith(("cause: ", "help: ")))
             result = replace(result, failures=(_NOT_OF_IT, *failures))
     same_template = sha256 == ir.provenance.sha256
-    _report(result, same_template=same_template, as_json=as_json)
+    _report(ir, result, same_template=same_template, as_json=as_json)
     if not result.verified or not same_template:
         raise SystemExit(1)
 
@@ -61,7 +61,7 @@ def _artifact(path: str) -> tuple[Artifact, str]:
     return artifact_in(parser), sha256_in(parser, path)
 
 
-def _report(result: Verification, *, same_template: bool, as_json: bool) -> None:
+def _report(ir: TemplateIR, result: Verification, *, same_template: bool, as_json: bool) -> None:
     if as_json:
         report = {**asdict(result), "same_template": same_template}
         del report["refused_by_grammars"]  # a parser was verified
@@ -72,4 +72,4 @@ def _report(result: Verification, *, same_template: bool, as_json: bool) -> None
         # Ambiguities are the template's: they say nothing about an artifact of another one.
         of_another = ("template", "another one than the artifact was made from: the SHA-256 differ")
         rows = [of_another, *(row for row in rows if row[0] != "ambiguous")]
-    print_rows(rows, sys.stdout)
+    print_rows([*token_rows(ir), *rows], sys.stdout)

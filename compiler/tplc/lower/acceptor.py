@@ -15,6 +15,7 @@ from typing import Literal
 from tplc.ir.markers import ends_in_text, is_distinctive, is_word_at_line, parts_of, pieces_of
 from tplc.ir.nodes import Layout, SlotKind, type_opens
 from tplc.ir.spellings import Spelling
+from tplc.lower.layouts import text_at
 from tplc_runtime.lexemes import SAME_SLOT as SAME_SLOT
 
 # The fields of a call that is an object with one member: the name, and the arguments as its value.
@@ -169,6 +170,11 @@ class PairForm:
         """Return whether pairs begin with their key, and only a colon or `=` separates it from its value."""
         keys = not self.opens and self.value_close is None and self.slots and self.slots[0].kind == "key"
         return bool(keys) and not "".join(self.slots[0].suffixes).strip(" =:")
+
+    @property
+    def between_pairs(self) -> str:
+        """Return the text between a value and the next pair's first slot, as it is written."""
+        return self.close + self.separator + text_at(self.pair, 0)
 
     @property
     def pairs_have_opener(self) -> bool:

@@ -3089,9 +3089,9 @@ class Machine(CallArguments):
                 else:
                     self._text("trailing", end)
                 self._space = ""
-                garbled = self.GARBLED[0].match(buf, start)
-                is_whole = garbled is not None and garbled.end(1) == end  # nothing of the call is missing after it
-                self._unclosed = self._unclosed and kind != "call" and not is_whole
+                self._unclosed = self._unclosed and kind != "call"
+                if (garbled := self.GARBLED[0].match(buf, start)) and garbled.end(1) == end:
+                    self._unclosed = False  # nothing of the call is missing after it
                 return "dropped"
         return "more" if kind == "" and not self._final and buf[start:] in ('"', "'") else "no"
 
@@ -3199,8 +3199,10 @@ class Pairs(Machine):
             return self._in_an_object(start, Reader(any_styles()), OBJECT)
         tag = begins_with_tag(buf, start, self._schema())
         if tag:
-            other = self._irregular_key(start) if tag == "attribute" else ("",)
-            return False if other is None else None if other[0] else self._elements(start, name)
+            if tag == "attribute":
+                other = self._irregular_key(start)
+                return False if other is None else None if other[0] else self._elements(start, name)
+            return self._elements(start, name)
         return False if not self._final and len(buf) - start < NAME_LIMIT and ">" not in buf[start:] else None
 
     def _elements(self, start: int, name: str) -> bool | None:
@@ -3221,8 +3223,7 @@ class Pairs(Machine):
             return False
         schema = self._schema() if self._tools else None
         odd = self._tools and (expected or is_odd_key(values["key"], schema))
-        other = self._irregular_pair() if odd else None
-        if other is not None:
+        if odd and (other := self._irregular_pair()) is not None:
             return other
         if expected == "end":
             return self._drop_truncated_call()

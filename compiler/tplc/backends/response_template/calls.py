@@ -229,7 +229,9 @@ class _Calls(CallPatterns):
 
     def value(self, form: PairForm) -> str:
         if form.quoted:
-            return rf"(?P<value>{bracketed(self.quotes())}|[^,()\[\]{{}}]*)"
+            first = (form.between_pairs.strip() or form.between_pairs)[:1]
+            stops = "" if first in ",()[]{}" else re.escape(first)
+            return rf"(?P<value>{bracketed(self.quotes())}|[^,()\[\]{{}}{stops}]*)"
         if form.wraps:
             return f"(?:{'|'.join(map(_wrapped, form.wraps, repeat(form)))})"
         if form.value_close is not None:
