@@ -216,8 +216,7 @@ class ExpectedText:
         self.texts, self.width = texts, max(map(len, texts)) + LONGEST_WORD
 
     def continues(self, text: str) -> Callable[[str], object] | None:
-        """Return a function that checks whether a longer text may still be the beginning of one of them, or all of it
-        and a plain word; None if this text is neither."""
+        """Return a function that checks whether a longer text may still begin one of them; None if this one doesn't."""
         for usual in self.texts:
             if usual.startswith(text):
                 return usual.startswith
@@ -314,11 +313,8 @@ NESTED = frozenset(["array", "object", "null"])
 
 
 def tool_named(name: str, tools: Parameters) -> str:
-    """Return the tool that a name means: the name itself, or it without quotes, without a namespace, without the code
-    before a call, or with other separators.
-
-    A name that means no tool, or several, is returned unchanged.
-    """
+    """Return the tool that a name means: the name itself, or it without quotes, a namespace, or the code before a call,
+    or with other separators.  A name that means no tool, or several, is returned unchanged."""
     if name in tools or not tools:
         return name
     bare = name.replace("\\", "").strip().removesuffix("()").strip("\"'`“”‘’«»/:= ").strip()
@@ -515,11 +511,8 @@ def without_quotes(key: str, schema: object) -> str:
 
 
 def typed_as(types: frozenset[str] | None, stated: frozenset[str]) -> frozenset[str]:
-    """Return the types that a value may have, from its schema and from the type that is written next to it.
-
-    The written type wins.  The schema is more specific if text has the same type word, or if it allows only lists or
-    objects.
-    """
+    """Return the types that a value may have, from its schema and from the type that is written next to it, which wins.
+    The schema is more specific if text has the same type word, or if it allows only lists or objects."""
     if types and "string" in stated and (types & stated or types <= NESTED):
         return types & stated or types
     return stated
@@ -702,11 +695,8 @@ class WordStyle(Style):
 
 
 class ValueWriter(Copyable):
-    """Writes one value as JSON: what was read, and what was missing around it.
-
-    `styles` are those at the top, inside a top-level list, and inside a top-level object.  `breaks`: markers that occur
-    in values only inside a string; they close everything that is open.
-    """
+    """Writes one value as JSON: what was read, and what was missing around it.  `styles`: at the top, in a top-level
+    list, and in a top-level object.  `breaks`: markers that close everything; values have them only in strings."""
 
     MADE_OF: ClassVar[tuple[str, ...]] = ("styles",)
 
@@ -1335,10 +1325,8 @@ def arguments_of(name: str, value: Any, tools: Doubts) -> str | None:
 
 
 def arguments_after(name: str, text: str, pos: int, tools: Parameters, final: bool) -> tuple[str, int] | None:
-    """Return the arguments of a tool in an object of their own, after the object with its name, and where they end.
-
-    ("", pos) if there are none; None if more input is needed.
-    """
+    """Return the arguments of a tool in an object of their own, after the object with its name, and where they end;
+    ("", pos) if there are none, None if more input is needed."""
     keys, start = keys_allowed(tools.get(name)), AFTER_OBJECT.match(text, pos).end()
     if keys is None or (start == len(text) and final) or text[start : start + 1] not in ("{", ""):
         return "", pos
@@ -1366,9 +1354,7 @@ def holds_other_call(name: str, arguments: str, tools: Parameters) -> bool:
 
 
 def is_wrapper(first_key: Any, name: str, tools: Parameters) -> bool:
-    """Return whether an object may contain the arguments of a tool, as the schema has no key like its first.
-
-    `first_key`: the match of FIRST_KEY, or None."""
+    """Return whether an object may contain the arguments of a tool, as the schema has no key like its first."""
     keys = keys_allowed(tools.get(name)) if first_key is not None else None
     return (
         keys is not None
@@ -1713,8 +1699,7 @@ def marker_like(message: Message, patterns: Sequence[Pattern]) -> str:
 
 
 def call_like(content: str, tools: Parameters) -> str:
-    """Return the tool that the content calls: its name is followed by one of its keys in the same sentence, or in JSON
-    by an object if it has none.  "" if there is none."""
+    """Return the tool that the content calls: one of its keys, or an object if it has none, follows its name; or ""."""
     for name in [tool for tool in tools if tool and tool in content]:
         keys, at = set(properties_of(tools[name])), content.find(name)
         while at >= 0:
@@ -1766,9 +1751,8 @@ NOT_PROSE = ("arguments", "value", "trailing")
 
 
 def is_in_code(text: str, opened: bool) -> bool:
-    """Return whether a fence is open after whole lines of text.  `opened`: one is open before them.
-
-    A fence that names a language opens code, and any other closes it if it is open."""
+    """Return whether a fence is open after whole lines of text, as before them (`opened`) or not.  A fence that names a
+    language opens code, and any other closes it if it is open."""
     for language in FENCE_LINE.findall(text):
         opened = language != "" or not opened
     return opened
@@ -2076,9 +2060,8 @@ def _nested(buf: str, pos: int, final: bool, styles: tuple[Style, ...], opened: 
 
 
 def _end_of_literal(buf: str, pos: int, final: bool, style: Style) -> int:
-    """Return the end of a number or a word for true, false or null, by its own syntax.
-
-    Punctuation that a number could contain may follow it: the call's next text decides that."""
+    """Return the end of a number or a word for true, false or null, by its own syntax.  Punctuation that a number could
+    contain may follow it: the call's next text decides that."""
     word = LITERAL_WORD.match(buf, pos).end()
     if word == len(buf) and not final:
         return MORE if word - pos < LONGEST_TEXT else NO
@@ -2475,11 +2458,8 @@ class TextParser(Stream):
         prompts: str | Sequence[str | None] | None = None,
         tools: object = None,
     ) -> list[dict[str, Any] | None]:
-        """Returns a row for each text: content, reasoning_content, tool_calls (id, name, arguments), incomplete,
-        diagnostics.
-
-        `prompts` and `tools` (also as JSON text): one for all, or a list with one for each text.  None gives None.
-        """
+        """Returns a row for each text: content, reasoning_content, tool_calls (id, name, arguments), incomplete and
+        diagnostics.  `prompts` and `tools` (also as JSON text): one for all, or a list.  None gives None."""
         if isinstance(texts, (str, bytes)):
             raise TypeError(f"texts: expected a list of texts, got {type(texts).__name__}")
         if cls.CALLS:
@@ -2555,37 +2535,30 @@ class PlacedMarkers(TextParser):
 
     def _counting(self, marks: Scanner, mark: Match | None) -> Match | None:
         """Return the mark, or the first after it, that counts in its place: `line` and `reasoning_line` at a line's
-        start, `final_end` at the end, `weak_content_end` before the end or before another mark.
-
-        A marker whose later pieces are at a line's start counts as a whole.
-        """
+        start (as a whole if only later pieces are there), `final_end` at the end, `weak_content_end` before the end or
+        another mark."""
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
         while mark is not None and mark.kind in DECIDED_LATER:
+            counting: Match | None = None
             if self.HAS_RESPELLED_ENDS and mark.kind in UNCLOSED_KINDS:
                 counting = self._without_closer(marks, mark)
-                if counting is not None:
-                    return counting
             elif self.HAS_LINE_CLOSERS and mark.kind == "reasoning_line":
                 line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
                 if line_start:
                     return mark.of_kind("reasoning_end")
             elif self.HAS_FINAL_MARKERS and mark.kind != "line" and mark.kind != "ordinary":
                 counting = self._at_end(marks, mark)
-                if counting is not None:
-                    return counting
             if self.HAS_LINE_MARKERS and mark.kind in ("line", "ordinary"):
                 line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
                 if self.WHOLE_CALL and (mark.kind == "ordinary") == line_start:
                     counting = self._as_whole_call(mark)
-                    if counting is not None:
-                        return counting
                 if line_start and mark.kind == "line":
                     return outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
                 if self.CALLS and self.OPENER_IS_UNAMBIGUOUS and self._tools and mark.kind == "line":
-                    counting = self._without_closer(marks, mark)
-                    if counting is not None:
-                        return counting
+                    counting = counting or self._without_closer(marks, mark)
                 outer = mark if outer is None or mark.start >= outer.end else outer
+            if counting is not None:
+                return counting
             mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of one that doesn't count here
         return mark
 
@@ -2786,7 +2759,9 @@ class TurnStates(PlacedMarkers):
                 self._opener = ""
             return self._drop()
         if kind == "header":
-            return self._drop_after_text(*ANOTHER_TURN)
+            if not self._only_space_so_far:
+                self._note(*ANOTHER_TURN)
+            return self._drop()
         if kind == "stray":
             return self._drop_noted(*REASONING_NOT_OPEN)
         if kind == "empty":
@@ -2909,12 +2884,6 @@ class TurnStates(PlacedMarkers):
         if self._echo or self._here() >= 0:
             self._note(code, text)
         return self._drop(self._only_space_so_far)
-
-    def _drop_after_text(self, code: str, text: str) -> bool:
-        """Drop the marker; report it if something of the turn has come."""
-        if not self._only_space_so_far:
-            self._note(code, text)
-        return self._drop()
 
     def _reasoning_again(self) -> bool | None:
         """Drop a repeated opener of reasoning before its text; return whether there was one, None if undecided."""
@@ -3386,13 +3355,11 @@ class Machine(CallArguments):
         return True
 
     def _expected_arguments(self, pos: int) -> str:
-        """Return what was expected after a name that is no tool's and has no arguments; "more": more input is
-        needed."""
+        """Return what was expected after the name of no tool, without arguments; "more": more input is needed."""
         raise NotImplementedError
 
     def _expected_unless_closed(self, what: str, start: int, may_continue: bool) -> str:
-        """Return what was expected if no arguments begin; the end of the call, of all calls or of the turn may replace
-        them."""
+        """Return what was expected if no arguments begin; the end of a call, of all calls or of the turn may do."""
         mark = self.AFTER_CALL.match_at(self._buf, start)
         if mark is not None and mark.kind in CLOSER_KINDS:
             return ""
@@ -3721,9 +3688,8 @@ def is_empty_object(arguments: str) -> bool:
 
 
 def irregular_header(parser: Any, buf: str, start: int, tools: Parameters, final: bool) -> tuple[str, int] | None:
-    """Return the tool that an irregular header names, and where its arguments begin; ("", 0) if it names none.
-
-    None if undecided.  `parser` has the texts of headers, and knows where arguments begin, and headers continue."""
+    """Return the tool that an irregular header names, and where its arguments begin; ("", 0) if it names none, None if
+    undecided.  `parser` has the texts of headers, and knows where arguments begin, and headers continue."""
     name, pos, other = "", next_char(buf, start), 0
     while pos - start < NAME_LIMIT:
         part, word = parser.HEADER_TEXTS.match(buf, pos), ONE_WORD.match(buf, pos)
@@ -3890,10 +3856,8 @@ class Repairs(Machine):
         return -1 if is_begun else 0
 
     def _drop_left_over(self, kind: str) -> str:
-        """Skip a superfluous bracket after a call, or an opener in the place of a closer, at the end of the calls.
-
-        "no": there is none; "more": more input is needed; "dropped": it was skipped.
-        """
+        """Drop a superfluous bracket, or an opener in a closer's place, at the end of the calls.  Return "dropped", or
+        "no" if there is none, or "more" if more input is needed."""
         buf, start = self._buf, next_char(self._buf, self._pos)
         opener = self.LEFT_OVER.match_at(buf, start) if self._unclosed else None
         kind = kind if opener is None else "call"
@@ -4106,8 +4070,7 @@ class NamedLast(Objects):
         return True
 
     def _end_of_object(self, reader: Reader, start: int, end: int) -> tuple[int, str]:
-        """Return where the slots after the arguments begin, and what was expected instead of the arguments or the text
-        before these slots."""
+        """Return where the slots after the arguments begin, and what was expected before them and didn't come."""
         buf = self._buf
         if end == start < len(buf):
             return start, "the arguments"
@@ -4128,8 +4091,7 @@ class NamedLast(Objects):
         return at, "" if is_named else "the name"
 
     def _name_before_marker(self, pos: int) -> tuple[str, int]:
-        """Return the text before the next marker, which is a name if the text that ends it is missing, and where it
-        ends."""
+        """Return the text before the next marker, a name if the text that ends it is missing, and its end."""
         mark = self.BREAKS.find(self._buf, pos)
         if mark is None and not self._final:
             return "", pos
@@ -5398,11 +5360,9 @@ ODD_KEY = Pattern(rf"(?=.*[^\w.-])\S(?:[^\n]{{0,{LONGEST_KEY - 2}}}\S)?|")
 
 
 class LookaheadEnd:
-    """Finds the end of a value.  `end` matches at it; `start` matches text that may turn out to be such an end.
-
-    The group "key" of `end` is the next argument's: one of `keys`, where these are known.  The groups "name" and
-    "bare" are the next call's name: one of `names`; "known" is the same where only a known name shows a call.
-    """
+    """Finds the end of a value.  `end` matches at it; `start` matches text that may turn out to be such an end.  The
+    group "key" of `end` is the next argument's: one of `keys`, where these are known.  The groups "name" and "bare"
+    are the next call's name: one of `names`; "known" is the same where only a known name shows a call."""
 
     def __init__(self, end: str, start: str) -> None:
         self.end, self.start = re.compile(end), re.compile(start)
@@ -6026,8 +5986,7 @@ class Guard(Copyable):
         self._unknown, self._unknown_at = "", 0  # the beginning of such a token, and its offset
 
     def guarded(self, chunk: str, special: Sequence[Sequence[int]]) -> str:
-        """Return the chunk with guards.  `special`: the ranges of it that came from special tokens; ranges that touch,
-        also in two chunks, are one."""
+        """Return the chunk with guards.  `special`: its ranges from special tokens; those that touch are one."""
         if not (special or self.special or self.tail) and self.tokens.first.search(chunk) is None:
             self.seen += len(chunk)
             self.passed += len(chunk)
@@ -6059,8 +6018,7 @@ class Guard(Copyable):
         return text
 
     def has_ended(self) -> bool:
-        """Return whether a token ended the answer; a method, because type checkers would assume that it doesn't
-        change."""
+        """Return whether a token ended the answer.  Type checkers would assume that an attribute doesn't change."""
         return self.ended
 
     def _runs(self, special: Sequence[Sequence[int]], old: int, stop: int) -> list[tuple[int, int]]:
@@ -6128,8 +6086,7 @@ class Guard(Copyable):
     def _note_unknown(
         self, text: str, before: int, runs: list[tuple[int, int]], known: list[tuple[int, int]], stop: int
     ) -> None:
-        """Note special tokens that are no markers.  `before` is the offset of the text; the tail was examined
-        before."""
+        """Note special tokens that are no markers.  `before`: the text's offset; the tail was examined before."""
         old = len(self.tail)
         at = 0
         if self.special and not (runs and runs[0][1] > old):
@@ -6537,8 +6494,7 @@ class Answer:
         events = [*self._first_once(), *self._ended(None)]
         reason = self.finish_reason or ""
         if reason not in ("stop", "tool_calls", "length", "content_filter"):
-            message = f"the engine ended the answer: {reason}"
-            return [*events, *self._stopped({"message": message, "type": "engine_error", "param": None, "code": None})]
+            return [*events, *self._stopped(engine_error(f"the engine ended the answer: {reason}"))]
         self._finished = True
         return [*events, *self._last(reason)]
 
@@ -6645,8 +6601,8 @@ def other_answer(event: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the problem with an event that has a second answer: these protocols have one answer per request."""
     for choice in event.get("choices") or ():
         if choice.get("index"):
-            message = f"choices: expected one answer, got one with the index {choice['index']}: ask the engine for n=1"
-            return {"message": message, "type": "engine_error", "param": None, "code": None}
+            got = f"got one with the index {choice['index']}"
+            return engine_error(f"choices: expected one answer, {got}: ask the engine for n=1")
     return None
 
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from .openai import error_in, finish_reason
+from .openai import engine_error, error_in, finish_reason
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -85,8 +85,7 @@ class Answer:
         events = [*self._first_once(), *self._ended(None)]
         reason = self.finish_reason or ""
         if reason not in ("stop", "tool_calls", "length", "content_filter"):
-            message = f"the engine ended the answer: {reason}"
-            return [*events, *self._stopped({"message": message, "type": "engine_error", "param": None, "code": None})]
+            return [*events, *self._stopped(engine_error(f"the engine ended the answer: {reason}"))]
         self._finished = True
         return [*events, *self._last(reason)]
 
@@ -193,8 +192,8 @@ def other_answer(event: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the problem with an event that has a second answer: these protocols have one answer per request."""
     for choice in event.get("choices") or ():
         if choice.get("index"):
-            message = f"choices: expected one answer, got one with the index {choice['index']}: ask the engine for n=1"
-            return {"message": message, "type": "engine_error", "param": None, "code": None}
+            got = f"got one with the index {choice['index']}"
+            return engine_error(f"choices: expected one answer, {got}: ask the engine for n=1")
     return None
 
 

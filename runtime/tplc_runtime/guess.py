@@ -31,11 +31,9 @@ ODD_KEY = Pattern(rf"(?=.*[^\w.-])\S(?:[^\n]{{0,{LONGEST_KEY - 2}}}\S)?|")
 
 
 class LookaheadEnd:
-    """Finds the end of a value.  `end` matches at it; `start` matches text that may turn out to be such an end.
-
-    The group "key" of `end` is the next argument's: one of `keys`, where these are known.  The groups "name" and
-    "bare" are the next call's name: one of `names`; "known" is the same where only a known name shows a call.
-    """
+    """Finds the end of a value.  `end` matches at it; `start` matches text that may turn out to be such an end.  The
+    group "key" of `end` is the next argument's: one of `keys`, where these are known.  The groups "name" and "bare"
+    are the next call's name: one of `names`; "known" is the same where only a known name shows a call."""
 
     def __init__(self, end: str, start: str) -> None:
         self.end, self.start = re.compile(end), re.compile(start)

@@ -118,13 +118,11 @@ class Machine(CallArguments):
         return True
 
     def _expected_arguments(self, pos: int) -> str:
-        """Return what was expected after a name that is no tool's and has no arguments; "more": more input is
-        needed."""
+        """Return what was expected after the name of no tool, without arguments; "more": more input is needed."""
         raise NotImplementedError
 
     def _expected_unless_closed(self, what: str, start: int, may_continue: bool) -> str:
-        """Return what was expected if no arguments begin; the end of the call, of all calls or of the turn may replace
-        them."""
+        """Return what was expected if no arguments begin; the end of a call, of all calls or of the turn may do."""
         mark = self.AFTER_CALL.match_at(self._buf, start)
         if mark is not None and mark.kind in CLOSER_KINDS:
             return ""

@@ -51,8 +51,7 @@ def marker_like(message: Message, patterns: Sequence[Pattern]) -> str:
 
 
 def call_like(content: str, tools: Parameters) -> str:
-    """Return the tool that the content calls: its name is followed by one of its keys in the same sentence, or in JSON
-    by an object if it has none.  "" if there is none."""
+    """Return the tool that the content calls: one of its keys, or an object if it has none, follows its name; or ""."""
     for name in [tool for tool in tools if tool and tool in content]:
         keys, at = set(properties_of(tools[name])), content.find(name)
         while at >= 0:

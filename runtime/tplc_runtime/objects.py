@@ -193,8 +193,7 @@ class NamedLast(Objects):
         return True
 
     def _end_of_object(self, reader: Reader, start: int, end: int) -> tuple[int, str]:
-        """Return where the slots after the arguments begin, and what was expected instead of the arguments or the text
-        before these slots."""
+        """Return where the slots after the arguments begin, and what was expected before them and didn't come."""
         buf = self._buf
         if end == start < len(buf):
             return start, "the arguments"
@@ -215,8 +214,7 @@ class NamedLast(Objects):
         return at, "" if is_named else "the name"
 
     def _name_before_marker(self, pos: int) -> tuple[str, int]:
-        """Return the text before the next marker, which is a name if the text that ends it is missing, and where it
-        ends."""
+        """Return the text before the next marker, a name if the text that ends it is missing, and its end."""
         mark = self.BREAKS.find(self._buf, pos)
         if mark is None and not self._final:
             return "", pos

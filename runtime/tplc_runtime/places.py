@@ -56,37 +56,30 @@ class PlacedMarkers(TextParser):
 
     def _counting(self, marks: Scanner, mark: Match | None) -> Match | None:
         """Return the mark, or the first after it, that counts in its place: `line` and `reasoning_line` at a line's
-        start, `final_end` at the end, `weak_content_end` before the end or before another mark.
-
-        A marker whose later pieces are at a line's start counts as a whole.
-        """
+        start (as a whole if only later pieces are there), `final_end` at the end, `weak_content_end` before the end or
+        another mark."""
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
         while mark is not None and mark.kind in DECIDED_LATER:
+            counting: Match | None = None
             if self.HAS_RESPELLED_ENDS and mark.kind in UNCLOSED_KINDS:
                 counting = self._without_closer(marks, mark)
-                if counting is not None:
-                    return counting
             elif self.HAS_LINE_CLOSERS and mark.kind == "reasoning_line":
                 line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
                 if line_start:
                     return mark.of_kind("reasoning_end")
             elif self.HAS_FINAL_MARKERS and mark.kind != "line" and mark.kind != "ordinary":
                 counting = self._at_end(marks, mark)
-                if counting is not None:
-                    return counting
             if self.HAS_LINE_MARKERS and mark.kind in ("line", "ordinary"):
                 line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
                 if self.WHOLE_CALL and (mark.kind == "ordinary") == line_start:
                     counting = self._as_whole_call(mark)
-                    if counting is not None:
-                        return counting
                 if line_start and mark.kind == "line":
                     return outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
                 if self.CALLS and self.OPENER_IS_UNAMBIGUOUS and self._tools and mark.kind == "line":
-                    counting = self._without_closer(marks, mark)
-                    if counting is not None:
-                        return counting
+                    counting = counting or self._without_closer(marks, mark)
                 outer = mark if outer is None or mark.start >= outer.end else outer
+            if counting is not None:
+                return counting
             mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of one that doesn't count here
         return mark
 

@@ -32,9 +32,8 @@ def is_empty_object(arguments: str) -> bool:
 
 
 def irregular_header(parser: Any, buf: str, start: int, tools: Parameters, final: bool) -> tuple[str, int] | None:
-    """Return the tool that an irregular header names, and where its arguments begin; ("", 0) if it names none.
-
-    None if undecided.  `parser` has the texts of headers, and knows where arguments begin, and headers continue."""
+    """Return the tool that an irregular header names, and where its arguments begin; ("", 0) if it names none, None if
+    undecided.  `parser` has the texts of headers, and knows where arguments begin, and headers continue."""
     name, pos, other = "", next_char(buf, start), 0
     while pos - start < NAME_LIMIT:
         part, word = parser.HEADER_TEXTS.match(buf, pos), ONE_WORD.match(buf, pos)
@@ -201,10 +200,8 @@ class Repairs(Machine):
         return -1 if is_begun else 0
 
     def _drop_left_over(self, kind: str) -> str:
-        """Skip a superfluous bracket after a call, or an opener in the place of a closer, at the end of the calls.
-
-        "no": there is none; "more": more input is needed; "dropped": it was skipped.
-        """
+        """Drop a superfluous bracket, or an opener in a closer's place, at the end of the calls.  Return "dropped", or
+        "no" if there is none, or "more" if more input is needed."""
         buf, start = self._buf, next_char(self._buf, self._pos)
         opener = self.LEFT_OVER.match_at(buf, start) if self._unclosed else None
         kind = kind if opener is None else "call"

@@ -134,8 +134,7 @@ class ExpectedText:
         self.texts, self.width = texts, max(map(len, texts)) + LONGEST_WORD
 
     def continues(self, text: str) -> Callable[[str], object] | None:
-        """Return a function that checks whether a longer text may still be the beginning of one of them, or all of it
-        and a plain word; None if this text is neither."""
+        """Return a function that checks whether a longer text may still begin one of them; None if this one doesn't."""
         for usual in self.texts:
             if usual.startswith(text):
                 return usual.startswith

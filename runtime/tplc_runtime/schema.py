@@ -52,11 +52,8 @@ NESTED = frozenset(["array", "object", "null"])
 
 
 def tool_named(name: str, tools: Parameters) -> str:
-    """Return the tool that a name means: the name itself, or it without quotes, without a namespace, without the code
-    before a call, or with other separators.
-
-    A name that means no tool, or several, is returned unchanged.
-    """
+    """Return the tool that a name means: the name itself, or it without quotes, a namespace, or the code before a call,
+    or with other separators.  A name that means no tool, or several, is returned unchanged."""
     if name in tools or not tools:
         return name
     bare = name.replace("\\", "").strip().removesuffix("()").strip("\"'`“”‘’«»/:= ").strip()
@@ -253,11 +250,8 @@ def without_quotes(key: str, schema: object) -> str:
 
 
 def typed_as(types: frozenset[str] | None, stated: frozenset[str]) -> frozenset[str]:
-    """Return the types that a value may have, from its schema and from the type that is written next to it.
-
-    The written type wins.  The schema is more specific if text has the same type word, or if it allows only lists or
-    objects.
-    """
+    """Return the types that a value may have, from its schema and from the type that is written next to it, which wins.
+    The schema is more specific if text has the same type word, or if it allows only lists or objects."""
     if types and "string" in stated and (types & stated or types <= NESTED):
         return types & stated or types
     return stated

@@ -156,10 +156,8 @@ def arguments_of(name: str, value: Any, tools: Doubts) -> str | None:
 
 
 def arguments_after(name: str, text: str, pos: int, tools: Parameters, final: bool) -> tuple[str, int] | None:
-    """Return the arguments of a tool in an object of their own, after the object with its name, and where they end.
-
-    ("", pos) if there are none; None if more input is needed.
-    """
+    """Return the arguments of a tool in an object of their own, after the object with its name, and where they end;
+    ("", pos) if there are none, None if more input is needed."""
     keys, start = keys_allowed(tools.get(name)), AFTER_OBJECT.match(text, pos).end()
     if keys is None or (start == len(text) and final) or text[start : start + 1] not in ("{", ""):
         return "", pos
@@ -187,9 +185,7 @@ def holds_other_call(name: str, arguments: str, tools: Parameters) -> bool:
 
 
 def is_wrapper(first_key: Any, name: str, tools: Parameters) -> bool:
-    """Return whether an object may contain the arguments of a tool, as the schema has no key like its first.
-
-    `first_key`: the match of FIRST_KEY, or None."""
+    """Return whether an object may contain the arguments of a tool, as the schema has no key like its first."""
     keys = keys_allowed(tools.get(name)) if first_key is not None else None
     return (
         keys is not None

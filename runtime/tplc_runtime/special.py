@@ -62,8 +62,7 @@ class Guard(Copyable):
         self._unknown, self._unknown_at = "", 0  # the beginning of such a token, and its offset
 
     def guarded(self, chunk: str, special: Sequence[Sequence[int]]) -> str:
-        """Return the chunk with guards.  `special`: the ranges of it that came from special tokens; ranges that touch,
-        also in two chunks, are one."""
+        """Return the chunk with guards.  `special`: its ranges from special tokens; those that touch are one."""
         if not (special or self.special or self.tail) and self.tokens.first.search(chunk) is None:
             self.seen += len(chunk)
             self.passed += len(chunk)
@@ -95,8 +94,7 @@ class Guard(Copyable):
         return text
 
     def has_ended(self) -> bool:
-        """Return whether a token ended the answer; a method, because type checkers would assume that it doesn't
-        change."""
+        """Return whether a token ended the answer.  Type checkers would assume that an attribute doesn't change."""
         return self.ended
 
     def _runs(self, special: Sequence[Sequence[int]], old: int, stop: int) -> list[tuple[int, int]]:
@@ -164,8 +162,7 @@ class Guard(Copyable):
     def _note_unknown(
         self, text: str, before: int, runs: list[tuple[int, int]], known: list[tuple[int, int]], stop: int
     ) -> None:
-        """Note special tokens that are no markers.  `before` is the offset of the text; the tail was examined
-        before."""
+        """Note special tokens that are no markers.  `before`: the text's offset; the tail was examined before."""
         old = len(self.tail)
         at = 0
         if self.special and not (runs and runs[0][1] > old):

@@ -56,11 +56,8 @@ class TextParser(Stream):
         prompts: str | Sequence[str | None] | None = None,
         tools: object = None,
     ) -> list[dict[str, Any] | None]:
-        """Returns a row for each text: content, reasoning_content, tool_calls (id, name, arguments), incomplete,
-        diagnostics.
-
-        `prompts` and `tools` (also as JSON text): one for all, or a list with one for each text.  None gives None.
-        """
+        """Returns a row for each text: content, reasoning_content, tool_calls (id, name, arguments), incomplete and
+        diagnostics.  `prompts` and `tools` (also as JSON text): one for all, or a list.  None gives None."""
         if isinstance(texts, (str, bytes)):
             raise TypeError(f"texts: expected a list of texts, got {type(texts).__name__}")
         if cls.CALLS:

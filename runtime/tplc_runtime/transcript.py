@@ -26,9 +26,8 @@ NOT_PROSE = ("arguments", "value", "trailing")
 
 
 def is_in_code(text: str, opened: bool) -> bool:
-    """Return whether a fence is open after whole lines of text.  `opened`: one is open before them.
-
-    A fence that names a language opens code, and any other closes it if it is open."""
+    """Return whether a fence is open after whole lines of text, as before them (`opened`) or not.  A fence that names a
+    language opens code, and any other closes it if it is open."""
     for language in FENCE_LINE.findall(text):
         opened = language != "" or not opened
     return opened

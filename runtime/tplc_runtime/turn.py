@@ -151,7 +151,9 @@ class TurnStates(PlacedMarkers):
                 self._opener = ""
             return self._drop()
         if kind == "header":
-            return self._drop_after_text(*ANOTHER_TURN)
+            if not self._only_space_so_far:
+                self._note(*ANOTHER_TURN)
+            return self._drop()
         if kind == "stray":
             return self._drop_noted(*REASONING_NOT_OPEN)
         if kind == "empty":
@@ -274,12 +276,6 @@ class TurnStates(PlacedMarkers):
         if self._echo or self._here() >= 0:
             self._note(code, text)
         return self._drop(self._only_space_so_far)
-
-    def _drop_after_text(self, code: str, text: str) -> bool:
-        """Drop the marker; report it if something of the turn has come."""
-        if not self._only_space_so_far:
-            self._note(code, text)
-        return self._drop()
 
     def _reasoning_again(self) -> bool | None:
         """Drop a repeated opener of reasoning before its text; return whether there was one, None if undecided."""

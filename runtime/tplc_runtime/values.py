@@ -200,11 +200,8 @@ class WordStyle(Style):
 
 
 class ValueWriter(Copyable):
-    """Writes one value as JSON: what was read, and what was missing around it.
-
-    `styles` are those at the top, inside a top-level list, and inside a top-level object.  `breaks`: markers that occur
-    in values only inside a string; they close everything that is open.
-    """
+    """Writes one value as JSON: what was read, and what was missing around it.  `styles`: at the top, in a top-level
+    list, and in a top-level object.  `breaks`: markers that close everything; values have them only in strings."""
 
     MADE_OF: ClassVar[tuple[str, ...]] = ("styles",)
 

@@ -85,9 +85,8 @@ def _nested(buf: str, pos: int, final: bool, styles: tuple[Style, ...], opened: 
 
 
 def _end_of_literal(buf: str, pos: int, final: bool, style: Style) -> int:
-    """Return the end of a number or a word for true, false or null, by its own syntax.
-
-    Punctuation that a number could contain may follow it: the call's next text decides that."""
+    """Return the end of a number or a word for true, false or null, by its own syntax.  Punctuation that a number could
+    contain may follow it: the call's next text decides that."""
     word = LITERAL_WORD.match(buf, pos).end()
     if word == len(buf) and not final:
         return MORE if word - pos < LONGEST_TEXT else NO

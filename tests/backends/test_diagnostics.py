@@ -44,7 +44,6 @@ REPORTING = {
     "_note_repair": 0,
     "_note_truncation": 0,
     "_drop_noted": 0,
-    "_drop_after_text": 0,
     "Diagnostic": 2,
 }
 # Of rows of a table, of text that is fed too late, and of special tokens: the tests of those compare the codes.

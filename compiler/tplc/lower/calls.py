@@ -15,7 +15,7 @@ from tplc.ir.spellings import spellings_of
 from tplc.lower.acceptor import CallForm, CallShape, Where
 from tplc.lower.call_objects import CallObject, object_head, object_of, opening_of, wrapped_fields
 from tplc.lower.closers import breaks_of, closers_of, empty_calls, last_of, with_space
-from tplc.lower.layouts import merged, not_blank, space_after_reasoning, text_at, unique
+from tplc.lower.layouts import lead_of, merged, not_blank, space_after_reasoning, text_at, unique
 from tplc.lower.openers import Openers, is_unambiguous_opener, openers_of, spaced, starts_of
 from tplc.lower.pairs import pairs_of
 from tplc.lower.shapes import object_shape, shape_of, with_id
@@ -44,7 +44,7 @@ def calls_of(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
     form = _continued(form, _cores(ir.turn.ends))
     # Where the template writes content, and the calls in the same line, lines say nothing.
     in_line = ir.content.with_calls == "before" or any(map(is_unambiguous_opener, form.openers))
-    in_line = in_line and not any("\n" in _lead(text) for text in form.openers)
+    in_line = in_line and not any("\n" in lead_of(text) for text in form.openers)
     after_reasoning = space_after_reasoning(ir, {"reasoning", "calls"})
     at_line: Where | None = "line start" if "\n" in after_reasoning else None
     sought = form.ordinary or (form.where == "line start" and in_line)
@@ -97,10 +97,6 @@ def _are_in_reasoning(ir: TemplateIR, form: CallForm) -> bool:
 
 def _cores(markers: Iterable[str]) -> tuple[str, ...]:
     return tuple(text.strip() for text in markers if text.strip())
-
-
-def _lead(text: str) -> str:
-    return text[: len(text) - len(text.lstrip())]
 
 
 def _object_calls(ir: TemplateIR, called: CallObject, tolerated: Tolerated) -> CallForm:
@@ -221,7 +217,7 @@ def _in_reasoning(openers: Openers, tolerated: Tolerated) -> Where | None:
     lines = [
         text
         for text in openers.outside
-        if "\n" in _lead(text) and is_unambiguous_opener(text) and only_punctuation(text)
+        if "\n" in lead_of(text) and is_unambiguous_opener(text) and only_punctuation(text)
     ]
     ends = (openers.where == "anywhere" or lines) and "call_ends_reasoning" in tolerated.kinds
     return "line start" if ends else None

@@ -15,7 +15,7 @@ from tplc.ir.markers import ends_in_text, is_distinctive, is_word, pieces_of
 from tplc.ir.nodes import PairArguments, Slot, Text, Tools
 from tplc.lower.acceptor import Following
 from tplc.lower.bounds import INDENT, KEY, KEY_CHARACTER, SOME_SPACE, SPACE, key_without
-from tplc.lower.layouts import merged, not_blank, text_at, unique
+from tplc.lower.layouts import lead_of, merged, not_blank, text_at, unique
 from tplc.lower.values import LONGEST_FOLLOW, LONGEST_KEY, NAME_CHARACTERS
 
 IN_WORDS = "-_.+/@"  # what joins words to one
@@ -87,7 +87,7 @@ class ValueContext:
         """Return the white space that the template writes before a further pair, before what closes the call, and, if
         nothing else closes it, before a further call."""
         call = self.closer + self.tools.separator + text_at(merged(self.tools.call), 0)
-        pair, closer, call = (text[: len(text) - len(text.lstrip())] for text in (self.before_pair, self.closer, call))
+        pair, closer, call = (lead_of(text) for text in (self.before_pair, self.closer, call))
         return pair, closer, call
 
 

@@ -12,7 +12,7 @@ from tplc.ir.markers import pieces_of
 from tplc.ir.nodes import Layout, PairArguments, Slot, TemplateIR, Text, Tools
 from tplc.ir.write import escaped
 from tplc.lower.acceptor import LINE_END, WHITE_SPACE, PairForm, SlotEnd
-from tplc.lower.layouts import not_blank, text_at, unique, with_any_language
+from tplc.lower.layouts import lead_of, not_blank, text_at, unique, with_any_language
 from tplc.lower.tolerated import Tolerated
 
 NO_END = SlotEnd("", ())
@@ -95,7 +95,7 @@ def after_empty(ir: TemplateIR, closers: Sequence[str]) -> SlotEnd:
     if closing.strip():
         return SlotEnd("", (), (closing,))
     following = (tools.section_end, tools.separator + text_at(tools.call, 0))
-    lines = any("\n" in closing + text[: len(text) - len(text.lstrip())] for text in following)
+    lines = any("\n" in closing + lead_of(text) for text in following)
     return SlotEnd("", (), not_blank([*following, *closers, *ir.turn.ends]), LINE_END * lines)
 
 

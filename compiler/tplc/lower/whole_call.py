@@ -12,7 +12,7 @@ from tplc.ir.markers import is_distinctive
 from tplc.ir.nodes import Layout, ObjectArguments, Slot, TemplateIR, Text, Tools
 from tplc.lower.acceptor import CallForm, CallStep, PairForm
 from tplc.lower.bounds import INDENT, KEY, SOME_SPACE, SPACE
-from tplc.lower.layouts import merged, text_at, unique
+from tplc.lower.layouts import lead_of, merged, text_at, unique
 from tplc.lower.lexemes import core_pattern
 from tplc.lower.values import LONGEST_KEY, MOST_SPACE, NAME_CHARACTERS
 
@@ -199,7 +199,7 @@ def _after(ir: TemplateIR, closer: str, *, section: bool) -> list[CallStep]:
     ends = [text for text in nexts if text.strip()]
     if ends:
         return [_line(f"{SPACE}(?:{'|'.join([*map(pattern_of, ends), *following])})", ends)]
-    spaces = [text[: len(text) - len(text.lstrip())] for text in (closer + tools.separator, closer + tools.section_end)]
+    spaces = [lead_of(text) for text in (closer + tools.separator, closer + tools.section_end)]
     if closer.strip() or "\n" not in "".join(spaces):
         return []
     # Calls without a separator may follow one another directly.

@@ -569,11 +569,8 @@ class StreamParser(Copyable):
         prompts: str | Sequence[str | None] | None = None,
         tools: object = None,
     ) -> list[dict[str, Any] | None]:
-        """Returns a row for each text: content, reasoning_content, tool_calls (id, name, arguments), incomplete,
-        diagnostics.
-
-        `prompts` and `tools` (also as JSON text): one for all, or a list with one for each text.  None gives None.
-        """
+        """Returns a row for each text: content, reasoning_content, tool_calls (id, name, arguments), incomplete and
+        diagnostics.  `prompts` and `tools` (also as JSON text): one for all, or a list.  None gives None."""
         if isinstance(texts, (str, bytes)):
             raise TypeError(f"texts: expected a list of texts, got {type(texts).__name__}")
         rows: list[dict[str, Any] | None] = []
@@ -623,7 +620,9 @@ class StreamParser(Copyable):
             self._state = type(self)._over
             return self._drop()
         if kind == "header":
-            return self._drop_after_text(*ANOTHER_TURN)
+            if not self._only_space_so_far:
+                self._note(*ANOTHER_TURN)
+            return self._drop()
         return True
 
     def _until(self, marks: Scanner, kind: str) -> str:
@@ -674,12 +673,6 @@ class StreamParser(Copyable):
         self._space = self._mark.trail
         self._only_space_so_far = only_space
         return True
-
-    def _drop_after_text(self, code: str, text: str) -> bool:
-        """Drop the marker; report it if something of the turn has come."""
-        if not self._only_space_so_far:
-            self._note(code, text)
-        return self._drop()
 
     def _over(self) -> bool:
         # over = (TURN_START? CALL_START call) | text after the turn

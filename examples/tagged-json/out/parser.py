@@ -219,8 +219,7 @@ class ExpectedText:
         self.texts, self.width = texts, max(map(len, texts)) + LONGEST_WORD
 
     def continues(self, text: str) -> Callable[[str], object] | None:
-        """Return a function that checks whether a longer text may still be the beginning of one of them, or all of it
-        and a plain word; None if this text is neither."""
+        """Return a function that checks whether a longer text may still begin one of them; None if this one doesn't."""
         for usual in self.texts:
             if usual.startswith(text):
                 return usual.startswith
@@ -304,11 +303,8 @@ class Parameters(dict):  # type: ignore[type-arg]
 
 
 def tool_named(name: str, tools: Parameters) -> str:
-    """Return the tool that a name means: the name itself, or it without quotes, without a namespace, without the code
-    before a call, or with other separators.
-
-    A name that means no tool, or several, is returned unchanged.
-    """
+    """Return the tool that a name means: the name itself, or it without quotes, a namespace, or the code before a call,
+    or with other separators.  A name that means no tool, or several, is returned unchanged."""
     if name in tools or not tools:
         return name
     bare = name.replace("\\", "").strip().removesuffix("()").strip("\"'`“”‘’«»/:= ").strip()
@@ -596,11 +592,8 @@ class Style:
 
 
 class ValueWriter(Copyable):
-    """Writes one value as JSON: what was read, and what was missing around it.
-
-    `styles` are those at the top, inside a top-level list, and inside a top-level object.  `breaks`: markers that occur
-    in values only inside a string; they close everything that is open.
-    """
+    """Writes one value as JSON: what was read, and what was missing around it.  `styles`: at the top, in a top-level
+    list, and in a top-level object.  `breaks`: markers that close everything; values have them only in strings."""
 
     MADE_OF: ClassVar[tuple[str, ...]] = ("styles",)
 
@@ -1194,10 +1187,8 @@ def arguments_of(name: str, value: Any, tools: Doubts) -> str | None:
 
 
 def arguments_after(name: str, text: str, pos: int, tools: Parameters, final: bool) -> tuple[str, int] | None:
-    """Return the arguments of a tool in an object of their own, after the object with its name, and where they end.
-
-    ("", pos) if there are none; None if more input is needed.
-    """
+    """Return the arguments of a tool in an object of their own, after the object with its name, and where they end;
+    ("", pos) if there are none, None if more input is needed."""
     keys, start = keys_allowed(tools.get(name)), AFTER_OBJECT.match(text, pos).end()
     if keys is None or (start == len(text) and final) or text[start : start + 1] not in ("{", ""):
         return "", pos
@@ -1225,9 +1216,7 @@ def holds_other_call(name: str, arguments: str, tools: Parameters) -> bool:
 
 
 def is_wrapper(first_key: Any, name: str, tools: Parameters) -> bool:
-    """Return whether an object may contain the arguments of a tool, as the schema has no key like its first.
-
-    `first_key`: the match of FIRST_KEY, or None."""
+    """Return whether an object may contain the arguments of a tool, as the schema has no key like its first."""
     keys = keys_allowed(tools.get(name)) if first_key is not None else None
     return (
         keys is not None
@@ -1520,8 +1509,7 @@ def marker_like(message: Message, patterns: Sequence[Pattern]) -> str:
 
 
 def call_like(content: str, tools: Parameters) -> str:
-    """Return the tool that the content calls: its name is followed by one of its keys in the same sentence, or in JSON
-    by an object if it has none.  "" if there is none."""
+    """Return the tool that the content calls: one of its keys, or an object if it has none, follows its name; or ""."""
     for name in [tool for tool in tools if tool and tool in content]:
         keys, at = set(properties_of(tools[name])), content.find(name)
         while at >= 0:
@@ -1572,9 +1560,8 @@ FENCE_LINE = Pattern(r"(?m:^)[^\S\n]*```([\w-]*)")
 
 
 def is_in_code(text: str, opened: bool) -> bool:
-    """Return whether a fence is open after whole lines of text.  `opened`: one is open before them.
-
-    A fence that names a language opens code, and any other closes it if it is open."""
+    """Return whether a fence is open after whole lines of text, as before them (`opened`) or not.  A fence that names a
+    language opens code, and any other closes it if it is open."""
     for language in FENCE_LINE.findall(text):
         opened = language != "" or not opened
     return opened
@@ -2000,11 +1987,8 @@ class Stream(Copyable):
         prompts: str | Sequence[str | None] | None = None,
         tools: object = None,
     ) -> list[dict[str, Any] | None]:
-        """Returns a row for each text: content, reasoning_content, tool_calls (id, name, arguments), incomplete,
-        diagnostics.
-
-        `prompts` and `tools` (also as JSON text): one for all, or a list with one for each text.  None gives None.
-        """
+        """Returns a row for each text: content, reasoning_content, tool_calls (id, name, arguments), incomplete and
+        diagnostics.  `prompts` and `tools` (also as JSON text): one for all, or a list.  None gives None."""
         if isinstance(texts, (str, bytes)):
             raise TypeError(f"texts: expected a list of texts, got {type(texts).__name__}")
         read = lru_cache(maxsize=1000)(parameters_of)
@@ -2092,25 +2076,22 @@ class TurnStates(Stream):
 
     def _counting(self, marks: Scanner, mark: Match | None) -> Match | None:
         """Return the mark, or the first after it, that counts in its place: `line` and `reasoning_line` at a line's
-        start, `final_end` at the end, `weak_content_end` before the end or before another mark.
-
-        A marker whose later pieces are at a line's start counts as a whole.
-        """
+        start (as a whole if only later pieces are there), `final_end` at the end, `weak_content_end` before the end or
+        another mark."""
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
         while mark is not None and mark.kind in DECIDED_LATER:
+            counting: Match | None = None
             if mark.kind in UNCLOSED_KINDS:
                 counting = self._without_closer(marks, mark)
-                if counting is not None:
-                    return counting
             if mark.kind in ("line", "ordinary"):
                 line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
                 if line_start and mark.kind == "line":
                     return outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
                 if self._tools and mark.kind == "line":
-                    counting = self._without_closer(marks, mark)
-                    if counting is not None:
-                        return counting
+                    counting = counting or self._without_closer(marks, mark)
                 outer = mark if outer is None or mark.start >= outer.end else outer
+            if counting is not None:
+                return counting
             mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of one that doesn't count here
         return mark
 
@@ -2188,7 +2169,9 @@ class TurnStates(Stream):
             self._opener = ""
             return self._drop()
         if kind == "header":
-            return self._drop_after_text(*ANOTHER_TURN)
+            if not self._only_space_so_far:
+                self._note(*ANOTHER_TURN)
+            return self._drop()
         if kind == "stray":
             return self._drop_noted(*REASONING_NOT_OPEN)
         if kind == "empty":
@@ -2292,12 +2275,6 @@ class TurnStates(Stream):
         if self._echo or self._here() >= 0:
             self._note(code, text)
         return self._drop(self._only_space_so_far)
-
-    def _drop_after_text(self, code: str, text: str) -> bool:
-        """Drop the marker; report it if something of the turn has come."""
-        if not self._only_space_so_far:
-            self._note(code, text)
-        return self._drop()
 
     def _reasoning_again(self) -> bool | None:
         """Drop a repeated opener of reasoning before its text; return whether there was one, None if undecided."""
@@ -2807,10 +2784,8 @@ class Machine(TurnStates):
         return -1 if is_begun else 0
 
     def _drop_left_over(self, kind: str) -> str:
-        """Skip a superfluous bracket after a call, or an opener in the place of a closer, at the end of the calls.
-
-        "no": there is none; "more": more input is needed; "dropped": it was skipped.
-        """
+        """Drop a superfluous bracket, or an opener in a closer's place, at the end of the calls.  Return "dropped", or
+        "no" if there is none, or "more" if more input is needed."""
         buf, start = self._buf, next_char(self._buf, self._pos)
         opener = self.LEFT_OVER.match_at(buf, start) if self._unclosed else None
         kind = kind if opener is None else "call"

@@ -8,7 +8,7 @@ A rule of one pattern is the ordered choice of the lexemes of some kinds in one 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
@@ -31,6 +31,7 @@ from tplc.ir.nodes import Dialect
 from tplc.lower import Acceptor, CallForm, CallShape
 from tplc.lower.closers import LEFT_OVER_CHARS
 from tplc.lower.garbled import garbled_closers
+from tplc.lower.layouts import lead_of
 from tplc.lower.lexemes import (
     ANY_SLOT_TEXT,
     MAX_INNER_SPACE,
@@ -506,27 +507,22 @@ def _lead_of_openers(calls: CallForm) -> str:
 
 def _cut_marker(form: FormPatterns, name: StateName) -> str:
     """Return the truncated end of the turn, or of the part that this state reads, at the output's end."""
-    ends = [one for one in form.states.get(name, NO_LEXEMES).all if one.kind in CUT_KINDS]
-    if "cut_markers" not in form.acceptor.tolerances:
-        return ""
-    cores = [one.core for one in ends if not one.respelled]
-    pattern = truncated(cores, least=LEAST_CUT, any_spelling=any(one.respelled for one in ends))
-    if pattern == NOTHING:
-        return ""
-    return rf"{_leads_in(form, name)}(?=[\W_]*[^\W_])(?![^\W_]+\s*\Z){pattern}"
+    pattern = _cut_ends(form, name, CUT_KINDS)
+    return rf"{_leads_in(form, name)}(?=[\W_]*[^\W_])(?![^\W_]+\s*\Z){pattern}" if pattern else ""
 
 
 def _cut_end_after_calls(form: FormPatterns) -> str:
     """Return the truncated end of the turn, or of content, after complete calls.  Letters alone may be an answer."""
-    ends = [one for one in form.states.get("after_call", NO_LEXEMES).all if one.kind in ENDS_AFTER_CALLS]
-    if "cut_markers" not in form.acceptor.tolerances:
-        return ""
+    pattern, last = _cut_ends(form, "after_call", ENDS_AFTER_CALLS), f"(?!{form.not_last})" if form.not_last else ""
+    return rf"{last}(?!(?:[^\W_]|\s)+\Z){pattern}" if pattern else ""
+
+
+def _cut_ends(form: FormPatterns, name: StateName, kinds: Sequence[str]) -> str:
+    """Return the pattern of truncated markers of these kinds; "" if there are none, or if they are text."""
+    ends = [one for one in form.states.get(name, NO_LEXEMES).all if one.kind in kinds]
     cores = [one.core for one in ends if not one.respelled]
     pattern = truncated(cores, least=LEAST_CUT, any_spelling=any(one.respelled for one in ends))
-    if pattern == NOTHING:
-        return ""
-    last = f"(?!{form.not_last})" if form.not_last else ""
-    return rf"{last}(?!(?:[^\W_]|\s)+\Z){pattern}"
+    return pattern if "cut_markers" in form.acceptor.tolerances and pattern != NOTHING else ""
 
 
 def cut_markers(form: FormPatterns, name: StateName) -> list[str]:
@@ -539,7 +535,3 @@ def cut_markers(form: FormPatterns, name: StateName) -> list[str]:
 
 def _leads_in(form: FormPatterns, name: StateName) -> str:
     return group(either([some_suffix(lead) for lead in form.states[name].leads.split("\0") if lead]))
-
-
-def lead_of(text: str) -> str:
-    return text[: len(text) - len(text.lstrip())]

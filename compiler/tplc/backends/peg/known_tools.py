@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tplc.ir.nodes import Json
-from tplc_runtime.schema import parameters_of, types_of_member, variants
+from tplc_runtime.schema import parameters_of, properties_of, types_of_member
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,20 +59,10 @@ def known_tool(name: str, schema: object) -> KnownTool:
 def _tool(name: str, schema: object, taken: set[str]) -> KnownTool:
     rule = rule_word(name, taken)
     parameters = []
-    for key in _properties(schema):
+    for key in dict.fromkeys(properties_of(schema)):
         types = types_of_member(schema, key)
         parameters.append(Parameter(key, rule_word(f"{rule}_{key}", taken), types))
     return KnownTool(name, rule, tuple(parameters))
-
-
-def _properties(schema: object) -> list[str]:
-    """Return the names of parameters, in the schema's order."""
-    found: dict[str, None] = {}
-    for variant in variants(schema, schema):
-        properties = variant.get("properties")
-        if isinstance(properties, dict):
-            found.update(dict.fromkeys(key for key in properties if isinstance(key, str)))
-    return list(found)
 
 
 def rule_word(text: str, taken: set[str]) -> str:

@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from tplc.backends.peg.form import FormPatterns, lead_of
+from tplc.backends.peg.form import FormPatterns
 from tplc.backends.peg.patterns import either, leaf, marker_core, some_suffix
 from tplc.backends.peg.rules import LINE_START, Rule, rule, sequence
 from tplc.backends.peg.values import value_rules
 from tplc.lower.acceptor import CallStep
+from tplc.lower.layouts import lead_of
 from tplc.lower.lexemes import exact
 from tplc.lower.whole_call import NAME
 
@@ -37,9 +38,7 @@ def _own_line(form: FormPatterns) -> str:
 
 def may_be_indented(form: FormPatterns) -> bool:
     """Return whether lines count that are indented differently from the template: only calls of known tools do."""
-    return bool(form.known) or any(
-        text[: len(text) - len(text.lstrip())][-1:] in (" ", "\t") for text in form.calls.ordinary
-    )
+    return bool(form.known) or any(lead_of(text)[-1:] in (" ", "\t") for text in form.calls.ordinary)
 
 
 def inline_starts(form: FormPatterns) -> list[str]:
