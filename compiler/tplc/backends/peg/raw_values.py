@@ -4,23 +4,28 @@
 →  argument_value  = typed_value / raw_text
    typed_value     = ~r"[ \\t\\r\\n]*+"s (object_for_argument / … / scalar) ~r"[ \\t\\r\\n]*?(?=</v>|\\Z)"s
    raw_text        = ~r".*?(?=</v>|\\Z)"s
+
+A value between texts that depend on its type is one of the choices: TypeWrap("<lit>", "</lit>", ("integer", …), …)
+→  wrapped_value_for_2 = type_for_wrap_2 (typed_value_for_wrap_2 / raw_text_for_wrap_2) (wrap_close_for_2 / cut)
+   type_for_wrap_2     = type_integer_… ""
+   type_integer_…      = ~r"\\s*+<lit>"s
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from functools import partial
 
 from tplc.backends.peg.form import FormPatterns
 from tplc.backends.peg.patterns import cores, either, leaf, literal, marker, marker_core, of_kinds
 from tplc.backends.peg.rules import Rule, rule, sequence
-from tplc.backends.peg.typed_wraps import WrapPlace, names_of_wraps, type_of_bare, type_rules, wrap_rules
 from tplc.backends.peg.values import SPACE, list_rules, list_suffix, object_rules, value_rules
 from tplc.ir.markers import is_distinctive
 from tplc.ir.nodes import JSON_STYLE, Dialect, Elements
 from tplc.lower import Following, PairForm
+from tplc.lower.acceptor import TypeWrap
 from tplc.lower.bounds import KEY
 from tplc.lower.following import any_key, closes_call, pattern_of
 from tplc.lower.garbled_values import garbled_end_of_value
@@ -37,6 +42,7 @@ from tplc.lower.states import respelled_kinds
 from tplc.lower.values import NAME_LIMIT, WORDS
 
 KINDS = tuple(f"{kind}_for_argument" for kind in ("object", "list", *WORDS))
+TYPED = " / ".join([*KINDS, "scalar"])
 SCALARS = "object / list / true / false / null / scalar"
 SPACES = leaf(r"\s*+")
 LINE_END = r"\n?"  # before a call's closer that ends a value
@@ -73,8 +79,8 @@ class RawValues:
         if self.dialect.elements is not None:
             return self._element_rules(self.dialect.elements)
         value, typed, text = self._value_rules("", ())
-        suffix, place = "_for_argument", self._wrap_place()
-        wrapped = [*wrap_rules(self.pairs.wraps, place), *type_rules(self.pairs.wraps, place)]
+        suffix, wraps = "_for_argument", WrapRules(self)
+        wrapped = [*wraps.rules(), *wraps.type_rules()]
         if self.pairs.wrap:
             opened, close = leaf(SPACE + exact(self.pairs.wrap[0])), self.pairs.wrap[1]
             wrapped = [
@@ -88,27 +94,15 @@ class RawValues:
         ]
         return [value, *wrapped, typed, *kinds, text]
 
-    def _wrap_place(self) -> WrapPlace:
-        keys, typed = self.all_keys, " / ".join([*KINDS, "scalar"])
-        only, later = partial(self._only_closer, keys=keys), partial(self._later_closer, keys=keys)
-        before = self._text_before_value() if self.repeats else ""
-        place = WrapPlace(only, later, self._wrap_garbled, self.call_closes, before, typed)
-        if not self.pairs.types_open_pairs:
-            return place
-        ends = group(cores(key_ends(self.pairs), any_spelling=self.form.any_spelling))
-        edges = either([ends, self.cores_of("pair")])
-        return replace(place, key_after=rf"(?:(?!{edges})[^\n]){{0,{NAME_LIMIT}}}{ends}\s*")
-
     def rules_of_tool(self, place: str, keys: Sequence[str]) -> list[Rule]:
         """Return the same for the values of one tool, which its keys end as well."""
         rules, next_pair = list(self._value_rules(place, keys)), self._next_pair(keys)
         if self._wraps_end_by_pairs:
-            of_tool = replace(self._wrap_place(), next_pair=next_pair, free=self._free_text, suffix=place)
-            rules += wrap_rules(self.pairs.wraps, of_tool)
+            rules += WrapRules(self, next_pair, place).rules()
         return rules + [rule(f"next_argument{place}", leaf(f"(?={next_pair})"))] * (not self.guessed)
 
     @property
-    def _free_text(self) -> str:
+    def free_text(self) -> str:
         """Return the pattern of text in which no marker ends a value, as short as possible."""
         return f"(?:(?!{self.form.breaks}).)*?" if self.form.breaks else ".*?"
 
@@ -120,10 +114,12 @@ class RawValues:
         next_pair = "" if self.guessed else self._next_pair(keys)
         garbled = self._garbled(one_of(keys) or NOTHING, either([next_pair, self.call_closes]))
         close = either([self._typed_stop(keys), garbled, next_pair])
-        wrapped = ["wrapped_text"] if self.pairs.wrap else names_of_wraps(self.pairs.wraps)
-        wrapped = [f"{name}{place}" for name in wrapped] if self._wraps_end_by_pairs else wrapped
+        of_place, wraps = place * self._wraps_end_by_pairs, [*enumerate(self.pairs.wraps, 1)]
+        wrapped = [f"wrapped_value_for_{number}{of_place}" for number, wrap in wraps if wrap.opened]
+        wrapped = ["wrapped_text"] if self.pairs.wrap else wrapped
         # A value that is bare may be of some types only.
-        bare = [sequence(type_of_bare(self.pairs.wraps), f"{way}{place}") for way in ("typed_value", "raw_text")]
+        of_type = next((f"type_for_wrap_{number}" for number, wrap in wraps if not wrap.opened), "")
+        bare = [sequence(of_type, f"{way}{place}") for way in ("typed_value", "raw_text")]
         return [
             rule(f"argument_value{place}", *wrapped, *bare),
             rule(f"typed_value{place}", self._typed_value(close)),
@@ -142,7 +138,7 @@ class RawValues:
         ]
 
     def _typed_value(self, close: str) -> str:
-        typed = f"{leaf(SPACE)} ({' / '.join([*KINDS, 'scalar'])}) {_space_before(close)}"
+        typed = f"{leaf(SPACE)} ({TYPED}) {_space_before(close)}"
         return sequence(self._own_close_next(), typed)
 
     def _word_rules(self, suffix: str) -> list[Rule]:
@@ -245,7 +241,7 @@ class RawValues:
             return ""
         return rf"{LINE_END}(?!\W{{0,8}}{own or self.own_ends}){garbled.pattern}(?=\s*?(?:{after}))"
 
-    def _wrap_garbled(self, own: str, next_pair: str) -> str:
+    def wrap_garbled(self, own: str, next_pair: str) -> str:
         """Return the closer of another type, or a garbled one, before the next pair or the end of the call."""
         after = self._after_value(self.all_keys) if not next_pair else either([next_pair, self.call_closes])
         return self._garbled(one_of(self.all_keys) or NOTHING, after, own)
@@ -254,7 +250,7 @@ class RawValues:
         """Return the end of a value that isn't text; a text continues if a later closer counts."""
         if self.guessed:
             return self._guess(keys)
-        only = self._only_closer(self.own_ends, keys) if not self.repeats else ""
+        only = self.only_closer(self.own_ends, keys) if not self.repeats else ""
         close = [self.own_ends + only, self._respelled_closers(keys)] if only else [self._close(keys)]
         return group(either([*close, self.call_closes]))
 
@@ -267,15 +263,15 @@ class RawValues:
         if self.repeats:
             # The closing marker is the one with the same key.
             own = rf"{marker(self.closer)}\1{marker_core(self.rest)}"
-            return rf"{self._key_before()}.*?(?={either([own, self.call_closes])}|\Z)" + self._later_closer(own)
+            return rf"{self._key_before()}.*?(?={either([own, self.call_closes])}|\Z)" + self.later_closer(own)
         own, garbled = self._close(keys), partial(self._garbled, r"\1")
         ends = group(either([own, garbled(self.call_closes), self.call_closes]))
         text = rf".*?(?={ends}|\Z)"
-        own_key = rf"(?:(?<={self._text_before_value()}\s*))?" if garbled(".") else ""
-        later = self._later_closer(self.own_ends, keys) if self.pairs.value_ends else ""
+        own_key = rf"(?:(?<={self.text_before_value()}\s*))?" if garbled(".") else ""
+        later = self.later_closer(self.own_ends, keys) if self.pairs.value_ends else ""
         if not next_pair:
             return own_key + text + later
-        free = self._free_text
+        free = self.free_text
         return f"{own_key}(?:{free}(?={either([ends, garbled(next_pair), next_pair])})|{text}){later}"
 
     def _next_pair(self, keys: Sequence[str]) -> str:
@@ -311,14 +307,14 @@ class RawValues:
         marks = [one.find for one in value_ends_and_markers(self.pairs).all if one.kind == "mark"]
         return rf"(?:(?!{group(either(marks))}).)*"
 
-    def _only_closer(self, closer: str, keys: Sequence[str] = ()) -> str:
+    def only_closer(self, closer: str, keys: Sequence[str] = ()) -> str:
         """Return the pattern after a closer that shows that no later one closes the value."""
         if not self.pairs.marks:
             return ""
         follow = self._followed(closer, keys)
         return rf"(?:{follow}|(?!{self._to_next_marker()}?{closer}{follow * bool(self.pairs.opens)}))"
 
-    def _later_closer(self, closer: str, keys: Sequence[str] = ()) -> str:
+    def later_closer(self, closer: str, keys: Sequence[str] = ()) -> str:
         """Return the rest of a text up to the first closer on which a marker of the call or a known key follows, if
         there is one before the next marker; without it up to the last closer, if pairs begin with their key."""
         if not self.pairs.marks:
@@ -351,9 +347,9 @@ class RawValues:
 
     def _key_before(self) -> str:
         """Return the key in the text before the value, as a pattern with one group."""
-        return rf"(?<={self._text_before_value()})"
+        return rf"(?<={self.text_before_value()})"
 
-    def _text_before_value(self) -> str:
+    def text_before_value(self) -> str:
         """Return the text of a pair before its value, as a pattern with one group, the key."""
         text = group(self.cores_of("pair"))
         for kind in [slot.kind for slot in self.pairs.slots]:
@@ -371,9 +367,77 @@ class RawValues:
             return ""
         close = marker_core(self.closer)
         own = rf"{close}\1{marker_core(self.rest)}"
-        own += self._only_closer(own)
+        own += self.only_closer(own)
         ends = either([own, self.call_closes.removeprefix(LINE_END), r"\Z"])
         return leaf(rf"{self._key_before()}(?=(?:(?!{close}).)*+(?:{ends}))")
+
+
+@dataclass(frozen=True, slots=True)
+class WrapRules:
+    """The rules of raw values between texts that depend on their type.  `next_pair`: the pattern of the next pair, if
+    it may end a value; `place` is in the names of the rules then."""
+
+    values: RawValues
+    next_pair: str = ""
+    place: str = ""
+
+    def rules(self) -> list[Rule]:
+        wraps = enumerate(self.values.pairs.wraps, 1)
+        return [each for number, wrap in wraps if wrap.opened for each in self._rules_of(number, wrap)]
+
+    def type_rules(self) -> list[Rule]:
+        """Return the rules of the texts that show types."""
+        rules = []
+        for number, wrap in enumerate(self.values.pairs.wraps, 1):
+            named = f"type_{'_'.join(wrap.types)}"
+            rules.append(rule(f"type_for_wrap_{number}", f'{named} ""'))
+            rules.append(rule(named, leaf(self._opened(wrap) if wrap.opened else "")))
+            if wrap.opened:
+                close = rf"\s*+{marker_core(wrap.close)}"
+                is_respelled = wrap.close and self.values.pairs.types_open_pairs
+                garbled = self.values.wrap_garbled(self._ends(wrap)[1], "") if is_respelled else ""
+                rules.append(rule(f"wrap_close_for_{number}", leaf(either([close, garbled]))))
+        return rules
+
+    def _rules_of(self, number: int, wrap: TypeWrap) -> list[Rule]:
+        (opened, own, close), values, next_pair = self._ends(wrap), self.values, self.next_pair
+        stop, name = group(either([own, values.call_closes])), f"for_wrap_{number}{self.place}"
+        garbled = values.wrap_garbled(own, next_pair) if next_pair else ""
+        lost = " / missing_closer_for_call" * bool(values.call_closes)
+        lost += f" / next_argument{self.place}" * bool(next_pair)
+        texts, rules = [f"raw_text_{name}"], list[Rule]()
+        if wrap.types != ("string",):
+            texts.insert(0, f"typed_value_{name}")
+            only = values.only_closer(own, values.all_keys)
+            own_close = close if wrap.around_key else close + only
+            over = group(either([own_close, garbled, values.call_closes, next_pair]))
+            own_next = leaf(rf"{opened}(?=(?:(?!{close}).)*+(?:{own}{only}|\Z))") if wrap.around_key else ""
+            rules.append(rule(texts[0], sequence(own_next, leaf(SPACE), f"({TYPED})", _space_before(over))))
+        text = rf"{opened}.*?(?={stop}|\Z)"
+        if next_pair:
+            text = rf"(?:{values.free_text}(?={group(either([stop, garbled, next_pair]))})|{text})"
+        rules.append(rule(texts[-1], leaf(text + values.later_closer(own, values.all_keys))))
+        ended = f"({' / '.join(texts)}) (wrap_close_for_{number}{lost} / cut)"
+        return [rule(f"wrapped_value_for_{number}{self.place}", f"type_for_wrap_{number} {ended}"), *rules]
+
+    def _opened(self, wrap: TypeWrap) -> str:
+        """Return the pattern of the text before a value that shows its type; one that opens pairs is before the key."""
+        values = self.values
+        if not values.pairs.types_open_pairs:
+            return SPACE + exact(wrap.opened)
+        ends = group(cores(key_ends(values.pairs), any_spelling=values.form.any_spelling))
+        key = rf"(?:(?!{either([ends, values.cores_of('pair')])})[^\n]){{0,{NAME_LIMIT}}}{ends}\s*"
+        return rf"(?<={marker_core(wrap.opened)}\s*{key})"
+
+    def _ends(self, wrap: TypeWrap) -> tuple[str, str, str]:
+        """Return the patterns of what precedes the value, of its own closer, and of any closer like that."""
+        if wrap.around_key is None:
+            own = group(either([marker(text) for text in wrap.ends]))
+            return "", own, own
+        before, after = wrap.around_key
+        opened = rf"(?<={self.values.text_before_value() if self.values.repeats else ''}\s*{exact(wrap.opened)})"
+        own = rf"{marker(before)}\1{marker_core(after)}"
+        return opened, own, rf"{marker(before)}[^\n]{{0,{NAME_LIMIT}}}?{marker(after)}"
 
 
 def key_ends(pairs: PairForm, kind: str = "key") -> list[str]:
