@@ -58,8 +58,8 @@ class StreamParser(CallObjects):
     AROUND_REASONING = (("(~muse~)",), ("(~/muse~)",))
     MARKER_LIKE = (
         Pattern(
-            r"(?:\(\~\w(?:[\w ▁:.-]{0,46}\w)?\~\))(?=\w|\n|\s\s|\Z)|(?:\(~end~\)|#top#)\s*\Z|(?:\(~(?:e(?:n(?:d(?:~)?)?)?)"
-            r"?|#t(?:o(?:p)?)?)\Z"
+            r"(?:\(~\w(?:[\w ▁:.-]{0,46}\w)?~\))(?=\w|\n|\s\s|\Z)|(?:\(~end~\)|#top#)\s*\Z|(?:\(~(?:e(?:n(?:d(?:~)?)?)?)?|"
+            r"#t(?:o(?:p)?)?)\Z"
         ),
         Pattern(
             r"\A\s*\(~/muse~\)|\(~/muse~\)\s*\Z|\A\s*\(~muse~\)|\A\s*\(~answer~\)|\A\s*\(~aside~\)|\(~/aside~\)\s*\Z|\(~do"

@@ -53,7 +53,7 @@ class StreamParser(RawPairs):
             r'step name="\s*\Z|⟨steps⟩\n⟨step name="\n⟨step name="\s*\Z|```[\w-]{0,16}\n⟨steps⟩\n⟨step name="\s*\Z|```[\w-'
             ']{0,16}\\n⟨step name="\\s*\\Z|\\A\\s*(?:[}\\])]|```(?!.*```)|(?:``|```\\w*\\s*```)(?!`)|(?i:json):?\\s*\\Z|(?:\'\'|\\"\\")'
             r"\s*\Z)|[\[{(]\Z|\A\s*⟨/(?:s(?:t(?:e(?:p(?:s)?)?)?)?)?\Z"
-        ), Pattern(r'(?:⟨arg\ name=\\")[\w.-]{1,64}\\"\ text=\\"(?=(?:(?!⟨arg\ name=\\"|⟨/arg⟩)(?:[^"\\]|\\.))*"[,}])'),
+        ), Pattern(r'(?:⟨arg name=\\")[\w.-]{1,64}\\" text=\\"(?=(?:(?!⟨arg name=\\"|⟨/arg⟩)(?:[^"\\]|\\.))*"[,}])'),
     )
     IN_REASONING = Markers(
         reasoning_end=("⟨/ponder⟩",), end=("⟪stop⟫",),
@@ -116,7 +116,7 @@ class StreamParser(RawPairs):
         Pattern("(?:\\s{0,64}(?:(?<!\\w)\\w{1,32}(?=[\\\"'])|text(?![\\\"'])|⟩|=|[\\\"'“”]))*"), 70,
     )
     DAMAGED = Pattern(
-        r'(?!.*⟨arg\ name=\\").*?"(?:(?:(?<=[^\s"]⟨")|(?<=⟨/arg⟩")|(?<=⟨/arg⟩\\n"))(?=[,}\]])|(?<=: ")⟩[^\W\d])'
+        r'(?!.*⟨arg name=\\").*?"(?:(?:(?<=[^\s"]⟨")|(?<=⟨/arg⟩")|(?<=⟨/arg⟩\\n"))(?=[,}\]])|(?<=: ")⟩[^\W\d])'
     )
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
@@ -138,7 +138,7 @@ class StreamParser(RawPairs):
     CALL_CLOSES = (
         frozenset("⟨"),
         Pattern(
-            r'⟨/step⟩\s{0,16}(?:(?:⟨/steps⟩\s{0,16})?(?:⟪stop⟫|\Z)|⟨step\ name="\s{0,16}[^\s=:,(){}\[\]]{1,64}?\s{0,16}"⟩)'
+            r'⟨/step⟩\s{0,16}(?:(?:⟨/steps⟩\s{0,16})?(?:⟪stop⟫|\Z)|⟨step name="\s{0,16}[^\s=:,(){}\[\]]{1,64}?\s{0,16}"⟩)'
         ), Pattern(r"(?s:⟨/step⟩.{0,160}\Z|⟨(?:/(?:s(?:t(?:e(?:p(?:⟩)?)?)?)?)?)?\Z)"), Pattern("(?!)"), Pattern("(?!)"),
     )
     AFTER_CALL = Markers(

@@ -18,6 +18,7 @@ from tplc.ir.nodes import Layout, Slot, SlotKind, Text, Tools, ValueStyle
 from tplc.ir.spellings import spelling_of
 from tplc.lower.acceptor import NAME_IS_KEY
 from tplc.lower.layouts import merged, text_at
+from tplc.lower.lexemes import exact
 from tplc_runtime.values import Reader, Style
 
 Path = tuple[str, ...]
@@ -144,5 +145,5 @@ def object_head(tools: Tools) -> tuple[str, str] | None:
     if not plain or before[-1:] != ["name"] or tools.dialect.in_object.object_open != "{":
         return None
     text = r'"\s*:\s*"(?P<{}>[^"\\\x00-\x1f]*)"'
-    fields = ['"' + re.escape(paths[kind][0]) + text.replace("{}", kind) for kind in before]
+    fields = ['"' + exact(paths[kind][0]) + text.replace("{}", kind) for kind in before]
     return r"\{\s*" + r"\s*,\s*".join(fields), to_arguments[1:] + "{"

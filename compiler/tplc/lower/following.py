@@ -7,7 +7,7 @@ f(a=1, b=2)  →  Following(pair=(",", None, "="), closer=(")",), …): ", b=" o
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,6 +16,7 @@ from tplc.ir.nodes import PairArguments, Slot, Text, Tools
 from tplc.lower.acceptor import Following
 from tplc.lower.bounds import INDENT, KEY, KEY_CHARACTER, SOME_SPACE, SPACE, key_without
 from tplc.lower.layouts import lead_of, merged, not_blank, text_at, unique
+from tplc.lower.lexemes import exact, in_class
 from tplc.lower.values import LONGEST_FOLLOW, LONGEST_KEY, NAME_CHARACTERS
 
 IN_WORDS = "-_.+/@"  # what joins words to one
@@ -170,32 +171,26 @@ def _after_a_name(
 
 
 def pattern_of(
-    following: Following,
-    *,
-    over: bool,
-    key: str = KEY,
-    names: tuple[str, str] = (KEY, KEY),
-    tool: str = "",
-    quote: Callable[[str], str] = re.escape,
+    following: Following, *, over: bool, key: str = KEY, names: tuple[str, str] = (KEY, KEY), tool: str = ""
 ) -> str:
     """Return the regular expression of these texts.  `over`: also match the end of the output.
 
-    `quote` spells texts, `key` matches a key, `names` the name of a further call, with arguments and without, `tool`
-    the name of a known tool, if any is known: a call of it may follow another separator than the template's.
+    `key` matches a key, `names` the name of a further call, with arguments and without, `tool` the name of a known
+    tool, if any is known: a call of it may follow another separator than the template's.
     """
 
     def spelled(parts: Sequence[str | None], word: str) -> str:
-        return SPACE.join(word if part is None else quote(part) for part in parts)
+        return SPACE.join(word if part is None else exact(part) for part in parts)
 
-    first, *rest = _closing(following, quote) or [""]
+    first, *rest = _closing(following) or [""]
     end = first + "".join(f"(?:{SPACE}{text})?" for text in rest)
     # Text has words like those of a closer: more text in their line shows that they are part of a value.
     is_text = is_word("".join(filter(None, following.closer)))
     line_end = (r"(?=[^\S\n]*(?:\n" + r"|\Z" * over + "))") * is_text
-    ends = [quote(text) for text in following.after]
+    ends = [exact(text) for text in following.after]
     calls = [spelled(following.next_call, names[0])] if following.next_call else []
     if following.next_empty:
-        after_name = "|".join([*map(quote, following.next_empty), *([r"\Z"] if over else [])])
+        after_name = "|".join([*map(exact, following.next_empty), *([r"\Z"] if over else [])])
         calls.append(f"{spelled(following.next_call[:-1], names[1])}{SPACE}(?:{after_name})")
     pair = spelled(following.pair, rf"(?<=[^\S\n]){key}" if following.indented else key)
     # A key may hold any character, but what closes the call begins no pair.
@@ -209,31 +204,29 @@ def pattern_of(
         choices.append(f"{end}{SPACE}{separator}{SPACE}{spelled(following.next_call[-2:], tool)}")
     if following.closes:
         choices.append(SPACE.join([first, *rest]) + line_end)
-    choices += _end_of_section(following, over=over, quote=quote)
+    choices += _end_of_section(following, over=over)
     if over:
         choices += [*([rf"{end}{SPACE}\Z"] if end else []), r"\Z"]
     if following.lead == "written":
-        before_pair, before_end, _ = (f"(?:{quote(space)})?" if space else "" for space in following.spaces)
+        before_pair, before_end, _ = (f"(?:{exact(space)})?" if space else "" for space in following.spaces)
         if following.space_separates:
-            before_pair = quote(following.spaces[0])
-        found = [] if end else _after_written_space(following, ends, calls, over=over, quote=quote)
+            before_pair = exact(following.spaces[0])
+        found = [] if end else _after_written_space(following, ends, calls, over=over)
         found += [f"{before_end}(?:{'|'.join(choices)})"] if choices else []
         return f"(?:{'|'.join([before_pair + pair, *found])})"
     pattern = f"(?:{'|'.join([pair, *choices])})"
     if following.lead != "blank":
         return (SPACE if following.lead == "free" else "") + pattern
-    return f"(?:{_blank(following, quote)}{pattern}|{_at_once(following, quote)})"
+    return f"(?:{_blank(following)}{pattern}|{_at_once(following)})"
 
 
-def _after_written_space(
-    following: Following, ends: Sequence[str], calls: Sequence[str], *, over: bool, quote: Callable[[str], str]
-) -> list[str]:
+def _after_written_space(following: Following, ends: Sequence[str], calls: Sequence[str], *, over: bool) -> list[str]:
     """Return the patterns of what follows a call that white space alone closes.  Where the template begins a line with
     it, the same inside a line is text of a value, but for an end of the turn at the end of the output."""
     _, before_end, before_call = following.spaces
     found = []
     for texts, space in ((ends, before_end), (calls, before_call)):
-        lines = rf"(?:{quote(space)}|\n)" if "\n" in space else f"(?:{quote(space)})?"
+        lines = rf"(?:{exact(space)}|\n)" if "\n" in space else f"(?:{exact(space)})?"
         found += [lines + text for text in texts]
     return found + [rf"{text}{SPACE}\Z" for text in ends if over and "\n" in before_end]
 
@@ -243,12 +236,12 @@ def _joins_calls(next_call: Sequence[str | None]) -> bool:
     return next_call[-2:-1] == (None,) and next_call[:-2] in ((), (",",), (";",))
 
 
-def any_key(following: Following, quote: Callable[[str], str] = re.escape) -> str:
+def any_key(following: Following) -> str:
     """Return the pattern of a key that may be any."""
     separator = following.not_in_keys
     if len(separator) < 2:
         return key_without(separator)
-    return rf"(?:(?!{quote(separator)}){KEY_CHARACTER}){{1,{LONGEST_KEY}}}?"
+    return rf"(?:(?!{exact(separator)}){KEY_CHARACTER}){{1,{LONGEST_KEY}}}?"
 
 
 def _not_in_keys(between: str, *, opens: bool) -> str:
@@ -258,101 +251,101 @@ def _not_in_keys(between: str, *, opens: bool) -> str:
     return "" if joins_words or (opens and len(between) > 1) else between
 
 
-def after_quoted(following: Following, *, over: bool, quote: Callable[[str], str] = re.escape) -> str:
+def after_quoted(following: Following, *, over: bool) -> str:
     """Return the same for values that are quoted or end like numbers: the text that closes their pair comes first.
 
     The call's other markers end such a value too, if what should be before them is missing.
     """
-    rest = pattern_of(following, over=over, quote=quote)
+    rest = pattern_of(following, over=over)
     if following.lead != "blank" and following.closer and following.pair[:1] in ((",",), (";",)):
         # Models write a separator after the last pair as well.
-        separator, closer = quote(following.pair[0] or ""), quote(following.closer[0] or "")
+        separator, closer = exact(following.pair[0] or ""), exact(following.closer[0] or "")
         rest = f"(?:(?:{SPACE}{separator}(?={SPACE}{closer}))?{rest})"
-    marks = "".join(f"|{SPACE}{mark}" for mark in _marks_after_values(following, over=over, quote=quote))
+    marks = "".join(f"|{SPACE}{mark}" for mark in _marks_after_values(following, over=over))
     if not following.close:
         return f"(?:{rest}{marks})" if marks else rest
-    rest = KEY + quote(following.after_key) if following.after_key else rest
-    close = SPACE + quote(following.close) + ("" if is_distinctive(following.close) else rest)
+    rest = KEY + exact(following.after_key) if following.after_key else rest
+    close = SPACE + exact(following.close) + ("" if is_distinctive(following.close) else rest)
     return rf"(?:{close}{marks}|{SPACE}\Z)" if over else f"(?:{close}{marks})" if marks else close
 
 
-def _marks_after_values(following: Following, *, over: bool, quote: Callable[[str], str]) -> list[str]:
+def _marks_after_values(following: Following, *, over: bool) -> list[str]:
     """Return the patterns of a further call, the section's end, and a further pair if values have a closer.
 
     A bracket that ends the section is in values as well (`['b']`): it counts before the end of the turn only."""
     marks = [following.next_call] if following.next_call[:1] not in ((), (None,)) else []
     marks += [following.pair] if following.close and following.pair[:1] not in ((), (None,)) else []
-    found = [SPACE.join(KEY if part is None else quote(part) for part in mark) for mark in marks]
+    found = [SPACE.join(KEY if part is None else exact(part) for part in mark) for mark in marks]
     end = "" if is_word(following.section_end) else following.section_end
-    over_after = [*(quote(text) for text in following.after if text != end), *([r"\Z"] if over else [])]
+    over_after = [*(exact(text) for text in following.after if text != end), *([r"\Z"] if over else [])]
     if is_distinctive(end):
-        found.append(quote(end))
+        found.append(exact(end))
     elif end and over_after:
-        found.append(f"{quote(end)}{SPACE}(?:{'|'.join(over_after)})")
+        found.append(f"{exact(end)}{SPACE}(?:{'|'.join(over_after)})")
     return found
 
 
-def closes_call(following: Following, *, begun: bool, quote: Callable[[str], str] = re.escape) -> str:
+def closes_call(following: Following, *, begun: bool) -> str:
     """Return the pattern of a call's closer before the end of the turn or a further call; with `begun`, of its possible
     beginning."""
-    first, *rest = _closing(following, quote)
+    first, *rest = _closing(following)
     others = following.unprefixed
     if begun:
-        found = rf"{first}.{{0,{LONGEST_FOLLOW}}}\Z|{_beginning(following.closer[0] or '', quote)}\Z"
+        found = rf"{first}.{{0,{LONGEST_FOLLOW}}}\Z|{_beginning(following.closer[0] or '')}\Z"
         if others:
-            found += rf"|{quote(others[0])}.{{0,{LONGEST_FOLLOW}}}\Z|{_beginning(others[0], quote)}\Z"
+            found += rf"|{exact(others[0])}.{{0,{LONGEST_FOLLOW}}}\Z|{_beginning(others[0])}\Z"
         return f"(?s:{found})"
-    ends = [quote(text) for text in following.after if text != following.section_end]
+    ends = [exact(text) for text in following.after if text != following.section_end]
     over = f"(?:{'|'.join([*ends, chr(92) + 'Z'])})"
-    ends = [SPACE.join(map(quote, pieces_of(text))) for text in (following.section_end, following.other_end) if text]
+    ends = [SPACE.join(map(exact, pieces_of(text))) for text in (following.section_end, following.other_end) if text]
     section = f"(?:{'|'.join(ends)})" if len(ends) > 1 else "".join(ends)
     section = f"(?:{section}{SPACE})?" if section else ""
     after = [section + over]
     if following.next_call:
-        after.append(SPACE.join(KEY if part is None else quote(part) for part in following.next_call))
+        after.append(SPACE.join(KEY if part is None else exact(part) for part in following.next_call))
     closer = SPACE.join([first, *rest])
-    closer = f"(?:{closer}|{SPACE.join(map(quote, others))})" if others else closer
+    closer = f"(?:{closer}|{SPACE.join(map(exact, others))})" if others else closer
     return closer + SPACE + f"(?:{'|'.join(after)})"
 
 
-def _beginning(text: str, quote: Callable[[str], str]) -> str:
+def _beginning(text: str) -> str:
     """Return the pattern of the beginnings of a text."""
     tree = ""
     for char in reversed(text[1:]):
-        tree = f"(?:{quote(char)}{tree})?"
-    return quote(text[0]) + tree
+        tree = f"(?:{exact(char)}{tree})?"
+    return exact(text[0]) + tree
 
 
-def _blank(following: Following, quote: Callable[[str], str]) -> str:
+def _blank(following: Following) -> str:
     """Return the pattern of exactly the white space that the template writes."""
-    return r"\n" + INDENT if following.blank == "\n" else quote(following.blank)
+    return r"\n" + INDENT if following.blank == "\n" else exact(following.blank)
 
 
-def _at_once(following: Following, quote: Callable[[str], str]) -> str:
+def _at_once(following: Following) -> str:
     """Return the pattern of an end of the turn directly after a value, also with the call's closer before it.  Before
     more text in its line, an end is text of the value: the template writes what ends a value on a line of its own."""
     line_end = r"(?=[^\S\n]*(?:\n|\Z))" if following.blank == "\n" else ""
-    last = "|".join([*(quote(text) + line_end for text in following.turn_ends), r"\Z"])
+    last = "|".join([*(exact(text) + line_end for text in following.turn_ends), r"\Z"])
     if not following.closes:
         return last
-    return f"{SPACE.join(_closing(following, quote))}{SPACE}(?:{last})|{last}"
+    return f"{SPACE.join(_closing(following))}{SPACE}(?:{last})|{last}"
 
 
-def _end_of_section(following: Following, *, over: bool, quote: Callable[[str], str]) -> list[str]:
+def _end_of_section(following: Following, *, over: bool) -> list[str]:
     """Return the pattern of the section's end before the end of the turn: there, the call's closer is missing."""
-    last = [*map(quote, following.turn_ends), *([r"\Z"] if over else [])]
+    last = [*map(exact, following.turn_ends), *([r"\Z"] if over else [])]
     shown = is_distinctive(following.section_end) and bool(following.closer) and bool(last)
-    return [f"{quote(following.section_end)}{SPACE}(?:{'|'.join(last)})"] if shown else []
+    return [f"{exact(following.section_end)}{SPACE}(?:{'|'.join(last)})"] if shown else []
 
 
-def _closing(following: Following, quote: Callable[[str], str]) -> list[str]:
+def _closing(following: Following) -> list[str]:
     """Return the patterns of the pieces of what closes the call."""
-    return [NAME if piece is None else quote(piece) for piece in following.closer]
+    return [NAME if piece is None else exact(piece) for piece in following.closer]
 
 
 def start_of(following: Following) -> str:
     """Return the pattern of text at the end of the input that may become such a text."""
     space = SPACE if following.lead != "blank" else ""
     # Where a key comes directly after a value, any character may begin it.
-    first = f"[{re.escape(following.starts)}]" if following.starts else "."
+    first = f"[{in_class(following.starts)}]" if following.starts else "."
     return rf"(?s:{space}{first}.{{0,{LONGEST_FOLLOW}}}\Z|{SOME_SPACE}\Z)"

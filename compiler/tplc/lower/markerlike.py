@@ -103,7 +103,7 @@ def _value_edges(acceptor: Acceptor) -> str:
         return DOUBLED_QUOTES if strings and strings[0][2] == "none" else NOTHING
     unclosed = _unclosed_pair(pairs)
     if pairs.value_close is not None:
-        return "|".join([re.escape(json.dumps(pairs.value_close[0].strip(), ensure_ascii=False)[1:]), *unclosed])
+        return "|".join([exact(json.dumps(pairs.value_close[0].strip(), ensure_ascii=False)[1:]), *unclosed])
     return GUESSED_EDGES if pairs.guessed else "|".join(unclosed) or NOTHING
 
 
@@ -120,7 +120,7 @@ def _unclosed_pair(pairs: PairForm) -> Iterator[str]:
 
 
 def _in_json(text: str) -> str:
-    return re.escape(json.dumps(text, ensure_ascii=False)[1:-1])
+    return exact(json.dumps(text, ensure_ascii=False)[1:-1])
 
 
 def damaged_arguments(acceptor: Acceptor) -> str | None:
@@ -136,10 +136,10 @@ def damaged_arguments(acceptor: Acceptor) -> str | None:
     last = "".join(pairs.slots[-1].suffixes[:1]).strip()[-1:]
     texts = [json.dumps(text + line, ensure_ascii=False)[1:] for text in ends for line in ("", "\n")]
     # A bracket after white space, and one alone, are more likely a comparison.
-    over = [rf'(?<=[^\s"]{re.escape(char)}")' for char in unique(text[0] for text in ends)]
-    over += [f"(?<={re.escape(text)})" for text in texts]
+    over = [rf'(?<=[^\s"]{exact(char)}")' for char in unique(text[0] for text in ends)]
+    over += [f"(?<={exact(text)})" for text in texts]
     over += [r'(?<=[^\\]\\r")'] * ("\n" in pairs.close)
-    begins = rf'|(?<=: "){re.escape(last)}[^\W\d]' * (last in _CLOSING and bool(last))
+    begins = rf'|(?<=: "){exact(last)}[^\W\d]' * (last in _CLOSING and bool(last))
     openers = [text.strip() for text in pairs.opens[:several] if text.strip() not in ends[0]]
     quoted = [_in_json(opener) for opener in openers]
     unquoted = "".join(f"(?!.*{opener})" for opener in quoted)
@@ -176,7 +176,7 @@ def _other_words(cores: Sequence[str]) -> tuple[str, ...]:
     """Return the patterns of other words between the brackets of these markers: tokens that the template doesn't
     write."""
     found = filter(None, map(_BETWEEN_BRACKETS.fullmatch, cores))
-    return unique(rf"{re.escape(match[1])}\w(?:[\w ▁:.-]{{0,46}}\w)?{re.escape(match[2])}" for match in found)
+    return unique(rf"{exact(match[1])}\w(?:[\w ▁:.-]{{0,46}}\w)?{exact(match[2])}" for match in found)
 
 
 def _from_bracket(core: str) -> str:

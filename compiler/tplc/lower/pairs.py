@@ -16,7 +16,7 @@ from tplc.lower.acceptor import Following, PairForm, SlotEnd, TypeWrap
 from tplc.lower.following import ValueContext, following_of
 from tplc.lower.garbled import in_other_brackets
 from tplc.lower.layouts import merged, not_blank, text_at, unique
-from tplc.lower.lexemes import MAX_INNER_SPACE, Lexemes, in_class, is_respelled, lexemes_of
+from tplc.lower.lexemes import MAX_INNER_SPACE, Lexemes, exact, in_class, is_respelled, lexemes_of
 from tplc.lower.slots import stops_of
 from tplc.lower.tolerated import Tolerated
 
@@ -379,7 +379,7 @@ def _any_of(found: Sequence[str], others: Sequence[str] = (), *, typed: bool = F
     for text in sorted(found, key=len):
         if not _consists_of(text, [*parts, *QUOTES_AROUND_KEYS]):
             parts.append(text)
-    patterns = [re.escape(text) + r"(?![\"'])" * (typed and text[-1].isalnum()) for text in reversed(parts)]
+    patterns = [exact(text) + r"(?![\"'])" * (typed and text[-1].isalnum()) for text in reversed(parts)]
     word = [r"(?<!\w)\w{1,32}(?=[\"'])"] * typed
     either = "|".join([*word, *others, *patterns, r"[\"'“”]"])
     return rf"(?:\s{{0,{MAX_INNER_SPACE}}}(?:{either}))*"

@@ -14,7 +14,7 @@ from tplc.ir.markers import common_prefix
 from tplc.ir.nodes import TemplateIR, Token
 from tplc.ir.tokens import texts_in, tokens_in
 from tplc.lower.acceptor import Acceptor
-from tplc.lower.lexemes import Lexemes, lexemes_of
+from tplc.lower.lexemes import Lexemes, in_class, lexemes_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class TokensOfFormat:
     @property
     def first(self) -> str:
         """Return a pattern of the beginning of a token, or a guard."""
-        return "[" + "".join(sorted({re.escape(char) for group in self.groups for char in group.first})) + "\\udfff]"
+        return f"[{in_class(sorted({char for group in self.groups for char in group.first}))}\\udfff]"
 
 
 def special_tokens(ir: TemplateIR, acceptor: Acceptor) -> TokensOfFormat:

@@ -5,7 +5,6 @@ r"""A call exactly as the template writes it, as steps: what looks like text has
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from tplc.ir.markers import is_distinctive
@@ -13,7 +12,7 @@ from tplc.ir.nodes import Layout, ObjectArguments, Slot, TemplateIR, Text, Tools
 from tplc.lower.acceptor import CallForm, CallStep, PairForm
 from tplc.lower.bounds import INDENT, KEY, SOME_SPACE, SPACE
 from tplc.lower.layouts import lead_of, merged, text_at, unique
-from tplc.lower.lexemes import core_pattern
+from tplc.lower.lexemes import core_pattern, exact
 from tplc.lower.values import LONGEST_KEY, MOST_SPACE, NAME_CHARACTERS
 
 LINE_END, END = r"\n", r"\Z"
@@ -205,7 +204,7 @@ def _after(ir: TemplateIR, closer: str, *, section: bool) -> list[CallStep]:
     # Calls without a separator may follow one another directly.
     further = "" if tools.separator else text_at(merged(tools.call), 0)
     ends = sorted({text.strip() for text in (tools.section_end, *ir.turn.ends, further) if is_distinctive(text)})
-    return [_line(f"{INDENT}(?:{'|'.join([LINE_END, END, *map(re.escape, ends)])})", ends)]
+    return [_line(f"{INDENT}(?:{'|'.join([LINE_END, END, *map(exact, ends)])})", ends)]
 
 
 def _line(pattern: str, ends: Sequence[str]) -> CallStep:

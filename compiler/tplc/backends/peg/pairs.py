@@ -20,7 +20,7 @@ from tplc.backends.peg.rules import Rule, rule, sequence
 from tplc.backends.peg.values import value_rules
 from tplc.lower import PairForm
 from tplc.lower.following import after_quoted
-from tplc.lower.lexemes import exact, group
+from tplc.lower.lexemes import group
 from tplc.lower.pairs import around_key
 from tplc.lower.values import AFTER_LITERAL, MOST_KEYS, NAME_LIMIT
 
@@ -199,7 +199,7 @@ class PairRules:
     # Values in quotes
 
     def quoted_rules(self) -> list[Rule]:
-        suffix, follow = "_for_argument", after_quoted(self.pairs.following, over=True, quote=exact)
+        suffix, follow = "_for_argument", after_quoted(self.pairs.following, over=True)
         values = value_rules(self.dialect.top, self.dialect, suffix, after=follow)
         # Values in quotes or brackets have their own end; a number or a word may be the beginning of something else.
         firm = [kind for kind in values[0].choices if kind.removesuffix(suffix) in ("object", "list", "string")]

@@ -128,9 +128,9 @@ class RawValues:
 
     def bare_rules(self, place: str, following: Following, keys: Sequence[str]) -> list[Rule]:
         """Return a value that is written without the quotes that the template puts around every value."""
-        tool, key = self._tool_names(), one_of(keys) or any_key(following, exact)
-        follow = f"(?={pattern_of(following, over=True, key=key, tool=tool, quote=exact)})"
-        string = _string_before(STRING_QUOTES, pattern_of(following, over=True, tool=tool, quote=exact))
+        tool, key = self._tool_names(), one_of(keys) or any_key(following)
+        follow = f"(?={pattern_of(following, over=True, key=key, tool=tool)})"
+        string = _string_before(STRING_QUOTES, pattern_of(following, over=True, tool=tool))
         return [
             rule(f"argument_value{place}", f"typed_value{place}", f"raw_text{place}"),
             rule(f"typed_value{place}", self._typed_value(follow)),
@@ -198,7 +198,7 @@ class RawValues:
         following = closes_lost_value(self.pairs, self.form.acceptor.tolerances)
         if following is None or self.pairs.items is not None:
             return ""
-        return LINE_END + closes_call(following, begun=False, quote=exact)
+        return LINE_END + closes_call(following, begun=False)
 
     def _close(self, keys: Sequence[str] = ()) -> str:
         if self.repeats:
@@ -213,8 +213,8 @@ class RawValues:
 
     def _guess(self, keys: Sequence[str] = ()) -> str:
         tool, following = self._tool_names(), self.pairs.following
-        key, name = one_of(keys) or any_key(following, exact), tool or KEY
-        follow = pattern_of(following, over=True, key=key, names=(name, name), tool=tool, quote=exact)
+        key, name = one_of(keys) or any_key(following), tool or KEY
+        follow = pattern_of(following, over=True, key=key, names=(name, name), tool=tool)
         return f"{marker_core(self.closer)}(?={follow})"
 
     def _tool_names(self) -> str:

@@ -32,7 +32,7 @@ from tplc.lower.bounds import KEY
 from tplc.lower.following import after_quoted, any_key, closes_call, pattern_of, start_of
 from tplc.lower.garbled import garbled_closers
 from tplc.lower.garbled_values import garbled_end_of_value
-from tplc.lower.lexemes import MAX_INNER_SPACE, NOTHING, Lexemes, is_wordless, lexemes_of, plain_word
+from tplc.lower.lexemes import MAX_INNER_SPACE, NOTHING, Lexemes, exact, is_wordless, lexemes_of, plain_word
 from tplc.lower.markerlike import damaged_arguments, marker_like_texts
 from tplc.lower.pairs import around_key, between_pairs, closes_lost_value, ends_of_value, value_ends_and_markers
 from tplc.lower.states import (
@@ -453,7 +453,7 @@ def _guess(following: Following) -> tuple[str, str]:
     names = (f"(?P<name>{KEY})", f"(?P<bare>{KEY})") if None in following.next_call else (KEY, KEY)
     key, tool = f"(?P<key>{any_key(following)})", f"(?P<known>{KEY})"
     end = pattern_of(following, over=True, key=key, names=names, tool=tool)
-    return f"(?={re.escape(following.close)}{end})", start_of(following)
+    return f"(?={exact(following.close)}{end})", start_of(following)
 
 
 def _follow(following: Following) -> tuple[str, str]:
