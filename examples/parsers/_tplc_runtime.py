@@ -831,6 +831,8 @@ class Reader(ValueWriter):
     KNOWS_REGULAR_TEXT: ClassVar[bool] = False
     # What may follow a value whose end only the text after it shows: a pattern, and one for the output's end.
     follow: tuple[Pattern, ...] = ()
+    is_regular: ClassVar[Callable[[Any], bool]]
+    regular: ClassVar[Callable[..., int]]
 
     def read(self, buf: str, pos: int, final: bool) -> int:
         """Consume `buf` from `pos` on, up to the value's end or to text that needs more input."""
@@ -851,12 +853,6 @@ class Reader(ValueWriter):
                 break
             pos = end
         return pos
-
-    def is_regular(self) -> bool:
-        raise NotImplementedError
-
-    def regular(self, buf: str, pos: int, stop: int, done: int = 0) -> int:
-        raise NotImplementedError
 
     def _token(self, buf: str, pos: int, final: bool) -> int:
         """Return the end of the token that begins here; -1 if more input is needed."""
@@ -2153,6 +2149,12 @@ class Stream(Copyable):
     USUAL_ENDS: ClassVar[Any] = None
     _usual: Any = None  # those of which one is awaited
     _is_searched = False  # for a text like a marker
+    feed: ClassVar[Callable[..., list[Delta]]]
+    finish: ClassVar[Callable[[Any], list[Delta]]]
+    _note_misfits: ClassVar[Callable[[Any], None]]
+    _start: ClassVar[Callable[[Any], bool]]
+    _pending_text: ClassVar[Callable[[Any], bool]]
+    _content: ClassVar[Callable[[Any], bool]]
 
     def __init__(
         self,
@@ -2241,12 +2243,6 @@ class Stream(Copyable):
         if self._out.waiting:
             self._enter_fast_path("")  # they are returned by the first feed
             self._wanted = 0
-
-    def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
-        raise NotImplementedError
-
-    def finish(self) -> list[Delta]:
-        raise NotImplementedError
 
     def _flush_fast_path(self) -> None:
         """Account for the chunks that were passed on unchanged."""
@@ -2382,9 +2378,6 @@ class Stream(Copyable):
                     self._note("like_a_call", f"a call of {found} may remain in the content")
         return self._diagnostics
 
-    def _note_misfits(self) -> None:
-        raise NotImplementedError
-
     @property
     def trailing(self) -> str:
         """Text that isn't part of the message, such as a call that was truncated before its name."""
@@ -2407,15 +2400,6 @@ class Stream(Copyable):
     def _here(self) -> int:
         """Return the offset of what is read, for diagnostics."""
         return self._base + self._pos
-
-    def _start(self) -> bool:
-        raise NotImplementedError
-
-    def _pending_text(self) -> bool:
-        raise NotImplementedError
-
-    def _content(self) -> bool:
-        raise NotImplementedError
 
 
 class TextParser(Stream):
@@ -2668,6 +2652,8 @@ class TurnStates(PlacedMarkers):
     _ends_inside = False  # the output was found to end inside a part
     _lacks_section = False  # the section of the last call is missing
     _kept = False  # the header of a call that stays text is being read
+    _try_call: ClassVar[Callable[[Any, str], bool]]
+    _unopened_calls: ClassVar[Callable[[Any], bool | None]]
 
     def finish(self) -> list[Delta]:
         """Ends the output; returns the remaining deltas."""
@@ -2767,12 +2753,6 @@ class TurnStates(PlacedMarkers):
         if kind == "empty":
             return self._drop_noted(*EMPTY_CALL)
         return True
-
-    def _try_call(self, kind: str) -> bool:
-        raise NotImplementedError
-
-    def _unopened_calls(self) -> bool | None:
-        raise NotImplementedError
 
     # Text and markers
 
@@ -3298,6 +3278,10 @@ class Machine(CallArguments):
     _is_opened_twice = False  # another opener follows the opener of this call
     _ends_in_bracket = False  # the last closer was one: another opening bracket may begin the arguments
     _second_reading_failed = False  # the second reading of this call found none
+    _expected_arguments: ClassVar[Callable[[Any, int], str]]  # after the name of no tool; "more": more input is needed
+    _begin_arguments: ClassVar[Callable[[Any], None]]
+    _irregular_call: ClassVar[Callable[[Any], bool | None]]
+    _drop_left_over: ClassVar[Callable[[Any, str], str]]
 
     def _call(self) -> bool:
         # call = (slot SLOT_END)* arguments
@@ -3353,10 +3337,6 @@ class Machine(CallArguments):
             return False
         self._mark, self._skip, self._is_opened_twice = inner, inner.end - self._pos, True
         return True
-
-    def _expected_arguments(self, pos: int) -> str:
-        """Return what was expected after the name of no tool, without arguments; "more": more input is needed."""
-        raise NotImplementedError
 
     def _expected_unless_closed(self, what: str, start: int, may_continue: bool) -> str:
         """Return what was expected if no arguments begin; the end of a call, of all calls or of the turn may do."""
@@ -3462,9 +3442,6 @@ class Machine(CallArguments):
         self._state = type(self)._call
         return True
 
-    def _begin_arguments(self) -> None:
-        raise NotImplementedError
-
     def _no_call(self, expected: str) -> bool:
         if self.SHORT_OPENERS and self.OPENER_IS_UNAMBIGUOUS and self._is_truncated_opener(self._pos):
             return self._final and self._drop_truncated_call()  # the whole opener, without its end
@@ -3541,12 +3518,6 @@ class Machine(CallArguments):
     def _is_short(self) -> bool:
         """Return whether the opener lacks its last words, so that only a tool's name makes a call."""
         return "".join(self._buf[self._pos : self._pos + self._skip].split()) in self.SHORT_OPENERS
-
-    def _irregular_call(self) -> bool | None:
-        raise NotImplementedError
-
-    def _drop_left_over(self, kind: str) -> str:
-        raise NotImplementedError
 
     def _note_following_text(self) -> None:
         """Report text in the place of a call's closer, if it could be the arguments that the call lacks."""
@@ -3731,6 +3702,7 @@ class Repairs(Machine):
     # missing, the characters that they begin with, their letters.
     GARBLED: ClassVar[Any] = None
     LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may be in the place of a closer
+    _opens_arguments: ClassVar[Callable[[Any, int], bool]]
 
     def _irregular_call(self) -> bool | None:
         """Read a call whose header differs from the template's; None if it is no call."""
@@ -3759,9 +3731,6 @@ class Repairs(Machine):
         """Return whether the arguments of a call begin here, or the call ends."""
         mark = self.AFTER_CALL.match_at(self._buf, pos)
         return (mark is not None and mark.kind in CLOSER_KINDS) or self._opens_arguments(pos)
-
-    def _opens_arguments(self, pos: int) -> bool:
-        raise NotImplementedError
 
     def _second_reading(self) -> bool:
         """Read a text that opens like a call up to the end of that call, as a whole."""
@@ -4563,9 +4532,7 @@ class Pairs(Repairs):
     _read: set[str]  # the keys of the call
     _nothing_follows = False  # no pair and no end of a call, up to the output's end
     _ends_in_text = False  # text that is no pair ends the pairs, and was reported
-
-    def _begin_value(self, key: str, word: str) -> None:
-        raise NotImplementedError
+    _begin_value: ClassVar[Callable[[Any, str, str], None]]
 
     def _begin_arguments(self) -> None:
         self._ends_in_text, self._read = False, set()
@@ -6447,6 +6414,14 @@ class Answer:
     """
 
     PARSER: Callable[..., Any]
+    # What a protocol calls these.
+    _first: ClassVar[Callable[[Any], list[dict[str, Any]]]]
+    _opened: ClassVar[Callable[[Any, AnswerPart], list[dict[str, Any]]]]
+    _delta: ClassVar[Callable[[Any, AnswerPart, str], dict[str, Any]]]
+    _done: ClassVar[Callable[[Any, AnswerPart], list[dict[str, Any]]]]
+    _last: ClassVar[Callable[[Any, str], list[dict[str, Any]]]]
+    _failed: ClassVar[Callable[[Any], list[dict[str, Any]]]]
+    _whole: ClassVar[Callable[[Any], dict[str, Any]]]
 
     def __init__(self, model: str, *, stream: bool = True, **parser: Any) -> None:
         self.model = model
@@ -6572,29 +6547,6 @@ class Answer:
             return []
         self._parts[-1].state = state
         return self._done(self._parts[-1])
-
-    # What a protocol calls these
-
-    def _first(self) -> list[dict[str, Any]]:
-        raise NotImplementedError
-
-    def _opened(self, part: AnswerPart) -> list[dict[str, Any]]:
-        raise NotImplementedError
-
-    def _delta(self, part: AnswerPart, text: str) -> dict[str, Any]:
-        raise NotImplementedError
-
-    def _done(self, part: AnswerPart) -> list[dict[str, Any]]:
-        raise NotImplementedError
-
-    def _last(self, reason: str) -> list[dict[str, Any]]:
-        raise NotImplementedError
-
-    def _failed(self) -> list[dict[str, Any]]:
-        raise NotImplementedError
-
-    def _whole(self) -> dict[str, Any]:
-        raise NotImplementedError
 
 
 def other_answer(event: Mapping[str, Any]) -> dict[str, Any] | None:

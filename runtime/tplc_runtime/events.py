@@ -10,7 +10,7 @@ from .openai import engine_error, error_in, finish_reason
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Any
+    from typing import Any, ClassVar
 
     from .message import Delta
 
@@ -38,6 +38,14 @@ class Answer:
     """
 
     PARSER: Callable[..., Any]
+    # What a protocol calls these.
+    _first: ClassVar[Callable[[Any], list[dict[str, Any]]]]
+    _opened: ClassVar[Callable[[Any, AnswerPart], list[dict[str, Any]]]]
+    _delta: ClassVar[Callable[[Any, AnswerPart, str], dict[str, Any]]]
+    _done: ClassVar[Callable[[Any, AnswerPart], list[dict[str, Any]]]]
+    _last: ClassVar[Callable[[Any, str], list[dict[str, Any]]]]
+    _failed: ClassVar[Callable[[Any], list[dict[str, Any]]]]
+    _whole: ClassVar[Callable[[Any], dict[str, Any]]]
 
     def __init__(self, model: str, *, stream: bool = True, **parser: Any) -> None:
         self.model = model
@@ -163,29 +171,6 @@ class Answer:
             return []
         self._parts[-1].state = state
         return self._done(self._parts[-1])
-
-    # What a protocol calls these
-
-    def _first(self) -> list[dict[str, Any]]:
-        raise NotImplementedError
-
-    def _opened(self, part: AnswerPart) -> list[dict[str, Any]]:
-        raise NotImplementedError
-
-    def _delta(self, part: AnswerPart, text: str) -> dict[str, Any]:
-        raise NotImplementedError
-
-    def _done(self, part: AnswerPart) -> list[dict[str, Any]]:
-        raise NotImplementedError
-
-    def _last(self, reason: str) -> list[dict[str, Any]]:
-        raise NotImplementedError
-
-    def _failed(self) -> list[dict[str, Any]]:
-        raise NotImplementedError
-
-    def _whole(self) -> dict[str, Any]:
-        raise NotImplementedError
 
 
 def other_answer(event: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -14,7 +14,7 @@ from .turn import CALL_KINDS, ENDS_IN_CALL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any, ClassVar
 
     from .scanner import Scanner
@@ -61,6 +61,10 @@ class Machine(CallArguments):
     _is_opened_twice = False  # another opener follows the opener of this call
     _ends_in_bracket = False  # the last closer was one: another opening bracket may begin the arguments
     _second_reading_failed = False  # the second reading of this call found none
+    _expected_arguments: ClassVar[Callable[[Any, int], str]]  # after the name of no tool; "more": more input is needed
+    _begin_arguments: ClassVar[Callable[[Any], None]]
+    _irregular_call: ClassVar[Callable[[Any], bool | None]]
+    _drop_left_over: ClassVar[Callable[[Any, str], str]]
 
     def _call(self) -> bool:
         # call = (slot SLOT_END)* arguments
@@ -116,10 +120,6 @@ class Machine(CallArguments):
             return False
         self._mark, self._skip, self._is_opened_twice = inner, inner.end - self._pos, True
         return True
-
-    def _expected_arguments(self, pos: int) -> str:
-        """Return what was expected after the name of no tool, without arguments; "more": more input is needed."""
-        raise NotImplementedError
 
     def _expected_unless_closed(self, what: str, start: int, may_continue: bool) -> str:
         """Return what was expected if no arguments begin; the end of a call, of all calls or of the turn may do."""
@@ -225,9 +225,6 @@ class Machine(CallArguments):
         self._state = type(self)._call
         return True
 
-    def _begin_arguments(self) -> None:
-        raise NotImplementedError
-
     def _no_call(self, expected: str) -> bool:
         if self.SHORT_OPENERS and self.OPENER_IS_UNAMBIGUOUS and self._is_truncated_opener(self._pos):
             return self._final and self._drop_truncated_call()  # the whole opener, without its end
@@ -304,12 +301,6 @@ class Machine(CallArguments):
     def _is_short(self) -> bool:
         """Return whether the opener lacks its last words, so that only a tool's name makes a call."""
         return "".join(self._buf[self._pos : self._pos + self._skip].split()) in self.SHORT_OPENERS
-
-    def _irregular_call(self) -> bool | None:
-        raise NotImplementedError
-
-    def _drop_left_over(self, kind: str) -> str:
-        raise NotImplementedError
 
     def _note_following_text(self) -> None:
         """Report text in the place of a call's closer, if it could be the arguments that the call lacks."""

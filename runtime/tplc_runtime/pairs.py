@@ -14,7 +14,7 @@ from .values import Reader, RegularReader, escaped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any, ClassVar
 
 
@@ -58,9 +58,7 @@ class Pairs(Repairs):
     _read: set[str]  # the keys of the call
     _nothing_follows = False  # no pair and no end of a call, up to the output's end
     _ends_in_text = False  # text that is no pair ends the pairs, and was reported
-
-    def _begin_value(self, key: str, word: str) -> None:
-        raise NotImplementedError
+    _begin_value: ClassVar[Callable[[Any, str, str], None]]
 
     def _begin_arguments(self) -> None:
         self._ends_in_text, self._read = False, set()

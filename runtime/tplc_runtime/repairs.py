@@ -11,7 +11,7 @@ from .unopened import unopened_calls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any, ClassVar
 
     from .scanner import Scanner
@@ -75,6 +75,7 @@ class Repairs(Machine):
     # missing, the characters that they begin with, their letters.
     GARBLED: ClassVar[Any] = None
     LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may be in the place of a closer
+    _opens_arguments: ClassVar[Callable[[Any, int], bool]]
 
     def _irregular_call(self) -> bool | None:
         """Read a call whose header differs from the template's; None if it is no call."""
@@ -103,9 +104,6 @@ class Repairs(Machine):
         """Return whether the arguments of a call begin here, or the call ends."""
         mark = self.AFTER_CALL.match_at(self._buf, pos)
         return (mark is not None and mark.kind in CLOSER_KINDS) or self._opens_arguments(pos)
-
-    def _opens_arguments(self, pos: int) -> bool:
-        raise NotImplementedError
 
     def _second_reading(self) -> bool:
         """Read a text that opens like a call up to the end of that call, as a whole."""

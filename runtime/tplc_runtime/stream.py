@@ -72,6 +72,12 @@ class Stream(Copyable):
     USUAL_ENDS: ClassVar[Any] = None
     _usual: Any = None  # those of which one is awaited
     _is_searched = False  # for a text like a marker
+    feed: ClassVar[Callable[..., list[Delta]]]
+    finish: ClassVar[Callable[[Any], list[Delta]]]
+    _note_misfits: ClassVar[Callable[[Any], None]]
+    _start: ClassVar[Callable[[Any], bool]]
+    _pending_text: ClassVar[Callable[[Any], bool]]
+    _content: ClassVar[Callable[[Any], bool]]
 
     def __init__(
         self,
@@ -160,12 +166,6 @@ class Stream(Copyable):
         if self._out.waiting:
             self._enter_fast_path("")  # they are returned by the first feed
             self._wanted = 0
-
-    def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
-        raise NotImplementedError
-
-    def finish(self) -> list[Delta]:
-        raise NotImplementedError
 
     def _flush_fast_path(self) -> None:
         """Account for the chunks that were passed on unchanged."""
@@ -301,9 +301,6 @@ class Stream(Copyable):
                     self._note("like_a_call", f"a call of {found} may remain in the content")
         return self._diagnostics
 
-    def _note_misfits(self) -> None:
-        raise NotImplementedError
-
     @property
     def trailing(self) -> str:
         """Text that isn't part of the message, such as a call that was truncated before its name."""
@@ -326,12 +323,3 @@ class Stream(Copyable):
     def _here(self) -> int:
         """Return the offset of what is read, for diagnostics."""
         return self._base + self._pos
-
-    def _start(self) -> bool:
-        raise NotImplementedError
-
-    def _pending_text(self) -> bool:
-        raise NotImplementedError
-
-    def _content(self) -> bool:
-        raise NotImplementedError

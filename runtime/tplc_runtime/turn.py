@@ -18,6 +18,7 @@ from .scanner import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any, ClassVar
 
     from .message import Delta
@@ -60,6 +61,8 @@ class TurnStates(PlacedMarkers):
     _ends_inside = False  # the output was found to end inside a part
     _lacks_section = False  # the section of the last call is missing
     _kept = False  # the header of a call that stays text is being read
+    _try_call: ClassVar[Callable[[Any, str], bool]]
+    _unopened_calls: ClassVar[Callable[[Any], bool | None]]
 
     def finish(self) -> list[Delta]:
         """Ends the output; returns the remaining deltas."""
@@ -159,12 +162,6 @@ class TurnStates(PlacedMarkers):
         if kind == "empty":
             return self._drop_noted(*EMPTY_CALL)
         return True
-
-    def _try_call(self, kind: str) -> bool:
-        raise NotImplementedError
-
-    def _unopened_calls(self) -> bool | None:
-        raise NotImplementedError
 
     # Text and markers
 

@@ -18,8 +18,8 @@ from .scanner import NO_MARKERS, NOTHING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import ClassVar
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any, ClassVar
 
     from .scanner import Scanner
 
@@ -336,6 +336,8 @@ class Reader(ValueWriter):
     KNOWS_REGULAR_TEXT: ClassVar[bool] = False
     # What may follow a value whose end only the text after it shows: a pattern, and one for the output's end.
     follow: tuple[Pattern, ...] = ()
+    is_regular: ClassVar[Callable[[Any], bool]]
+    regular: ClassVar[Callable[..., int]]
 
     def read(self, buf: str, pos: int, final: bool) -> int:
         """Consume `buf` from `pos` on, up to the value's end or to text that needs more input."""
@@ -356,12 +358,6 @@ class Reader(ValueWriter):
                 break
             pos = end
         return pos
-
-    def is_regular(self) -> bool:
-        raise NotImplementedError
-
-    def regular(self, buf: str, pos: int, stop: int, done: int = 0) -> int:
-        raise NotImplementedError
 
     def _token(self, buf: str, pos: int, final: bool) -> int:
         """Return the end of the token that begins here; -1 if more input is needed."""

@@ -43,13 +43,6 @@ class Code:
     inherited: frozenset[tuple[str, str]] = frozenset()
     method: ast.FunctionDef | None = None
 
-    @property
-    def is_abstract(self) -> bool:
-        """Return whether this is a method that only raises NotImplementedError."""
-        raised = self.method.body[-1] if self.method is not None else None
-        error = raised.exc if isinstance(raised, ast.Raise) else None
-        return isinstance(error, ast.Name) and error.id == "NotImplementedError"
-
     @cached_property
     def declaration(self) -> Code | None:
         """Return what stands in place of a method that is always overridden."""
@@ -66,10 +59,6 @@ class Statement:
     member: str = ""
     is_class: bool = False
     is_method: bool = False
-
-    @property
-    def may_be_abstract(self) -> bool:
-        return self.is_method and "raise NotImplementedError" in self.lines[-1]
 
     @property
     def text(self) -> str:

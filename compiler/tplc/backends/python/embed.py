@@ -371,21 +371,13 @@ class _Reach:
 
     def parts(self) -> dict[str, list[Fragment]]:
         """Return the parts of the definitions, by their first names, in the order of the runtime."""
-        for name in self.family.members:
-            self.declared |= self.abstract(name)
         size = (-1, -1, -1, -1)
         while size != (size := (len(self.used), len(self.members), len(self.replaced), len(self.declared))):
             for name in {first for name in self.used if (first := _first_names().get(name))} - self.kept.keys():
-                self.begin(name)
+                self.kept[name], self.left[name] = set(), [*_definitions()[name].statement.members]
             for name, left in self.left.items():
                 self.left[name] = [one for one in left if not self.follow(name, one)]
         return {name: self.in_order(name) for name in _definitions() if name in self.kept}
-
-    def begin(self, name: str) -> None:
-        """Keep a definition."""
-        self.kept[name], self.left[name] = set(), [*_definitions()[name].statement.members]
-        if name not in self.family.members:
-            self.declared |= self.abstract(name)
 
     def follow(self, name: str, one: Statement) -> bool:
         """Keep a part if it is reached; return whether all that it refers to is reached then."""
@@ -405,10 +397,6 @@ class _Reach:
         self.replaced -= meant
         self.declared -= meant
         return True
-
-    def abstract(self, name: str) -> set[tuple[str, str]]:
-        members = _definitions()[name].statement.members
-        return {(name, one.member) for one in members if one.may_be_abstract and self.folded(one).is_abstract}
 
     def in_order(self, name: str) -> list[Fragment]:
         """Return the parts of a definition, with declarations in place of methods that are always overridden; these
