@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .message import Diagnostic
-from .second import Doubts, arguments_of, holds_other_call, loaded, misfit_in
+from .second import Doubts, arguments_of, holds_other_call, is_damaged, loaded, misfit_in
 from .slots import Slots
 from .stream import MOST_DIAGNOSTICS
 from .turn import ENDS_IN_CALL
@@ -99,11 +99,11 @@ class CallArguments(Slots):
             # The call, where it is, how many diagnostics there come before its own, and whether types are examined.
             self._unchecked.append((self._out.index, offset, len(self._diagnostics) - before, types))
         name = self._out.calls[-1][0]
-        if self._repaired or (self._tools and name not in self._tools):
-            self._out.flush()
-            arguments = "".join(self._out.texts["arguments"])
+        arguments = "".join([*self._out.texts["arguments"], *self._out._pieces])
+        if self._repaired or name not in self._tools:
             misfits = self._repaired and misfit_in(arguments, self._tools.get(name)) is not None
             self.incomplete |= misfits or holds_other_call(name, arguments, self._tools)
+        self.incomplete = self.incomplete or is_damaged(arguments, self._tools.get(name))
 
     def _note_misfits(self) -> None:
         """Report, for each call, the first argument that the tool's schema doesn't allow."""

@@ -186,9 +186,10 @@ class CallObjects(Repairs):
             if key is None and not self._final and PART_OF_FIRST_KEY.fullmatch(buf, end - 1):
                 self._is_still_ambiguous, self._ambiguous_from = PART_OF_FIRST_KEY.fullmatch, end - 1
                 return False
-            self._wrapped = is_wrapper(key, self._out.calls[-1][0], self._tools)
+            if key is not None or buf.startswith(('{"', "{}"), end - 1):  # other text is repaired first
+                self._wrapped = is_wrapper(key, self._out.calls[-1][0], self._tools)
         self._state = type(self)._object
-        usual = buf.startswith(text, self._pos) and not self._wrapped
+        usual = buf.startswith(text, self._pos) and self._wrapped is False
         # No marker that ends the call begins at the arguments, or could.
         usual = usual and not self.BREAKS.prefix_of(buf, end - 1) and self.BREAKS.match_at(buf, end - 1) is None
         if isinstance(reader, CallReader) and usual:

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from .schema import Parameters
 
 LIKE_A_MARKER = " is like a marker, but remains in the message"
-TAG = r"[<＜◁][/|｜]?[\w:.=|｜▁/-]{1,64}[>＞▷]"  # in angle brackets, or characters that look like them
+SHAPES = r"\u25a0-\u25ff\u2768-\u2775\u27e6-\u27ef\u2983-\u2998"  # geometric ones, and brackets outside of prose
+TAG = rf"[<＜{SHAPES}][/|｜]?[\w:.=|｜▁/-]{{1,64}}[>＞{SHAPES}]"
 # What is no sentence next to a call: a tag at an edge, or one word in lower case.
 NEXT_TO_A_CALL = Pattern(rf"\A\s*(?:{TAG}(?![^\S\n]\S)|[a-z_]{{5,32}}\s*\Z)|{TAG}\s*\Z")
 OPENED, CLOSED = Pattern(r"<(\w{1,64})"), Pattern(r"</(\w{1,64})>")  # tags
@@ -39,15 +40,11 @@ def marker_like(message: Message, patterns: Sequence[Pattern]) -> str:
             return content.strip()  # what is left of a closer that repeats the name
     searched += [(patterns[2], call["function"]["arguments"]) for call in calls]
     if reasoning and not (content or calls):  # it may have another closer
-        lone: set[str] = {f"</{word}>" for word in CLOSED.findall(reasoning)}
-        lone -= {f"</{word}>" for word in OPENED.findall(reasoning)}
+        lone: set[str] = {*CLOSED.findall(reasoning)}.difference(OPENED.findall(reasoning))
         if lone:
-            return min(lone)
-    for pattern, text in searched:
-        match = pattern.search(text)
-        if match is not None:
-            return str(match[0]).strip()
-    return ""
+            return f"</{min(lone)}>"
+    found = next(filter(None, (pattern.search(text) for pattern, text in searched)), None)
+    return "" if found is None else str(found[0]).strip()
 
 
 def call_like(content: str, tools: Parameters) -> str:

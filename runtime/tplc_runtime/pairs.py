@@ -9,7 +9,7 @@ from .pattern import NAME_LIMIT, Pattern
 from .repairs import Repairs
 from .scanner import SPELLED_OTHERWISE, Match, Scanner, next_char
 from .schema import MARKUP_IN_KEYS, begins_with_tag, is_odd_key, keys_of, properties_of, without_quotes
-from .second import Doubts, any_styles, as_json, is_damaged, tagged
+from .second import Doubts, any_styles, as_json, tagged
 from .values import Reader, RegularReader, escaped
 
 TYPE_CHECKING = False
@@ -246,11 +246,9 @@ class Pairs(Repairs):
             self._note_lost_text("no_argument", NO_PAIR)
         self._ends_in_text = not kind
         self._close_call("}" if self._read else "{}")
-        if (self.DAMAGED or self._tools) and not self.incomplete:
+        if self.DAMAGED and not self.incomplete:
             arguments = "".join([*self._out.texts["arguments"], *self._out._pieces])
-            self.incomplete = is_damaged(arguments, self._schema())
-            if self.DAMAGED and self.DAMAGED.match(arguments):
-                self.incomplete = True
+            self.incomplete = self.DAMAGED.match(arguments) is not None
         return True
 
     def _finish(self) -> None:

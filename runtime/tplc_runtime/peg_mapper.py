@@ -22,7 +22,7 @@ from .peg_values import LOOSE, ValueMapper
 from .repairs import has_argument
 from .scanner import next_char
 from .schema import tool_named
-from .second import holds_other_call
+from .second import holds_other_call, is_damaged
 from .slots import ODD_IN_NAMES
 from .transcript import Transcript
 from .values import text_of
@@ -273,6 +273,7 @@ class _Mapper(ValueMapper):
             self.prefilled_calls -= 1
             return
         odd = not (self.schemas or ODD_IN_NAMES.isdisjoint(called))
+        odd = odd or is_damaged(arguments, self.schemas.get(called))
         self.incomplete = self.incomplete or odd or holds_other_call(called, arguments, self.readers.tools)
         if arguments.startswith(self.prefilled_arguments):
             arguments = arguments[len(self.prefilled_arguments) :]

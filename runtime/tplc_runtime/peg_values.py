@@ -22,7 +22,6 @@ from .schema import (
     types_of,
     without_quotes,
 )
-from .second import is_damaged
 from .values import escaped, literal_of, text_of
 
 ELEMENTS = ("list_of_items", "object_of_arguments", "scalar_value", "scalar_item", "element_text")
@@ -78,7 +77,7 @@ class ValueMapper:
         self.incomplete = self.incomplete or (self.repaired and not self.readers.fits(self.called, found))
         damaged = self.spelled.damaged
         by_text = damaged is not None and damaged.match(found) is not None
-        self.incomplete = self.incomplete or by_text or is_damaged(found, root)
+        self.incomplete = self.incomplete or by_text
         return found
 
     def members(self, node: Node, parent: object, root: object, types_by: TypesBy) -> list[tuple[str, str, Types]]:

@@ -185,6 +185,11 @@ def properties_of(schema: object) -> list[str]:
     return [key for properties in named if isinstance(properties, dict) for key in properties if isinstance(key, str)]
 
 
+def required_of(schema: object) -> list[str]:
+    required = schema.get("required") if isinstance(schema, dict) else None
+    return [key for key in required if isinstance(key, str)] if isinstance(required, list) else []
+
+
 def keys_of(schema: object, root: object) -> set[str] | None:
     """Return the keys that an object may have; None if the schema doesn't determine them."""
     keys: set[str] = set()
@@ -220,7 +225,8 @@ def misfit(arguments: Mapping[str, object], schema: object, *, types: bool = Tru
         if allowed is not None and kind not in allowed and not number:
             return "type", key
     words, bare = set(KEY_IN_TEXT.findall(text)), "" if "<" in text else text
-    missing = [key for key in properties_of(schema) if key not in arguments]
+    missing, alike = [key for key in properties_of(schema) if key not in arguments], {*map(bare_name, words)}
+    words.update([key for key in required_of(schema) if bare_name(key) in alike])
     inside = [key for key in missing if key in words or key + ">" in bare or f">{key}<" in text]
     return ("inside", inside[0]) if inside else None
 

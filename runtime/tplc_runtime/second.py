@@ -13,7 +13,7 @@ from collections import Counter
 from functools import lru_cache
 
 from .pattern import NAME_CHARACTERS, ONE_WORD, Pattern
-from .schema import OPENING_TAG, Parameters, keys_allowed, keys_of, misfit, tool_named, types_of_member
+from .schema import OPENING_TAG, Parameters, keys_allowed, keys_of, misfit, required_of, tool_named, types_of_member
 from .values import Reader, Style
 
 TYPE_CHECKING = False
@@ -204,11 +204,11 @@ def misfit_in(text: str, schema: object, *, types: bool = True) -> tuple[str, st
 
 
 def is_damaged(arguments: str, schema: Any) -> bool:
-    """Return whether an argument that is required is in the text of another."""
-    required = schema.get("required") if isinstance(schema, dict) else None
-    missing = [key for key in required if f'"{key}": ' not in arguments] if isinstance(required, list) else []
-    found = (misfit_in(arguments, schema, types=False) if missing else None) or ("", "")
-    return found[0] == "inside" and found[1] in missing
+    """Return whether an argument that is required is missing: it is in the text of another, or has another name."""
+    missing = [key for key in required_of(schema) if f'"{key}":' not in arguments]
+    given: Any = loaded(arguments) if missing else None
+    found = misfit(given, schema, types=False) if isinstance(given, dict) else None
+    return found is not None and any(key not in given and (found[0] == "key" or found[1] == key) for key in missing)
 
 
 def loaded(text: str) -> Any:

@@ -32,7 +32,7 @@ PROSE = (
 )
 NEXT_TO_A_CALL = (
     "<think>Hm.</think>",
-    "◁think▷Hm.◁/think▷",
+    *(f"{left}think{right}Hm.{left}/think{right}" for left, right in ("＜＞", "◁▷", "⟨⟩", "⟦⟧", "❮❯")),
     "<think>Hm.</think>\n\nI look.",
     "<|plan|>I look.",
     "assistant",

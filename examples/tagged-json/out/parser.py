@@ -420,6 +420,11 @@ def properties_of(schema: object) -> list[str]:
     return [key for properties in named if isinstance(properties, dict) for key in properties if isinstance(key, str)]
 
 
+def required_of(schema: object) -> list[str]:
+    required = schema.get("required") if isinstance(schema, dict) else None
+    return [key for key in required if isinstance(key, str)] if isinstance(required, list) else []
+
+
 def keys_of(schema: object, root: object) -> set[str] | None:
     """Return the keys that an object may have; None if the schema doesn't determine them."""
     keys: set[str] = set()
@@ -455,7 +460,8 @@ def misfit(arguments: Mapping[str, object], schema: object, *, types: bool = Tru
         if allowed is not None and kind not in allowed and not number:
             return "type", key
     words, bare = set(KEY_IN_TEXT.findall(text)), "" if "<" in text else text
-    missing = [key for key in properties_of(schema) if key not in arguments]
+    missing, alike = [key for key in properties_of(schema) if key not in arguments], {*map(bare_name, words)}
+    words.update([key for key in required_of(schema) if bare_name(key) in alike])
     inside = [key for key in missing if key in words or key + ">" in bare or f">{key}<" in text]
     return ("inside", inside[0]) if inside else None
 
@@ -1234,6 +1240,14 @@ def misfit_in(text: str, schema: object, *, types: bool = True) -> tuple[str, st
     return misfit(arguments, schema, types=types) if isinstance(arguments, dict) else None
 
 
+def is_damaged(arguments: str, schema: Any) -> bool:
+    """Return whether an argument that is required is missing: it is in the text of another, or has another name."""
+    missing = [key for key in required_of(schema) if f'"{key}":' not in arguments]
+    given: Any = loaded(arguments) if missing else None
+    found = misfit(given, schema, types=False) if isinstance(given, dict) else None
+    return found is not None and any(key not in given and (found[0] == "key" or found[1] == key) for key in missing)
+
+
 def loaded(text: str) -> Any:
     """Return the value of a JSON text; None if it is nested too deeply, or has a number too large, or a key twice."""
     try:
@@ -1471,7 +1485,8 @@ def arguments_within(name: str, value: Any, tools: Doubts) -> dict[str, Any] | N
 
 
 LIKE_A_MARKER = " is like a marker, but remains in the message"
-TAG = r"[<＜◁][/|｜]?[\w:.=|｜▁/-]{1,64}[>＞▷]"  # in angle brackets, or characters that look like them
+SHAPES = r"\u25a0-\u25ff\u2768-\u2775\u27e6-\u27ef\u2983-\u2998"  # geometric ones, and brackets outside of prose
+TAG = rf"[<＜{SHAPES}][/|｜]?[\w:.=|｜▁/-]{{1,64}}[>＞{SHAPES}]"
 # What is no sentence next to a call: a tag at an edge, or one word in lower case.
 NEXT_TO_A_CALL = Pattern(rf"\A\s*(?:{TAG}(?![^\S\n]\S)|[a-z_]{{5,32}}\s*\Z)|{TAG}\s*\Z")
 OPENED, CLOSED = Pattern(r"<(\w{1,64})"), Pattern(r"</(\w{1,64})>")  # tags
@@ -1497,15 +1512,11 @@ def marker_like(message: Message, patterns: Sequence[Pattern]) -> str:
             return content.strip()  # what is left of a closer that repeats the name
     searched += [(patterns[2], call["function"]["arguments"]) for call in calls]
     if reasoning and not (content or calls):  # it may have another closer
-        lone: set[str] = {f"</{word}>" for word in CLOSED.findall(reasoning)}
-        lone -= {f"</{word}>" for word in OPENED.findall(reasoning)}
+        lone: set[str] = {*CLOSED.findall(reasoning)}.difference(OPENED.findall(reasoning))
         if lone:
-            return min(lone)
-    for pattern, text in searched:
-        match = pattern.search(text)
-        if match is not None:
-            return str(match[0]).strip()
-    return ""
+            return f"</{min(lone)}>"
+    found = next(filter(None, (pattern.search(text) for pattern, text in searched)), None)
+    return "" if found is None else str(found[0]).strip()
 
 
 def call_like(content: str, tools: Parameters) -> str:
@@ -2587,11 +2598,11 @@ class Machine(TurnStates):
             # The call, where it is, how many diagnostics there come before its own, and whether types are examined.
             self._unchecked.append((self._out.index, offset, len(self._diagnostics) - before, types))
         name = self._out.calls[-1][0]
-        if self._repaired or (self._tools and name not in self._tools):
-            self._out.flush()
-            arguments = "".join(self._out.texts["arguments"])
+        arguments = "".join([*self._out.texts["arguments"], *self._out._pieces])
+        if self._repaired or name not in self._tools:
             misfits = self._repaired and misfit_in(arguments, self._tools.get(name)) is not None
             self.incomplete |= misfits or holds_other_call(name, arguments, self._tools)
+        self.incomplete = self.incomplete or is_damaged(arguments, self._tools.get(name))
 
     def _note_misfits(self) -> None:
         """Report, for each call, the first argument that the tool's schema doesn't allow."""
@@ -2965,9 +2976,10 @@ class CallObjects(Machine):
             if key is None and not self._final and PART_OF_FIRST_KEY.fullmatch(buf, end - 1):
                 self._is_still_ambiguous, self._ambiguous_from = PART_OF_FIRST_KEY.fullmatch, end - 1
                 return False
-            self._wrapped = is_wrapper(key, self._out.calls[-1][0], self._tools)
+            if key is not None or buf.startswith(('{"', "{}"), end - 1):  # other text is repaired first
+                self._wrapped = is_wrapper(key, self._out.calls[-1][0], self._tools)
         self._state = type(self)._object
-        usual = buf.startswith(text, self._pos) and not self._wrapped
+        usual = buf.startswith(text, self._pos) and self._wrapped is False
         # No marker that ends the call begins at the arguments, or could.
         usual = usual and not self.BREAKS.prefix_of(buf, end - 1) and self.BREAKS.match_at(buf, end - 1) is None
         if isinstance(reader, CallReader) and usual:
