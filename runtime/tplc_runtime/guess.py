@@ -31,9 +31,9 @@ ODD_KEY = Pattern(rf"(?=.*[^\w.-])\S(?:[^\n]{{0,{LONGEST_KEY - 2}}}\S)?|")
 
 
 class LookaheadEnd:
-    """Finds the end of a value.  `end` matches at it; `start` matches text that may turn out to be such an end.  The
-    group "key" of `end` is the next argument's: one of `keys`, where these are known.  The groups "name" and "bare"
-    are the next call's name: one of `names`; "known" is the same where only a known name shows a call."""
+    """Finds the end of a value.  `end` matches its closer; `start` matches text that may turn out to be such an end.
+    The group "key" of `end` is the next argument's: one of `keys`, where these are known.  The groups "name" and
+    "bare" are the next call's name: one of `names`; "known" is the same where only a known name shows a call."""
 
     def __init__(self, end: str, start: str) -> None:
         self.end, self.start = re.compile(end), re.compile(start)
@@ -56,7 +56,7 @@ class LookaheadEnd:
             tool = match["known"] if self._joins_calls else None
             known = known and (tool is None or tool in (self.names or ()))
             if known and (not self.names or all((match[group] or "") in ("", *self.names) for group in self._called)):
-                return Match("end", match.start(), match.start())
+                return Match("end", match.start(), match.end())
         return None
 
     def safe_prefix_end(self, text: str) -> int:
@@ -157,8 +157,9 @@ class GuessedPairs(RawPairs):
             end = len(buf) if literal is None or literal[1] is None else literal.end()
             if not self._final and (start == len(buf) or (literal and self._end.partial_match(buf, end) == end)):
                 return False
-            if literal is not None and literal[1] and self._end.end.match(buf, end):
-                self._as, self._pos = "quoted", end
+            closer = self._end.end.match(buf, end) if literal is not None and literal[1] else None
+            if literal is not None and closer is not None:
+                self._as, self._pos = "quoted", closer.end()
                 self._out.texts["value"].append(literal[1])
                 self._end_value()
                 self._state = type(self)._pairs
@@ -187,7 +188,7 @@ class GuessedPairs(RawPairs):
         mark = self._end.find(buf, end)
         if mark is None or mark.start > after or nested_json(buf[start:end]) is None:
             return None
-        self._as, self._pos = "json", end
+        self._as, self._pos = "json", mark.end if mark.end > mark.start else end
         self._out.texts["value"].append(buf[start:end])
         self._end_value()
         self._state = type(self)._pairs

@@ -248,6 +248,9 @@ def _markers(shown: Sequence[ReasoningShown], turn: TurnFacts, lead: str, call_l
             end = end[: end.index(header)] if header.strip() and header in end else end
             if end.strip():
                 return start, _with_lead(shown, end, lead)
+    between = _before_similar_openers(shown, lead, call_lead)
+    if between is not None:
+        return start, between
     after = [s.after for s in shown]
     # an empty block, in a prompt or before plain content, is start and end and nothing else
     for block in (lead, *(prompt.head for prompt in turn.prompts)):
@@ -271,6 +274,17 @@ def _markers(shown: Sequence[ReasoningShown], turn: TurnFacts, lead: str, call_l
         first = _closing_piece(end, start)
         end = end[:first] if first else end
     return start, end
+
+
+def _before_similar_openers(shown: Sequence[ReasoningShown], lead: str, call_lead: str) -> str | None:
+    """Return the white space after reasoning if the openers of content and of calls follow it, which only begin alike:
+    `# Answer`, `# Tools`; otherwise None."""
+    openers = [lead if s.then == CONTENT else call_lead for s in shown]
+    alike = _shared_end([opener.lstrip() for opener in openers])
+    between = {s.after.removesuffix(opener) for s, opener in zip(shown, openers, strict=True)}
+    if len(shown) < 2 or not alike or is_unmistakable(alike) or alike in openers:
+        return None
+    return between.pop() if len(between) == 1 and not "".join(between).strip() else None
 
 
 def _shared_end(texts: Sequence[str]) -> str:

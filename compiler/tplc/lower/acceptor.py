@@ -156,6 +156,12 @@ class PairForm:
         return type_opens(self.pair)
 
     @property
+    def close_like_opener(self) -> str:
+        """Return the closer of quoted values if it begins like the opener of a pair (`| key | "value" |`), or ""."""
+        close, opens = self.close.strip(), tuple(text.strip() for text in self.opens)
+        return close if self.quoted and close and close.startswith(opens) and self.value_close is None else ""
+
+    @property
     def key_texts(self) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
         """Return the pieces of the texts before a key and after it, of which models leave some out; None if a key isn't
         found that way."""

@@ -192,6 +192,10 @@ def pattern_of(
     if following.next_empty:
         after_name = "|".join([*map(exact, following.next_empty), *([r"\Z"] if over else [])])
         calls.append(f"{spelled(following.next_call[:-1], names[1])}{SPACE}(?:{after_name})")
+    if following.lead == "blank" and following.spaces[2].startswith(following.blank * 2):
+        # A call may begin with white space of its own, which then comes after the white space that ends a value.
+        before_call = exact(following.spaces[2].removeprefix(following.blank))
+        calls = [f"(?:{before_call})?{call}" for call in calls]
     pair = spelled(following.pair, rf"(?<=[^\S\n]){key}" if following.indented else key)
     # A key may hold any character, but what closes the call begins no pair.
     pair = f"(?!{first}{line_end}){pair}" if following.closes else pair
@@ -341,6 +345,12 @@ def _end_of_section(following: Following, *, over: bool) -> list[str]:
 def _closing(following: Following) -> list[str]:
     """Return the patterns of the pieces of what closes the call."""
     return [NAME if piece is None else exact(piece) for piece in following.closer]
+
+
+def closer_before_end(close: str) -> str:
+    """Return the pattern of a closer that counts only before what may follow it, with the white space before it."""
+    lead = close[: len(close) - len(close.lstrip())] if close.strip() else ""
+    return (f"(?:{exact(lead)})?" if lead else "") + exact(close.strip())
 
 
 def start_of(following: Following) -> str:

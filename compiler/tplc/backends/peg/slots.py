@@ -95,7 +95,7 @@ def name_rules(stop: str, start: str, form: FormPatterns) -> list[Rule]:
     if not known.closed:
         # With tools, no other name contains what is in markup.
         guarded = either([breaks, any_of("".join(sorted(NEVER_IN_NAMES)))]) if known else breaks
-        word = f"{BOUNDED_IDENTIFIER}(?={ends})"
+        word = f"{BOUNDED_IDENTIFIER}?(?={ends})"  # the first end counts
         # With tools, only the name of one is a name where the text after it is missing.
         whole = slot_pattern(stop, "" if known else start, guarded)
         rules.append(rule("name", leaf(word if form.calls.only_tools else whole)))

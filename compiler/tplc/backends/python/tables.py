@@ -29,10 +29,10 @@ from tplc.ir.spellings import JSON_PUNCTUATION, Spelling
 from tplc.lower import Acceptor, CallForm, Following, Marker, PairForm, SlotEnd
 from tplc.lower.acceptor import CallStep, TypeWrap
 from tplc.lower.bounds import KEY
-from tplc.lower.following import after_quoted, any_key, closes_call, pattern_of, start_of
+from tplc.lower.following import after_quoted, any_key, closer_before_end, closes_call, pattern_of, start_of
 from tplc.lower.garbled import garbled_closers
 from tplc.lower.garbled_values import garbled_end_of_value
-from tplc.lower.lexemes import MAX_INNER_SPACE, NOTHING, Lexemes, exact, is_wordless, lexemes_of, plain_word
+from tplc.lower.lexemes import MAX_INNER_SPACE, NOTHING, Lexemes, is_wordless, lexemes_of, plain_word
 from tplc.lower.markerlike import damaged_arguments, marker_like_texts
 from tplc.lower.pairs import around_key, between_pairs, closes_lost_value, ends_of_value, value_ends_and_markers
 from tplc.lower.states import (
@@ -365,7 +365,8 @@ def _of_pairs(calls: CallForm, pairs: PairForm, facts: Acceptor, scanners: Scann
     lines += _replaced("KEY_ESCAPES", pairs.replaced) if pairs.replaced else []
     if pairs.quoted:
         patterns = [called("Pattern", [literal(pattern)]) for pattern in _follow(pairs.following)]
-        lines += assignment("VALUE_CLOSE", texts(pairs.value_close), INDENT) if pairs.value_close else []
+        close = pairs.value_close or (pairs.close_like_opener,)
+        lines += assignment("VALUE_CLOSE", texts(close), INDENT) if close[0] else []
         return lines + assignment("FOLLOW", called("", patterns), INDENT)
     damaged = damaged_arguments(facts)
     if damaged is not None:
@@ -423,7 +424,9 @@ def _ends_of_raw_values(pairs: PairForm, calls: CallForm, respelled: Sequence[st
     if pairs.value_close is not None:
         return [*assignment("VALUE_CLOSE", texts(pairs.value_close), INDENT), *last]
     if pairs.guessed:
-        lines = assignment("AFTER_VALUE", called("LookaheadEnd", map(literal, _guess(pairs.following))), INDENT)
+        lines = assignment(
+            "AFTER_VALUE", called("LookaheadEnd", map(literal, _guess(pairs.following, pairs.close))), INDENT
+        )
     else:
         lines = [*scanners.named("AFTER_VALUE", ends_of_value(pairs, respelled)), *last]
         lines += _expected("USUAL_ENDS", pairs.usual_ends)
@@ -444,16 +447,16 @@ def _ends_of_raw_values(pairs: PairForm, calls: CallForm, respelled: Sequence[st
     lines += [f"    LITERALS = {literal(pairs.literals)}"] if pairs.literals else []
     lines += _flags({"SPACE_AROUND_KEY_END": pairs.spaced})
     if pairs.bare is not None:
-        lines += assignment("BARE_END", called("LookaheadEnd", map(literal, _guess(pairs.bare))), INDENT)
+        lines += assignment("BARE_END", called("LookaheadEnd", map(literal, _guess(pairs.bare, ""))), INDENT)
     return lines
 
 
-def _guess(following: Following) -> tuple[str, str]:
-    """Return the patterns of a value's end, and of text that may become one."""
+def _guess(following: Following, close: str) -> tuple[str, str]:
+    """Return the patterns of a value's end, and of text that may become one.  `close`: the text that closes a value."""
     names = (f"(?P<name>{KEY})", f"(?P<bare>{KEY})") if None in following.next_call else (KEY, KEY)
     key, tool = f"(?P<key>{any_key(following)})", f"(?P<known>{KEY})"
     end = pattern_of(following, over=True, key=key, names=names, tool=tool)
-    return f"(?={exact(following.close)}{end})", start_of(following)
+    return f"{closer_before_end(close)}(?={end})", start_of(following)
 
 
 def _follow(following: Following) -> tuple[str, str]:
