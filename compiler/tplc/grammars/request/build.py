@@ -141,7 +141,7 @@ class RequestRules:
         variants = variants_of(form)
         markers = variants.calls[0]
         if self.lazy:
-            before = (*variants.opens, *variants.reasoning_ends, *variants.content_ends)
+            before = (*variants.turn.opens, *variants.turn.reasoning_ends, *variants.turn.content_ends)
             variants = variants.that_begin_calls()
             names, index = [call.name for call in calls], form.tools.index_base
             for one in variants.calls:

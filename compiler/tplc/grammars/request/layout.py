@@ -66,9 +66,9 @@ class TurnRules:
         texts = ((one.first if first else one.later).lstrip() for one in self._variants.calls)
         opener = alt(*map(lit, dict.fromkeys(texts)))
         # A declared opener of content may also come before calls.
-        if not self._variants.opens:
+        if not self._variants.turn.opens:
             return opener
-        return seq(opt(seq(alt(*map(lit, self._variants.opens)), self._gap())), opener)
+        return seq(opt(seq(alt(*map(lit, self._variants.turn.opens)), self._gap())), opener)
 
     def at_once(self, calls: list[ToolRule], *, parallel: bool) -> Expr:
         """Return the section with nothing before it."""
@@ -85,8 +85,8 @@ class TurnRules:
             # the turn, as some templates do; what only closes a bracket may not.
             end = opt(end)
         # A declared end of content may also come after calls.
-        if self._variants.closes:
-            end = seq(end, opt(seq(self._gap(), alt(*map(lit, self._variants.closes)))))
+        if self._variants.turn.closes:
+            end = seq(end, opt(seq(self._gap(), alt(*map(lit, self._variants.turn.closes)))))
         another = alt(
             *map(lit, dict.fromkeys(text for one in self._variants.calls for text in (one.next, one.next_apart)))
         )
@@ -197,7 +197,7 @@ class TurnRules:
         return self._rules.add("reasoning", whole)
 
     def _reasoning_starts(self) -> tuple[str, ...]:
-        return self._variants.reasoning_starts or (self._reasoning.text,)
+        return self._variants.turn.reasoning_starts or (self._reasoning.text,)
 
     def _reasoning_text(self) -> Expr:
         """Return reasoning after its opener, up to its end.  An opener that people also write is text in reasoning."""
@@ -257,15 +257,15 @@ class TurnRules:
         return self._rules.spelling.without(self._rules, "content", forbidden)
 
     def _content_opener(self, *, first: bool) -> Expr:
-        starts = self._variants.content_starts or self._content_starts
+        starts = self._variants.turn.content_starts or self._content_starts
         return alt(*(lit(_opening(first_of_turn(self._ir, start) if first else start)) for start in starts))
 
     def _content_ends(self) -> tuple[str, ...]:
-        return tuple(end.strip() for end in self._variants.content_ends) or (self._content_end,)
+        return tuple(end.strip() for end in self._variants.turn.content_ends) or (self._content_end,)
 
     def _reasoning_ends(self) -> tuple[str, ...]:
         """Return the ends of reasoning, those that count at the start of a line only with the line end before them."""
-        ends = self._variants.reasoning_ends or (next(iter(lower(self._ir).reasoning_ends), ""),)
+        ends = self._variants.turn.reasoning_ends or (next(iter(lower(self._ir).reasoning_ends), ""),)
         return tuple("\n" * is_word_at_line(end) + end.strip() for end in ends)
 
     def _ending_in(self, hint: str, ends: tuple[str, ...], forbidden: tuple[str, ...]) -> Expr:
@@ -284,7 +284,7 @@ class TurnRules:
         """Return the texts that would end the content or begin another part."""
         found = [end.strip() for end in self._ir.turn.ends]
         found += [self._reasoning.text.strip(), self._reasoning_end]
-        found += [text.strip() for text in (*self._variants.reasoning_starts, *self._variants.reasoning_ends)]
+        found += [text.strip() for text in (*self._variants.turn.reasoning_starts, *self._variants.turn.reasoning_ends)]
         return tuple(dict.fromkeys(before_slot(text) for text in found if text))
 
     def _between(self) -> Expr:

@@ -14,23 +14,15 @@ from tplc.ir.nodes import TemplateIR
 from tplc.lower import lower
 from tplc.lower.layouts import unique
 from tplc.lower.tolerated import Tolerated, tolerated
-from tplc.lower.variants import turn_marker_texts, with_other_markers
+from tplc.lower.variants import TurnMarkerTexts, turn_marker_texts, with_other_markers
 
 
 @dataclass(frozen=True, slots=True)
 class MarkerVariants:
-    """`calls`: what is around calls, one for each way to open, separate or close them, the template's own first.
-
-    `opens` and `closes` are around content for which the template has no marker.
-    """
+    """`calls`: what is around calls, one for each way to open, separate or close them, the template's own first."""
 
     calls: tuple[CallMarkers, ...]
-    reasoning_starts: tuple[str, ...]
-    reasoning_ends: tuple[str, ...]
-    content_starts: tuple[str, ...]
-    content_ends: tuple[str, ...]
-    opens: tuple[str, ...]
-    closes: tuple[str, ...]
+    turn: TurnMarkerTexts
     known: Tolerated
 
     def that_begin_calls(self) -> MarkerVariants:
@@ -40,7 +32,7 @@ class MarkerVariants:
         """
         own = self.calls[0].mark or self.calls[0].first.lstrip()
         others = [one for one in self.calls[1:] if own not in one.first.lstrip()[1:]]
-        return replace(self, calls=(self.calls[0], *others), opens=())
+        return replace(self, calls=(self.calls[0], *others), turn=self.turn._replace(opens=()))
 
     def inside(self, text: str, *, after_name: bool) -> tuple[str, ...]:
         """Return the text of a call's layout after its opener, and its variants."""
@@ -54,4 +46,4 @@ def variants_of(ir: TemplateIR) -> MarkerVariants:
     known = tolerated(ir)
     calls = [call_markers(one, lower(one)) for one in (ir, *with_other_markers(ir, known))]
     different = tuple({(one.first, one.later, one.next, one.end): one for one in reversed(calls)}.values())[::-1]
-    return MarkerVariants(different, *turn_marker_texts(ir, known), known)
+    return MarkerVariants(different, turn_marker_texts(ir, known), known)
