@@ -32,16 +32,8 @@ if TYPE_CHECKING:
 
 PASSED_THROUGH = (
     "",
-    "turn",
-    "part",
-    "turn_over",
-    "tool_calls_first",
-    "call_line",
-    "failed_call_text",
-    "failed_call",
-    "cut_call",
-    "cut_text",
-    "thinking_cut",
+    *"""turn part turn_over tool_calls_first call_line failed_call_text failed_call cut_call cut_text
+    thinking_cut""".split(),
 )
 ENDS_INSIDE = ("cut", "trailing", "missing_closer", "next_argument")
 

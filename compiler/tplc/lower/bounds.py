@@ -7,7 +7,7 @@ while it is not yet whole, is bounded, by the runtime's numbers.  Longer ones ar
 
 from __future__ import annotations
 
-from tplc.lower.values import LONGEST_KEY, MOST_SPACE
+from tplc_runtime.pattern import LONGEST_KEY, MOST_SPACE
 
 # Characters that a key doesn't contain, in addition to white space.
 NOT_IN_KEYS = "=:,(){}[]"

@@ -17,7 +17,7 @@ from tplc.lower.acceptor import Following
 from tplc.lower.bounds import INDENT, KEY, KEY_CHARACTER, SOME_SPACE, SPACE, key_without
 from tplc.lower.layouts import lead_of, merged, not_blank, text_at, unique
 from tplc.lower.lexemes import exact, in_class
-from tplc.lower.values import LONGEST_FOLLOW, LONGEST_KEY, NAME_CHARACTERS
+from tplc_runtime.pattern import LONGEST_FOLLOW, LONGEST_KEY, NAME_CHARACTERS
 
 IN_WORDS = "-_.+/@"  # what joins words to one
 NAME = rf"[{NAME_CHARACTERS}]{{1,{LONGEST_KEY}}}?"  # or an id, in what closes a call

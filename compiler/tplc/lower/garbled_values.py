@@ -15,7 +15,7 @@ from tplc.lower.garbled import BRACKETS, WORDS, any_case, any_case_words
 from tplc.lower.layouts import unique
 from tplc.lower.lexemes import in_class, is_respelled
 from tplc.lower.pairs import closes_lost_value
-from tplc.lower.values import LONGEST_KEY
+from tplc_runtime.pattern import LONGEST_KEY
 
 FULL_WIDTH = {"<": "＜", "[": "［"}
 CLOSING_BRACKETS = in_class(">＞|｜]/\\")

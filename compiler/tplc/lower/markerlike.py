@@ -18,7 +18,7 @@ from tplc.lower.acceptor import Acceptor, CallForm, PairForm, markers_of
 from tplc.lower.garbled import SHORT, WORDS, in_other_brackets
 from tplc.lower.layouts import unique
 from tplc.lower.lexemes import NOTHING, exact, in_class, is_respelled, respelling, truncated_pattern
-from tplc.lower.values import LEAST_CUT
+from tplc_runtime.pattern import LEAST_CUT
 
 SPACE_IN_LINE = r"[^\S\n]"
 DOUBLED_QUOTES = r"""(?<=: )"(?:''|(?:\\"){2})"""

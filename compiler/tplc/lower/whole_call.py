@@ -13,7 +13,7 @@ from tplc.lower.acceptor import CallForm, CallStep, PairForm
 from tplc.lower.bounds import INDENT, KEY, SOME_SPACE, SPACE
 from tplc.lower.layouts import lead_of, merged, text_at, unique
 from tplc.lower.lexemes import core_pattern, exact
-from tplc.lower.values import LONGEST_KEY, MOST_SPACE, NAME_CHARACTERS
+from tplc_runtime.pattern import LONGEST_KEY, MOST_SPACE, NAME_CHARACTERS
 
 LINE_END, END = r"\n", r"\Z"
 NAME = rf"(?!\d)[{NAME_CHARACTERS}]{{1,{LONGEST_KEY}}}?"

@@ -30,7 +30,7 @@ from tplc.backends.peg.rules import Rule, Section, rule, sequence
 from tplc.lower import Acceptor, CallForm, PairForm, SlotEnd
 from tplc.lower.acceptor import FENCE
 from tplc.lower.lexemes import END, exact, group
-from tplc.lower.values import LEAST_CUT, NAME_CHARACTERS, NAME_LIMIT
+from tplc_runtime.pattern import LEAST_CUT, NAME_CHARACTERS, NAME_LIMIT
 
 
 def cut_section(form: FormPatterns) -> Section:

@@ -43,8 +43,8 @@ from tplc.lower.lexemes import (
     lexemes_of,
 )
 from tplc.lower.states import StateName, closes_and_opens, is_unopened, states, texts_at
-from tplc.lower.values import LEAST_CUT, NAME_LIMIT
 from tplc_runtime.machine import ENDS_AFTER_CALLS
+from tplc_runtime.pattern import LEAST_CUT, NAME_LIMIT
 from tplc_runtime.places import MOST_ENDS, UNCLOSED_KINDS
 from tplc_runtime.repairs import LEFT_OVER
 from tplc_runtime.scanner import LONGEST_WORD

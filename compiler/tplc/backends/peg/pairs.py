@@ -22,7 +22,9 @@ from tplc.lower import PairForm
 from tplc.lower.following import after_quoted
 from tplc.lower.lexemes import group
 from tplc.lower.pairs import around_key
-from tplc.lower.values import AFTER_LITERAL, MOST_KEYS, NAME_LIMIT
+from tplc.lower.values import AFTER_LITERAL
+from tplc_runtime.pairs import MOST_KEYS
+from tplc_runtime.pattern import NAME_LIMIT
 
 NO_PAIR = "content_for_no_pair"
 ENDS_OF_PAIRS = ("end", "next")

@@ -33,7 +33,7 @@ from tplc.lower.lexemes import (
     truncated_pattern,
     truncated_respelling,
 )
-from tplc.lower.values import LEAST_CUT
+from tplc_runtime.pattern import LEAST_CUT
 
 # White space that may follow a marker does not matter to who looks ahead.
 QUOTE = re.compile(r"""\\.|["]""", re.DOTALL)

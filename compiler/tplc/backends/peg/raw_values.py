@@ -24,6 +24,7 @@ from tplc.backends.peg.rules import Rule, rule, sequence
 from tplc.backends.peg.values import SPACE, list_rules, list_suffix, object_rules, value_rules
 from tplc.ir.markers import is_distinctive
 from tplc.ir.nodes import JSON_STYLE, Dialect, Elements
+from tplc.ir.spellings import WORDS
 from tplc.lower import Following, PairForm
 from tplc.lower.acceptor import TypeWrap
 from tplc.lower.bounds import KEY
@@ -39,7 +40,7 @@ from tplc.lower.pairs import (
     value_ends_and_markers,
 )
 from tplc.lower.states import respelled_kinds
-from tplc.lower.values import NAME_LIMIT, WORDS
+from tplc_runtime.pattern import NAME_LIMIT
 
 KINDS = tuple(f"{kind}_for_argument" for kind in ("object", "list", *WORDS))
 TYPED = " / ".join([*KINDS, "scalar"])

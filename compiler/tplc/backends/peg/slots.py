@@ -17,7 +17,8 @@ from tplc.ir.nodes import SlotKind
 from tplc.lower import CallForm
 from tplc.lower.acceptor import WHITE_SPACE
 from tplc.lower.lexemes import exact, group
-from tplc.lower.values import IDENTIFIER, NAME_CHARACTERS, NAME_LIMIT, NEVER_IN_NAMES, NUMBERS
+from tplc_runtime.pattern import IDENTIFIER, NAME_CHARACTERS, NAME_LIMIT
+from tplc_runtime.slots import NEVER_IN_NAMES, NUMBERS
 
 LINE_END = r"[^\S\n]*+\n"
 BLANK = r"\s"

@@ -17,7 +17,8 @@ from tplc.backends.peg.patterns import either, leaf, literal, none_of
 from tplc.backends.peg.rules import Rule, rule
 from tplc.ir.nodes import Dialect, StringStyle, ValueStyle
 from tplc.lower.lexemes import exact
-from tplc.lower.values import JSON_ESCAPE, NUMBER, possessive
+from tplc.lower.values import NUMBER, possessive
+from tplc_runtime.values import JSON_ESCAPE
 
 WHOLE_NUMBER = possessive(NUMBER) + r"(?!\w|\.(?:\d|\Z))"  # a closer may begin with a dot
 FOLLOWING = r"\s*+(?:[,\]}):]|\Z)"

@@ -21,8 +21,8 @@ from tplc.lower.states import (
     is_unopened,
     opener_kind,
 )
-from tplc.lower.values import NUMBERS
 from tplc_runtime.scanner import WORD_SLOT
+from tplc_runtime.slots import NUMBERS
 
 SCANNERS: Mapping[StateName, str] = {
     "start": "AT_START",

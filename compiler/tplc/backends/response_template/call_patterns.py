@@ -10,8 +10,8 @@ from tplc.ir.markers import is_distinctive
 from tplc.ir.nodes import Layout, Slot, TemplateIR, Text, Tools
 from tplc.lower import Acceptor, CallForm, SlotEnd
 from tplc.lower.lexemes import core_pattern, exact
-from tplc.lower.values import NUMBERS
 from tplc.lower.written import written_calls
+from tplc_runtime.slots import NUMBERS
 
 LONGEST = 128  # characters of a name or key: what is looked through for each place where one may begin
 KEY = rf"[^\s=:,(){{}}\[\]\"']{{1,{LONGEST}}}"

@@ -38,7 +38,7 @@ from tplc.grammars.schema.shapes import (
     Sub,
 )
 from tplc.ir.nodes import StringStyle, ValueStyle
-from tplc.lower.values import LONGEST_KEY
+from tplc_runtime.pattern import LONGEST_KEY
 
 # What may come after a nested string.
 AFTER_NESTED = codepoints.of(",]}):")

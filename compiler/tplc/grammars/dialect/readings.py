@@ -18,7 +18,7 @@ from tplc.grammars.regular.expressions import alt, lit, opt, rep, seq
 from tplc.grammars.regular.nodes import ANY_CHARACTER, Automaton, Chars, Expr
 from tplc.grammars.regular.until import SPACE
 from tplc.grammars.schema.shapes import ArrayShape, Evaluated, NumberShape, ObjectShape, Shapes
-from tplc.lower.values import WORDS
+from tplc.ir.spellings import WORDS
 
 _SPACE = rep(Chars(SPACE), 0, None)
 _ANYTHING = rep(ANY_CHARACTER, 0, None)
