@@ -7,6 +7,7 @@ import re
 import pytest
 
 from tests.conftest import ROOT
+from tplc.ir.spellings import WORDS
 from tplc.lower import values
 from tplc.lower.closers import LEFT_OVER_CHARS
 from tplc_runtime.repairs import LEFT_OVER
@@ -46,9 +47,9 @@ def test_numbers_of_json(pattern: str, text: str, is_number: bool) -> None:
     assert (engine.fullmatch(pattern, text) is not None) == is_number
 
 
-@pytest.mark.parametrize(("word", "spellings"), values.WORDS.items())
+@pytest.mark.parametrize(("word", "spellings"), WORDS.items())
 def test_words_mean_what_the_runtime_reads(word: str, spellings: tuple[str, ...]) -> None:
-    words = {spelling: meaning for meaning, known in values.WORDS.items() for spelling in known}
+    words = {spelling: meaning for meaning, known in WORDS.items() for spelling in known}
     assert [literal_of(spelling, words) for spelling in spellings] == [word, word]
 
 
