@@ -10,6 +10,7 @@ from tests.conftest import ROOT
 from tests.gbnf import engine
 from tests.independent import TOKENS
 from tplc.backends.gbnf import grammar
+from tplc.backends.python import generate
 from tplc.driver import compile_template, learn_format, open_renderer, tolerate, verify_ir
 from tplc.errors import UnsupportedTemplate
 from tplc.grammars.regular.nodes import Alt, Chars, Lit, Ref, Rep, Seq
@@ -18,6 +19,7 @@ from tplc.grammars.regular.rules import Rules
 from tplc.grammars.request.triggers import fires_at
 from tplc.ir.nodes import Tolerance
 from tplc.messages import function_tool
+from tplc.verify.artifact import load_artifact
 
 CASES = ROOT / "tests" / "cases"
 TOOLS = [function_tool("f", "A function.", {"type": "object", "properties": {"a": {"type": "string"}}})]
@@ -62,6 +64,17 @@ CONTENT_NEXT_TO_CALLS = """
 {%- else %}{{ m.content }}{% endif %}
 {{- '<|end|>' }}{% else %}{{ '<|' ~ m.role ~ '|>' ~ m.content ~ '<|end|>' }}{% endif %}{% endfor %}
 {%- if add_generation_prompt %}<|bot|>{% endif %}"""
+
+# Each part of a turn has a header and an end; next to calls, the template writes content as reasoning.
+PARTS = """
+{%- for m in messages %}{% if m.role == 'assistant' %}{% set why = m.thinking or (m.content if m.tool_calls) %}
+{%- if m.thinking and m.content and m.tool_calls %}{{ raise_exception('content or thinking, not both') }}{% endif %}
+{%- if why %}{{ '<|start|>bot<|to|>self<|text|>' ~ why ~ '<|end|>' }}{% endif %}
+{%- for c in m.tool_calls or [] %}
+{{- '<|start|>bot at=' ~ c.function.name ~ '<|to|>work<|text|>' ~ c.function.arguments | tojson ~ '<|call|>' }}
+{%- else %}{{ '<|start|>bot<|to|>user<|text|>' ~ m.content ~ '<|end|>' }}{% endfor %}
+{%- else %}{{ '<|start|>' ~ m.role ~ '<|text|>' ~ m.content ~ '<|end|>' }}{% endif %}{% endfor %}
+{%- if add_generation_prompt %}<|start|>bot{% endif %}"""
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -134,3 +147,18 @@ def test_content_that_has_markers_before_calls_only(variants: dict[str, str]) ->
     whole = grammar(ir, tools=TOOLS, tool_choice="required").text
     assert engine.accepts(whole, text)
     assert engine.accepts(whole, f"<|words|><|work|>{call}")
+
+
+@pytest.mark.parametrize("before", ["", "<|to|>self<|text|>Ask.<|end|><|start|>bot"])
+def test_content_before_calls_ends_as_other_parts_do(before: str) -> None:
+    ir = compile_template(PARTS, name="parts", target="json")
+    assert (ir.verification.verified, ir.content.end) == (True, "")
+    parser = load_artifact(generate(ir))
+    call = ' at=f<|to|>work<|text|>{"a": "b"}<|call|>'
+    content = f"{before}<|to|>user<|text|>I look."
+    read = parser.parse(f"{content}<|end|><|start|>bot{call}", tools=TOOLS)
+    assert (read["content"], len(read["tool_calls"])) == ("I look.", 1)
+    whole = grammar(ir, tools=TOOLS, tool_choice="required").text
+    assert engine.accepts(whole, f"{content}<|end|><|start|>bot{call}")
+    assert engine.accepts(whole, f"{before}{call}")
+    assert not engine.accepts(whole, f"{content}{call}")

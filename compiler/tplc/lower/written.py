@@ -54,8 +54,3 @@ def written_calls(tools: Tools) -> WrittenCalls:
 def writes_reasoning_last(ir: TemplateIR) -> bool:
     """Return whether the template writes the reasoning of a turn after its content."""
     return ir.reasoning.after_content
-
-
-def closes_content(ir: TemplateIR) -> bool:
-    """Return whether the template writes a marker after content."""
-    return bool(ir.content.end.strip())

@@ -42,18 +42,23 @@ class Coverage:
     came_back: set[CoveredKind] = field(default_factory=set)
     lost: dict[CoveredKind, dict[CoveredKind | None, str]] = field(default_factory=dict)
     first_lost: dict[CoveredKind, Case] = field(default_factory=dict)
+    first_read_as: dict[CoveredKind, Case] = field(default_factory=dict)
 
     def note_lost(self, case: Case, other: Case, context: str, failure: str) -> None:
         moved = sorted((case.reasoning, case.content)) == sorted((other.reasoning, other.content))
         read_as = kind_of(other, context) if moved and len(case.calls) == len(other.calls) else None
         self.first_lost.setdefault(kind_of(case, context), case)
+        if read_as is not None:
+            self.first_read_as.setdefault(read_as, other)
         self.lost.setdefault(kind_of(case, context), {}).setdefault(read_as, failure)
 
     def plain_cases(self, context: str) -> Iterator[Case]:
         """Yield a message of plain words for each kind in this context of which only random messages were tried, and
-        lost."""
-        for kind, case in self.first_lost.items():
-            if kind.context == context and kind not in self.came_back and case.title.startswith(RANDOM):
+        lost, and for each kind that messages were read as and none was tried of."""
+        only_random = [(kind, case) for kind, case in self.first_lost.items() if case.title.startswith(RANDOM)]
+        not_tried = [(kind, case) for kind, case in self.first_read_as.items() if kind not in self.lost]
+        for kind, case in [*only_random, *not_tried]:
+            if kind.context == context and kind not in self.came_back:
                 words = CONTENT if case.content else ""
                 yield replace(case, title=f"{kind.parts}", reasoning=REASONING if case.reasoning else "", content=words)
 

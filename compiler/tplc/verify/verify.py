@@ -174,9 +174,9 @@ class _RoundTrip:
             if isinstance(after, Shown):
                 self._check(case, stage, after, context, first=first)
         for case in self.tally.coverage.plain_cases(_place(context)):
-            result = results[case.shape]
-            if isinstance(result, Shown):
-                self._check(case, stage, result, context, first=first)
+            found = results.get(case.shape)
+            if isinstance(found, Shown):
+                self._check(case, stage, found, context, first=first)
 
     def lost(self) -> Iterator[str]:
         """Yield parts that the learner's renders showed, but these renders don't."""

@@ -8,7 +8,6 @@ so that more is one terminal; then all of the answer, if it can be; else what is
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping
 
@@ -113,6 +112,7 @@ def _merged(bodies: Bodies, texts: set[Expr] | None) -> Bodies:
 
 
 def _example(pair: tuple[Expr, Expr], made: Arranged) -> str:
-    lines = write_lines(Arranged({}, made.terminals))
-    shown = [lines[one.name].strip() if isinstance(one, Ref) else json.dumps(str(one)) for one in pair]
+    names_of = [one.name if isinstance(one, Ref) else f"TEXT_{at}" for at, one in enumerate(pair, 1)]
+    lines = write_lines(Arranged({}, {**made.terminals, **dict(zip(names_of, pair, strict=True))}))
+    shown = [lines[name].strip() for name in names_of]
     return " and ".join(dict.fromkeys(shown))

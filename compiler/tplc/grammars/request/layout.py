@@ -8,6 +8,7 @@ call    = "NAME" … arguments …                      one alternative for each
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import repeat
 
 from tplc.grammars.regular import codepoints
 from tplc.grammars.regular.expressions import alt, opt, rep, seq
@@ -23,7 +24,7 @@ from tplc.ir.markers import could_be_prose, is_word_at_line
 from tplc.ir.nodes import Layout, Slot, TemplateIR, Text
 from tplc.ir.word_slots import before_slot
 from tplc.lower import Marker, lower
-from tplc.lower.written import closes_content, writes_reasoning_last
+from tplc.lower.written import writes_reasoning_last
 
 _LETTERS = codepoints.union(codepoints.span("A", "Z"), codepoints.span("a", "z"))
 _ID = Chars(codepoints.union(codepoints.span("0", "9"), _LETTERS, codepoints.of("_-")))
@@ -222,8 +223,9 @@ class TurnRules:
         """Return content, and the section after it."""
         wrapped = self._ir.content.mode == "always_wrapped"
         opened = self._content_opener(first=first) if wrapped else EMPTY
-        if wrapped and closes_content(self._ir):
-            text = self._ending_in("content", self._content_ends(), ())
+        ends = self._ends_before_calls() if wrapped else ()
+        if ends:
+            text = self._ending_in("content", ends, ())
             return [seq(opened, text, self._between(), self._opener(first=False), tail)]
         # Nothing closes the content but what opens the calls.  White space after a marker is the template's, and a
         # parser does without it; a marker that any text may contain counts at the start of a line.
@@ -234,6 +236,15 @@ class TurnRules:
             text = raw_ending_in(self._rules, "content", Free(0, None), stop, (*self._not_in_content(), *others))
             found.append(seq(opened, text, lit(rest), tail))
         return found
+
+    def _ends_before_calls(self) -> tuple[str, ...]:
+        """Return the ends of content that aren't the beginning of the calls after it.  Where each part of a turn has a
+        header of its own, content without an end of its own ends as reasoning does."""
+        openers = [one.later.lstrip() for one in self._variants.calls]
+        ends = [end for end in self._content_ends() if end and not any(map(str.startswith, openers, repeat(end)))]
+        header, closes = self._ir.turn.header.strip(), [end.strip() for end in self._ir.turn.ends]
+        end = self._reasoning_end.removesuffix(header).rstrip()
+        return (end,) if not ends and header and end in closes else tuple(ends)
 
     def _ends_content(self, markers: CallMarkers, wrapped: bool) -> list[tuple[Stop, str]]:
         """Return the part of a section's opener that ends the content before it, and the rest of the opener."""
