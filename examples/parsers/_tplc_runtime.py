@@ -2884,7 +2884,6 @@ class TurnStates(PlacedMarkers):
         return None if again is None else again != ""
 
     def _keep_as_text(self, kind: str) -> bool:
-        """Emit the marker as text."""
         self._text(kind, self._pos + self._skip)
         self._only_space_so_far = False
         if self.NAME_OPENS_MESSAGE:
@@ -4432,7 +4431,6 @@ class CallObjects(Repairs):
         return result
 
     def _keep_object_as_text(self, expected: str) -> None:
-        """Return the object's text as content."""
         self._note("not_a_call", "not a call: expected " + expected)
         text = "".join(self._raw)
         self._out.emit(self._kind_before_call, text if self._echo else text[max(0, -self._raw_base) :])
@@ -6096,7 +6094,6 @@ class SpecialTokens(Machine):
     _guard: Guard | None = None
 
     def _feed_special(self, chunk: str, special: Sequence[Sequence[int]]) -> list[Delta]:
-        """Handle a chunk with known special ranges."""
         guard = self._guard
         if guard is None:
             guard = self._guard = Guard(self.KNOWN_TOKENS)

@@ -377,7 +377,6 @@ class CallObjects(Repairs):
         return result
 
     def _keep_object_as_text(self, expected: str) -> None:
-        """Return the object's text as content."""
         self._note("not_a_call", "not a call: expected " + expected)
         text = "".join(self._raw)
         self._out.emit(self._kind_before_call, text if self._echo else text[max(0, -self._raw_base) :])

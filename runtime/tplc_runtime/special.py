@@ -202,7 +202,6 @@ class SpecialTokens(Machine):
     _guard: Guard | None = None
 
     def _feed_special(self, chunk: str, special: Sequence[Sequence[int]]) -> list[Delta]:
-        """Handle a chunk with known special ranges."""
         guard = self._guard
         if guard is None:
             guard = self._guard = Guard(self.KNOWN_TOKENS)

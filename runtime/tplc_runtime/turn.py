@@ -290,7 +290,6 @@ class TurnStates(PlacedMarkers):
         return None if again is None else again != ""
 
     def _keep_as_text(self, kind: str) -> bool:
-        """Emit the marker as text."""
         self._text(kind, self._pos + self._skip)
         self._only_space_so_far = False
         if self.NAME_OPENS_MESSAGE:

@@ -2284,7 +2284,6 @@ class TurnStates(Stream):
         return None if again is None else again != ""
 
     def _keep_as_text(self, kind: str) -> bool:
-        """Emit the marker as text."""
         self._text(kind, self._pos + self._skip)
         self._only_space_so_far = False
         return True

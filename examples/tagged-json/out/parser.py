@@ -2303,7 +2303,6 @@ class TurnStates(Stream):
         return None if again is None else again != ""
 
     def _keep_as_text(self, kind: str) -> bool:
-        """Emit the marker as text."""
         self._text(kind, self._pos + self._skip)
         self._only_space_so_far = False
         return True
@@ -3157,7 +3156,6 @@ class CallObjects(Machine):
         return result
 
     def _keep_object_as_text(self, expected: str) -> None:
-        """Return the object's text as content."""
         self._note("not_a_call", "not a call: expected " + expected)
         text = "".join(self._raw)
         self._out.emit(self._kind_before_call, text if self._echo else text[max(0, -self._raw_base) :])

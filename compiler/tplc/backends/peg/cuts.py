@@ -40,14 +40,8 @@ def cut_section(form: FormPatterns) -> Section:
     following = "cut_for_next" if calls.at_lines else "trailing_for_next"
     # A separator alone opens no call: it is dropped in any case.
     names = [f"call_separator {following}_part"] if calls.is_separated else []
-    names += [
-        following,
-        "trailing_for_tail",
-        "trailing_for_whole",
-        "trailing_for_closer",
-        "cut_marker_for_calls",
-        "missing_closer",
-    ]
+    names += [following, *(f"trailing_for_{part}" for part in ("tail", "whole", "closer"))]
+    names += ["cut_marker_for_calls", "missing_closer"]
     opens = "call_next " * bool(form["call_next"])
     nexts = {following: opens if opens or calls.fields else None, f"{following}_part": ""}
     return Section(
@@ -110,20 +104,12 @@ def _closer_cuts(form: FormPatterns) -> list[Rule]:
         # A fence around the calls is closed there, rather than another one opened.
         least = rf"(?!{FENCE}\s*\Z)" * any(text.startswith(FENCE) for text in texts) + least
         marks = [*texts, *_markers_of_turn(form.acceptor)]
-        rules.append(
-            rule(
-                "trailing_for_closer",
-                leaf(no_whole(marks) + least + truncated(texts, any_spelling=form.any_spelling)),
-            )
-        )
+        cut = truncated(texts, any_spelling=form.any_spelling)
+        rules.append(rule("trailing_for_closer", leaf(no_whole(marks) + least + cut)))
     if longer := calls.longer_than_closers:
         whole = rf"(?!{group(cores(calls.closers))}\s*\Z)"
-        rules.append(
-            rule(
-                "trailing_for_whole",
-                leaf(whole + truncated(longer, least=LEAST_CUT, any_spelling=form.any_spelling)),
-            )
-        )
+        cut = truncated(longer, least=LEAST_CUT, any_spelling=form.any_spelling)
+        rules.append(rule("trailing_for_whole", leaf(whole + cut)))
     if (last or separator) and not calls.ends_turn:
         last += _not_unwrapped(calls) if last else ""
         rules.append(rule("missing_closer", leaf(rf"{last}\Z" if last else rf"(?<={separator}\s*)\Z")))
