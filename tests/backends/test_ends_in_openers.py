@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tests.independent import TOKENS
+from tests.learn.test_idioms import CONTENT, calls, pairs, source_of
 from tests.property.every_reader import EveryReader
 from tplc.driver import compile_template
 
@@ -38,4 +40,16 @@ def test_a_piece_of_a_closer_that_opens_calls_is_an_opener() -> None:
     call = '\n== {} ==\n{{"a": 1}}\n== end =='
     found = reader.parse("Yes." + call.format("f") + call.format("g") + "<|done|>\n")
     assert (found["content"], [one["function"]["name"] for one in found["tool_calls"]]) == ("Yes.", ["f", "g"])
+    assert reader.differ == []
+
+
+def test_a_price_before_a_call_is_content() -> None:
+    pair = pairs("{{- ' --' ~ k ~ ' ' ~ (v | tojson) }}")
+    source = source_of(CONTENT + calls("{{- '\\n$ ' ~ c.function.name }}" + pair))
+    ir = compile_template(source, name="shell.jinja", special_tokens=TOKENS)
+    assert ir.verification.failures == ()
+    reader, tools = EveryReader(ir), [{"type": "function", "function": {"name": "f"}}]
+    for content in ("$5", "$5.", "It is\n$5", "$a"):
+        found = reader.parse(f"{content}\n$ f --a 1<|e|>", tools=tools)
+        assert (found["content"], [call["function"]["name"] for call in found["tool_calls"]]) == (content, ["f"])
     assert reader.differ == []

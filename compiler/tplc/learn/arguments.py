@@ -329,9 +329,11 @@ def _repeated_pairs(texts: Sequence[str | Refusal], setup: Setup, quote: str) ->
     closes a text: it is a value's, so nothing is cut inside it."""
     for count in (3, 2):
         text = texts[count]
-        if isinstance(text, Refusal) or value_of(0, 1) not in text or key_of(1) not in text:
-            continue
         first_value, second_value = value_of(0, count - 2), value_of(0, count - 1)
+        if isinstance(text, Refusal) or not all(part in text for part in (key_of(0), first_value, second_value)):
+            continue
+        if key_of(count - 1) not in text.partition(first_value)[2]:
+            continue
         at_key = text.index(key_of(0))
         slot_end = max((text.rindex(s, 0, at_key) + len(s) for s in _outer(setup) if s in text[:at_key]), default=0)
         pre = text[slot_end:at_key]

@@ -2740,7 +2740,8 @@ def irregular_header(parser: Any, buf: str, start: int, tools: Parameters, final
         is_cut = end == len(buf) or PART_OF_ATTRIBUTE.fullmatch(buf, pos) is not None
         if not final and (is_cut or parser._header_may_continue(pos)):
             return None
-        mark = parser.AFTER_CALL.match_at(buf, pos) if other else None
+        # After a word or a number that names no tool, a further opener is that of the call.
+        mark = parser.AFTER_CALL.match_at(buf, pos) if not name and ONE_WORD.search(buf, start, pos) else None
         if end == pos or (mark is not None and mark.kind == "call"):
             break
         if part is None or part.end() < end:

@@ -1,0 +1,38 @@
+"""Templates that shorten arguments are refused, and the reason says so."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.independent import TOKENS
+from tests.learn.test_idioms import CONTENT, calls, pairs, source_of
+from tplc.driver import compile_template
+from tplc.errors import TplcError
+
+OBJECT = "{{- '<t>' ~ c.function.name ~ (c.function.arguments | tojson)[:SIZE] ~ '</t>' }}"
+FILTERED = "{{- '<t>' ~ c.function.name ~ (c.function.arguments | tojson | truncate(SIZE, True, '')) ~ '</t>' }}"
+VALUE = "(v if v is string else v | tojson)[:SIZE]"
+PAIR = f"{{{{- '<p n=' ~ k ~ '>' ~ {VALUE} ~ '</p>' }}}}"
+ELEMENTS = "{{- '<t>' ~ c.function.name }}" + pairs(PAIR) + "{{- '</t>' }}"
+FORMS = {"an object": OBJECT, "an object by a filter": FILTERED, "values": ELEMENTS}
+REASONS = ("the template shortens arguments, and what it leaves out is lost", "the template leaves out the values")
+
+
+def reason(form: str, size: int) -> str:
+    source = source_of(CONTENT + calls(FORMS[form].replace("SIZE", str(size))))
+    try:
+        return "".join(compile_template(source, name="t", special_tokens=TOKENS).verification.failures[:1])
+    except TplcError as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("size", [60, 100])
+def test_a_shortened_object(size: int) -> None:
+    assert any(text in reason("an object", size) for text in REASONS)
+
+
+@pytest.mark.sweep(7)
+@pytest.mark.parametrize("size", [12, 20, 30, 40, 60])
+@pytest.mark.parametrize("form", FORMS)
+def test_what_is_shortened(form: str, size: int) -> None:
+    assert any(text in reason(form, size) for text in REASONS)
