@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 LIKE_A_MARKER = " is like a marker, but remains in the message"
 SHAPES = r"\u25a0-\u25ff\u2768-\u2775\u27e6-\u27ef\u2983-\u2998"  # geometric ones, and brackets outside of prose
 TAG = rf"[<＜{SHAPES}][/|｜]?[\w:.=|｜▁/-]{{1,64}}[>＞{SHAPES}]"
-# What is no sentence next to a call: a tag at an edge, or one word in lower case.
-NEXT_TO_A_CALL = Pattern(rf"\A\s*(?:{TAG}(?![^\S\n]\S)|[a-z_]{{5,32}}\s*\Z)|{TAG}\s*\Z")
+# What is no sentence next to a call: a tag at an edge, one word in lower case, or punctuation.
+PUNCTUATION = r"(?:\d{1,2}[.)]|[!-/:-@\[-`{-~\u200b\ufeff]{1,8})"
+NEXT_TO_A_CALL = Pattern(rf"\A\s*(?:{TAG}(?![^\S\n]\S)|(?:[a-z_]{{5,32}}:?|{PUNCTUATION})\s*\Z)|{TAG}\s*\Z")
 OPENED, CLOSED = Pattern(r"<(\w{1,64})"), Pattern(r"</(\w{1,64})>")  # tags
 KEY_AFTER_NAME = Pattern(r"""(?<![\w-])([\w-]{1,64})(?:["']?\s?[=:>]|["']\s)""")
 SENTENCE_END = Pattern(r"[.!?]\s|\n\s*\n")
@@ -53,7 +54,9 @@ def call_like(content: str, tools: Parameters) -> str:
         keys, at = set(properties_of(tools[name])), content.find(name)
         while at >= 0:
             end = at + len(name)
-            around = (content[at - 1 : at] + content[end : end + 1]).replace("_", "a")
+            before = content[at - 1 : at]
+            before *= name.isalnum() or before == "_"  # several words show that the name begins here
+            around = (before + content[end : end + 1]).replace("_", "a")
             if not any(map(str.isalnum, around)):
                 after = str(SENTENCE_END.split(content[end : end + LONGEST_GAP], 1)[0])
                 if keys & {*KEY_AFTER_NAME.findall(after)} if keys else OBJECT_AFTER_NAME.match(after):

@@ -180,7 +180,7 @@ def nested_or_repaired(text: str) -> str | None:
     if found is None:
         reader = Reader(any_styles())
         end = reader.read(text, 0, True)
-        found = reader.take() if end == len(text) and not reader.want else None
+        found = reader.take() if end == len(text) and not (reader.want or reader.is_guessed) else None
     return found
 
 

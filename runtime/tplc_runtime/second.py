@@ -323,7 +323,7 @@ def call_in_text(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
     while match[2]:
         after = AFTER_KEYWORD.match(text, pos)
         if after[1] or after.end() == len(text):
-            tools.is_guessed |= tools.at_end and not after[1]
+            tools.is_guessed |= not after[1] and (tools.at_end or not members)
             return {"name": name, "arguments": members}, after.end()
         key = KEYWORD.match(text, after.end())
         if key is None:

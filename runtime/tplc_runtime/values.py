@@ -49,7 +49,7 @@ DOUBLED_OPENING = Pattern(r'"(?:(")(?=[^\s,:"\]}][^"\n]{0,200}"")|"?(?:[^\s,:"\]
 # What opens a string in Python (groups: its prefix and its quotes), or the beginning of it.
 PYTHON_STRING = Pattern(r"""[bBfFrRuU]{0,2}(?:"{0,2}|'{0,2})\Z|([bBfFrRuU]{0,2})("{3}|'{3}|["'])""")
 BEGINS_STRING = frozenset("bBfFrRuU\"'")
-ODD_IN_WORDS = frozenset('"[]{}')  # a word with these may contain more than one value
+ODD_IN_WORDS = frozenset('"[]{}<|')  # a word with these may contain more than one value
 LONGEST_SEPARATOR = 256  # longer than any separator
 
 

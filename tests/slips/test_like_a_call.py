@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
 import time
+from collections.abc import Iterator
 
 import pytest
 
-from tests.fuzz.formats import named
+from tests.fuzz.formats import formats, named
 from tests.slips.bases import TOOLS
-from tests.slips.measure import joined, read, reading
+from tests.slips.measure import answers, joined, read, reading
+from tests.slips.written import text_of
 
 ONE = '{"name": "get_weather", "arguments": {"city": "Oslo", "days": 3}}'
 CALL = f"<fn>\n{ONE}\n</fn>"
 IN_CONTENT = {
     "a word before": f"functools{ONE}",
     "labels": 'Action: get_weather\nAction Input: {"city": "Oslo"}',
+    "a word without a space": 'CALLget_weather city="Oslo"',
     "a method": 'get_weather.call(city="Oslo")',
     "tags": '<invoke name="get_weather">\n<parameter name="city" string="true">Oslo</parameter>',
     "a tag without its end": '<function=get_weather{"city": "Oslo"}</function>',
@@ -36,8 +40,16 @@ NEXT_TO_A_CALL = (
     "<think>Hm.</think>\n\nI look.",
     "<|plan|>I look.",
     "assistant",
+    "assistant:",
+    *("-", "1.", "**", "***", ">", ":", '"', "\u200b", "\ufeff"),
     "I look. <tools>",
 )
+DAMAGES = {
+    "escaped for HTML": lambda marker: marker.replace("<", "&lt;").replace(">", "&gt;"),
+    "in square brackets": lambda marker: marker.replace("<", "[").replace(">", "]"),
+    "without its first bracket": lambda marker: marker[1:],
+    "with backslashes": lambda marker: marker[0] + re.sub(r"(?=[^\w\s])", r"\\", marker[1:-1]) + marker[-1],
+}
 SENTENCES = ("I look.", "Sure", "hi", "x < y > z", "It is <b>bold</b>, yes.", "Let me look at a list:")
 
 
@@ -122,3 +134,23 @@ def test_value_with_a_pair_that_is_not_closed_is_reported_without_tools(value: s
 def test_brackets_of_lists_are_not_like_markers() -> None:
     pairs = '[k]tags[/k]\n[v]["sea", "a hill"][/v]\n[k]options[/k]\n[v]{"a": ["b"]}[/v]\n'
     assert codes(f"\n[ability]make_plan\n{pairs}[/ability][@user@]", "key-value-tags") == []
+
+
+def damaged_ends() -> Iterator[tuple[str, str, str]]:
+    """Yield answers of all formats with a damaged end of the turn that has punctuation next to its brackets."""
+    for form in formats():
+        for name, answer in answers(form.ir):
+            core = answer.pieces[-1].core
+            if answer.pieces[-1].kind == "turn_end" and re.fullmatch(r"<[^\w<>\s][^<>\s]*\w[^<>\s]*>", core):
+                for how, damage in DAMAGES.items():
+                    text = text_of(answer.pieces[:-1]) + answer.pieces[-1].text.replace(core, damage(core))
+                    yield form.name, f"{name}, {how}", text
+
+
+DAMAGED_ENDS = tuple(damaged_ends())
+
+
+@pytest.mark.sweep(7)
+@pytest.mark.parametrize(("name", "text"), [(name, text) for name, _, text in DAMAGED_ENDS])
+def test_damaged_end_of_the_turn_is_reported(name: str, text: str) -> None:
+    assert codes(text, name) != []

@@ -28,6 +28,7 @@ GUESSED_EDGES = (
     r"""|(?<=: ")(?:[^"(]*\)|[^"\[]*\]|“[^"”]*”|‘[^"’]*’)"(?=[,}])"""
 )
 _CLOSING = frozenset(">]}»】⟩＞")
+_OTHER_BRACKET = {"<": r"(?:[<＜\[]|&lt;)", ">": r"(?:[>＞\]]|&gt;)", "[": r"(?:[<\[]|&lt;)", "]": r"(?:[>\]]|&gt;)"}
 _INSIDE = frozenset("#.^~@*+%$&")  # what markers have between a bracket and their letters
 # Brackets of at least two characters around words: hardly any text that is no marker has them.
 _BETWEEN_BRACKETS = re.compile(r"([^\w\s]{2,4})\w(?:.*\w)?([^\w\s]{2,4})", re.DOTALL)
@@ -60,7 +61,8 @@ def marker_like_texts(acceptor: Acceptor) -> MarkerLikeTexts | None:
     text = "|".join(
         [*([_with_other_brackets(long)] if long else []), *respelled, *_other_words((*long, *acceptor.ends))]
     )
-    anywhere = "|".join([*([rf"(?:{text})(?=\w|\n|\s\s|\Z)"] if text else []), *at_edges]) or NOTHING
+    in_text = "|".join([*[text] * bool(text), *_damaged(long)])
+    anywhere = "|".join([*([rf"(?:{in_text})(?=\w|\n|\s\s|\Z)"] if in_text else []), *at_edges]) or NOTHING
     starts = list(_rests_of_content_starts(acceptor))
     if not long and not short:
         edge, again = ("|".join(texts) or NOTHING for texts in (_left_over(acceptor), _opened_again(starts)))
@@ -154,7 +156,7 @@ def _at_edges(acceptor: Acceptor) -> Iterator[str]:
     texts = unique(text.strip() for text in (*acceptor.ends, *acceptor.last_ends))
     ends = [text for text in texts if is_unmistakable(text)]
     if ends:
-        yield rf"(?:{'|'.join(map(exact, ends))})\s*\Z"
+        yield rf"(?:{'|'.join([*map(exact, ends), *_damaged(ends)])})\s*\Z"
         yield truncated_pattern(ends, least=2)
     # Others begin in text as well: three characters of one, with a letter after its punctuation, or after a sentence's.
     others = truncated_pattern([text for text in texts if text not in ends], least=LEAST_CUT)
@@ -170,6 +172,19 @@ def _with_other_brackets(cores: Sequence[str]) -> str:
     first = (re.split(r"[>\]}»】⟩=\"']", core, maxsplit=1)[0] for core in cores)
     tags = in_other_brackets(first, brackets, rf"\s{brackets}/\\|｜!:{own}")
     return tags + r"(?:\s?[^\w\s\"\\]){0,4}"
+
+
+def _damaged(cores: Iterable[str]) -> Iterator[str]:
+    """Yield the patterns of markers with brackets that are square, escaped for HTML or, with other punctuation next to
+    them, missing at the beginning, or with backslashes.  A word in its brackets alone could be text."""
+    inside: dict[tuple[str, str], list[str]] = {}
+    for core in cores:
+        if core[0] in _OTHER_BRACKET and core[-1] in _OTHER_BRACKET and not core[1:-1].isalnum():
+            opening = _OTHER_BRACKET[core[0]] + "?" * (not core[1].isalnum())
+            chars = (exact(char) if char.isalnum() else r"\\?" + exact(char) for char in core[1:-1])
+            inside.setdefault((opening, _OTHER_BRACKET[core[-1]]), []).append("".join(chars))
+    for (opening, closing), texts in inside.items():
+        yield rf"(?<![\w<\[]){opening}(?:{'|'.join(unique(texts))}){closing}(?!\()"
 
 
 def _other_words(cores: Sequence[str]) -> tuple[str, ...]:

@@ -504,7 +504,7 @@ DOUBLED_OPENING = Pattern(r'"(?:(")(?=[^\s,:"\]}][^"\n]{0,200}"")|"?(?:[^\s,:"\]
 # What opens a string in Python (groups: its prefix and its quotes), or the beginning of it.
 PYTHON_STRING = Pattern(r"""[bBfFrRuU]{0,2}(?:"{0,2}|'{0,2})\Z|([bBfFrRuU]{0,2})("{3}|'{3}|["'])""")
 BEGINS_STRING = frozenset("bBfFrRuU\"'")
-ODD_IN_WORDS = frozenset('"[]{}')  # a word with these may contain more than one value
+ODD_IN_WORDS = frozenset('"[]{}<|')  # a word with these may contain more than one value
 LONGEST_SEPARATOR = 256  # longer than any separator
 
 
@@ -1371,7 +1371,7 @@ def call_in_text(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
     while match[2]:
         after = AFTER_KEYWORD.match(text, pos)
         if after[1] or after.end() == len(text):
-            tools.is_guessed |= tools.at_end and not after[1]
+            tools.is_guessed |= not after[1] and (tools.at_end or not members)
             return {"name": name, "arguments": members}, after.end()
         key = KEYWORD.match(text, after.end())
         if key is None:
@@ -1498,8 +1498,9 @@ def arguments_within(name: str, value: Any, tools: Doubts) -> dict[str, Any] | N
 LIKE_A_MARKER = " is like a marker, but remains in the message"
 SHAPES = r"\u25a0-\u25ff\u2768-\u2775\u27e6-\u27ef\u2983-\u2998"  # geometric ones, and brackets outside of prose
 TAG = rf"[<＜{SHAPES}][/|｜]?[\w:.=|｜▁/-]{{1,64}}[>＞{SHAPES}]"
-# What is no sentence next to a call: a tag at an edge, or one word in lower case.
-NEXT_TO_A_CALL = Pattern(rf"\A\s*(?:{TAG}(?![^\S\n]\S)|[a-z_]{{5,32}}\s*\Z)|{TAG}\s*\Z")
+# What is no sentence next to a call: a tag at an edge, one word in lower case, or punctuation.
+PUNCTUATION = r"(?:\d{1,2}[.)]|[!-/:-@\[-`{-~\u200b\ufeff]{1,8})"
+NEXT_TO_A_CALL = Pattern(rf"\A\s*(?:{TAG}(?![^\S\n]\S)|(?:[a-z_]{{5,32}}:?|{PUNCTUATION})\s*\Z)|{TAG}\s*\Z")
 OPENED, CLOSED = Pattern(r"<(\w{1,64})"), Pattern(r"</(\w{1,64})>")  # tags
 KEY_AFTER_NAME = Pattern(r"""(?<![\w-])([\w-]{1,64})(?:["']?\s?[=:>]|["']\s)""")
 SENTENCE_END = Pattern(r"[.!?]\s|\n\s*\n")
@@ -1536,7 +1537,9 @@ def call_like(content: str, tools: Parameters) -> str:
         keys, at = set(properties_of(tools[name])), content.find(name)
         while at >= 0:
             end = at + len(name)
-            around = (content[at - 1 : at] + content[end : end + 1]).replace("_", "a")
+            before = content[at - 1 : at]
+            before *= name.isalnum() or before == "_"  # several words show that the name begins here
+            around = (before + content[end : end + 1]).replace("_", "a")
             if not any(map(str.isalnum, around)):
                 after = str(SENTENCE_END.split(content[end : end + LONGEST_GAP], 1)[0])
                 if keys & {*KEY_AFTER_NAME.findall(after)} if keys else OBJECT_AFTER_NAME.match(after):
@@ -3351,8 +3354,9 @@ class StreamParser(Pairs):
     MARKER_LIKE = (
         Pattern(
             '(?:[<＜][\\s<＜/\\\\|｜!:.]{0,7}(?:(?ai:mind)|(?ai:code))s?(?!\\w)(?:[=:]["\']?[\\w.:-]{1,64}["\']?)?(?:\\s?[^\\w\\s\\"'
-            r"\\]){0,4}|<\.\w(?:[\w ▁:.-]{0,46}\w)?\.>|<\./\w(?:[\w ▁:.-]{0,46}\w)?\.>)(?=\w|\n|\s\s|\Z)|(?:(?=[\W_]{1,8}["
-            r"^\W_])|(?<=[.!?])(?=\w))<\./(?:\.)?\Z"
+            r"\\]){0,4}|<\.\w(?:[\w ▁:.-]{0,46}\w)?\.>|<\./\w(?:[\w ▁:.-]{0,46}\w)?\.>|(?<![\w<\[])(?:[<＜\[]|&lt;)?(?:\\?"
+            r"\.mind\\?\.|\\?\.\\?/mind\\?\.|\\?\.code\\?\.|\\?\.\\?/code\\?\.)(?:[>＞\]]|&gt;)(?!\())(?=\w|\n|\s\s|\Z)|(?"
+            r":(?=[\W_]{1,8}[^\W_])|(?<=[.!?])(?=\w))<\./(?:\.)?\Z"
         ),
         Pattern(
             r"\A[>](?![^\S\n]\S)|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\s<][^\S\n])[<]\Z|\A\s*<\.mind\.>|<\.code\.>\[\s*\Z|<\.co"
