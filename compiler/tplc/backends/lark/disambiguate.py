@@ -112,7 +112,7 @@ def _merged(bodies: Bodies, texts: set[Expr] | None) -> Bodies:
 
 
 def _example(pair: tuple[Expr, Expr], made: Arranged) -> str:
-    names_of = [one.name if isinstance(one, Ref) else f"TEXT_{at}" for at, one in enumerate(pair, 1)]
-    lines = write_lines(Arranged({}, {**made.terminals, **dict(zip(names_of, pair, strict=True))}))
-    shown = [lines[name].strip() for name in names_of]
+    texts = {f"TEXT_{at}": one for at, one in enumerate(pair, 1) if not isinstance(one, Ref)}
+    lines = write_lines(Arranged({}, {**made.terminals, **texts}))
+    shown = [lines[name].strip() for name in (*(one.name for one in pair if isinstance(one, Ref)), *texts)]
     return " and ".join(dict.fromkeys(shown))
