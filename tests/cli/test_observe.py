@@ -35,7 +35,7 @@ clean                2 (28.6%)
 marker in content    2
 unknown tool         1
 arguments            1
-incomplete           1
+incomplete           2
 
 marker in content "<kall>": 2 outputs
     ⟦<kall>⟧{"name": "look", "arguments": {"at": "you"}}</call><end>   out.jsonl: line 3

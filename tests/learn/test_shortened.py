@@ -36,3 +36,15 @@ def test_a_shortened_object(size: int) -> None:
 @pytest.mark.parametrize("form", FORMS)
 def test_what_is_shortened(form: str, size: int) -> None:
     assert any(text in reason(form, size) for text in REASONS)
+
+
+@pytest.mark.parametrize("size", [20, 63])
+@pytest.mark.parametrize(("part", "of"), [("names", "name"), ("keys", "k")])
+def test_shortened_names(part: str, of: str, size: int) -> None:
+    """A name may have 64 characters."""
+    shortened = {"name": "c.function.name", "k": "k"}
+    shortened[of] += f"[:{size}]"
+    pair = f"{{{{- '<p n=' ~ {shortened['k']} ~ '>' ~ (v if v is string else v | tojson) ~ '</p>' }}}}"
+    form = f"{{{{- '<t>' ~ {shortened['name']} }}}}" + pairs(pair) + "{{- '</t>' }}"
+    verification = compile_template(source_of(CONTENT + calls(form)), name="t", special_tokens=TOKENS).verification
+    assert verification.failures[0].startswith(f"cause: the template changes {part}: ")

@@ -64,6 +64,10 @@ CODE = "Like this:\n```python\nx = 1\n```"
 REASONING = "First I look at the question."
 RANDOM = "random message"
 KEY = "value"  # of the argument that values of all kinds are tried for
+# As long as OpenAI's API allows.
+LONG_NAME = "search_all_documents_of_the_house_and_their_comments_of_one_year"
+LONG_KEY = "words_that_documents_or_their_comments_contain_in_whatever_order"
+LONG_TEXT = "lorem ipsum dolor sit amet " * 60 + "."
 _WORD = re.compile(r"(?<![\w-])[A-Za-z_]\w*(?![\w-])")
 _MOST_WORDS = 8  # of a format, as keys
 SHAPES = tuple(
@@ -113,7 +117,6 @@ _STRINGS: tuple[tuple[str, str], ...] = (
     ("a list in it", "[1, 2]"),
     ("separators", "a, b=c: d; e"),
     ("brackets", "}{][)("),
-    ("a long text", "lorem ipsum dolor sit amet " * 60 + "."),
 )
 _OTHERS: tuple[tuple[str, Json], ...] = (
     ("zero", 0),
@@ -161,6 +164,8 @@ def battery(ir: TemplateIR) -> Iterator[Case]:
         yield Case(f"reasoning: {title}", reasoning=text, content=CONTENT)
     for title, text in _STRINGS:
         yield _value_case(f"string: {title}", text)
+    long = (("before", "x"), (LONG_KEY, LONG_TEXT), ("after", "y"))
+    yield Case("string: a long text, and long names", calls=(Call(LONG_NAME, long),))
     for title, value in _OTHERS:
         yield _value_case(f"value: {title}", value)
     end = _end_of_values(ir)
