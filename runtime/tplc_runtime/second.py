@@ -13,7 +13,17 @@ from collections import Counter
 from functools import lru_cache
 
 from .pattern import NAME_CHARACTERS, ONE_WORD, Pattern
-from .schema import OPENING_TAG, Parameters, keys_allowed, keys_of, misfit, required_of, tool_named, types_of_member
+from .schema import (
+    OPENING_TAG,
+    Parameters,
+    keys_allowed,
+    keys_of,
+    misfit,
+    properties_of,
+    required_of,
+    tool_named,
+    types_of_member,
+)
 from .values import Reader, Style
 
 TYPE_CHECKING = False
@@ -46,10 +56,11 @@ ANY_KEY = Pattern(
     r"""(?=[\s(>\[`{]|(?i:json))[\s(>\[`]*(?:(?i:json)\b:?\s*)?(?:\{[{\s]*|(?<=\s))(?:\\n)?[\\"'“”‘«]+\w"""
 )
 # What may be around arguments that are an object.
-BEFORE_OBJECT = Pattern(r"[\s(:=*>]*(?:`{1,3}[\w-]*\s*)?(?:(?i:json)\b:?\s*)?(?=\{)")
+LABEL = rf"(?i:json|{'|'.join(ARGUMENT_KEYS)})\b\s?[:=]?\s*"
+BEFORE_OBJECT = Pattern(rf"[\s(:=*>]*(?:`{{1,3}}[\w-]*\s*)?(?:{LABEL})?(?=\{{)")
 AFTER_ARGUMENTS = Pattern(r"[\s)`]*")
 AFTER_OBJECT = Pattern(r"\s*(?:[,;]\s*)?")
-WORD_BEFORE = Pattern(r"\s*(?i:json)\b:?\s*")
+WORD_BEFORE = Pattern(rf"\s*{LABEL}")
 # The name of a tool before its arguments, which punctuation or a token may separate, and a keyword in them.
 CALLED = Pattern(rf"""["'`]?([{NAME_CHARACTERS}]{{1,64}}?)["'`]?\s*(?:([(])|(?:(?:[:=]|\[\w+\])\s*)?(?=\{{))""")
 KEYWORD = Pattern(r"""\s*["']?(\w{1,64})["']?\s*[=:]\s*""")
@@ -132,14 +143,18 @@ def arguments_in(name: str, text: str, tools: Doubts) -> str | None:
 def arguments_at(name: str, text: str, tools: Doubts) -> tuple[str, int] | None:
     """Return the arguments of a tool that begin here in another form, and where they end: an object with punctuation
     or a fence around it, keywords in parentheses, or elements.  None if there are none."""
-    before = BEFORE_OBJECT.match(text)
+    keyword = KEYWORD.match(text)
+    if keyword is not None and keyword[1] not in properties_of(tools[name]):
+        keyword = None
+    before = BEFORE_OBJECT.match(text) if keyword is None else None
     if before is not None:
         value, end = json_value(text, before.end(), tools)
         found = arguments_of(name, value, tools)
-    elif text.startswith("("):
-        value, end = call_in_text(name + text, 0, tools)
+    elif keyword is not None or text.startswith("("):
+        called = name + "(" * (text[0] != "(")
+        value, end = call_in_text(called + text, 0, tools)
         named = value is not None and value["name"] == name
-        found, end = arguments_of(name, value["arguments"], tools) if named else None, end - len(name)
+        found, end = arguments_of(name, value["arguments"], tools) if named else None, end - len(called)
     else:
         pairs, end = tagged(text, name, tools)
         found = as_json(pairs) if pairs else None
@@ -244,7 +259,7 @@ def _candidates(text: str) -> Iterator[str]:
 
 
 def without_fence(text: str) -> str:
-    """Return the text without a fence, or the word `json`, around it."""
+    """Return the text without a fence around it, or a label such as `json` before it."""
     text = text.strip().removesuffix(FENCE_END).rstrip()
     fence = FENCE.match(text) or WORD_BEFORE.match(text)
     return text[fence.end() :].strip() if fence is not None else text

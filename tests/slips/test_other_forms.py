@@ -54,6 +54,11 @@ AS_ARGUMENTS = {
     "named elements": '<p name="city">Oslo</p>\n<p name="days">3</p>',
     "no brace": '"city": "Oslo", "days": 3}',
     "a word before": 'json\n{"city": "Oslo", "days": 3}',
+    "a label before": 'arguments: {"city": "Oslo", "days": 3}',
+    "a label in a line": 'Parameters:\n{"city": "Oslo", "days": 3}',
+    "a label like a keyword": 'args={"city": "Oslo", "days": 3}',
+    "keywords alone": 'city="Oslo", days=3',
+    "keywords with colons": 'city: "Oslo", days: 3',
 }
 FAILED = {
     "an invented key": '{"name": "get_weather", "arguments": {"city: "Oslo", days = 3}}',
@@ -175,3 +180,13 @@ def test_second_call_is_not_lost_in_a_second_reading() -> None:
     text = '<fn>\n"name": "get_time", "arguments": {"zone": "CET", "exact": true}, {"name": "list_all"}\n</fn>'
     stream, _ = read(named("tagged-json").parser, text, TOOLS)
     assert "list_all" in reading(stream)[0]
+
+
+def test_label_that_is_an_argument_of_the_tool() -> None:
+    keys = {"type": "object", "properties": {"input": {"type": "object"}}}
+    tools = [{"type": "function", "function": {"name": "run", "parameters": keys}}]
+    stream = named("sectioned-ids").parser.StreamParser(tools=tools)
+    stream.feed('<!calls!><!call!>tools.run:0<!args!>input: {"x": 1}<!/call!><!/calls!><!.!>')
+    stream.finish()
+    calls = [call["function"] for call in stream.message["tool_calls"]]
+    assert calls == [{"name": "run", "arguments": '{"input": {"x": 1}}'}]

@@ -1155,7 +1155,9 @@ BEFORE_FIRST_KEY = Pattern(
 ANY_KEY = Pattern(
     r"""(?=[\s(>\[`{]|(?i:json))[\s(>\[`]*(?:(?i:json)\b:?\s*)?(?:\{[{\s]*|(?<=\s))(?:\\n)?[\\"'“”‘«]+\w"""
 )
-WORD_BEFORE = Pattern(r"\s*(?i:json)\b:?\s*")
+# What may be around arguments that are an object.
+LABEL = rf"(?i:json|{'|'.join(ARGUMENT_KEYS)})\b\s?[:=]?\s*"
+WORD_BEFORE = Pattern(rf"\s*{LABEL}")
 # The name of a tool before its arguments, which punctuation or a token may separate, and a keyword in them.
 CALLED = Pattern(rf"""["'`]?([{NAME_CHARACTERS}]{{1,64}}?)["'`]?\s*(?:([(])|(?:(?:[:=]|\[\w+\])\s*)?(?=\{{))""")
 KEYWORD = Pattern(r"""\s*["']?(\w{1,64})["']?\s*[=:]\s*""")
@@ -1292,7 +1294,7 @@ def _candidates(text: str) -> Iterator[str]:
 
 
 def without_fence(text: str) -> str:
-    """Return the text without a fence, or the word `json`, around it."""
+    """Return the text without a fence around it, or a label such as `json` before it."""
     text = text.strip().removesuffix(FENCE_END).rstrip()
     fence = FENCE.match(text) or WORD_BEFORE.match(text)
     return text[fence.end() :].strip() if fence is not None else text

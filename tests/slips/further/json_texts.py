@@ -44,6 +44,9 @@ SUBSTITUTIONS: dict[str, list[tuple[str, str, int]]] = {
     "quotes in a string not escaped": [(r"\\\"", '"', 0)],
     "escaped line break between members": [(r',\s*"', r',\\n"', 1), (r"\{", r"{\\n", 1)],
     "word before": [(r"^", "json ", 1), (r"^", "json\n", 1), (r"^", "JSON: ", 1)],
+    "label before arguments": [
+        (rf"\A(?!.*{TOOL})", label, 1) for label in ("arguments: ", "Parameters:\n", "args=", "input ")
+    ],
     "triple quotes": [(r'"(best pizza in Rome)"', r'"""\1"""', 0)],
     "punctuation after": [(r"$", char, 1) for char in ";.,"],
     "escaped underscores": [("_", r"\\_", 0)],
