@@ -98,12 +98,12 @@ class CallArguments(Slots):
                 before -= 1
             # The call, where it is, how many diagnostics there come before its own, and whether types are examined.
             self._unchecked.append((self._out.index, offset, len(self._diagnostics) - before, types))
-        name = self._out.calls[-1][0]
-        arguments = "".join([*self._out.texts["arguments"], *self._out._pieces])
-        if self._repaired or name not in self._tools:
-            misfits = self._repaired and misfit_in(arguments, self._tools.get(name)) is not None
-            self.incomplete |= misfits or holds_other_call(name, arguments, self._tools)
-        self.incomplete = self.incomplete or is_damaged(arguments, self._tools.get(name))
+        if self._repaired or self._tools:
+            name, arguments = self._out.calls[-1][0], "".join([*self._out.texts["arguments"], *self._out._pieces])
+            schema = self._tools.get(name)
+            misfits = self._repaired and misfit_in(arguments, schema) is not None
+            other = holds_other_call(name, arguments, self._tools)
+            self.incomplete = self.incomplete or misfits or other or is_damaged(arguments, schema)
 
     def _note_misfits(self) -> None:
         """Report, for each call, the first argument that the tool's schema doesn't allow."""

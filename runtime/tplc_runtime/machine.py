@@ -61,7 +61,7 @@ class Machine(CallArguments):
     _is_opened_twice = False  # another opener follows the opener of this call
     _ends_in_bracket = False  # the last closer was one: another opening bracket may begin the arguments
     _second_reading_failed = False  # the second reading of this call found none
-    _expected_arguments: ClassVar[Callable[[Any, int], str]]  # after the name of no tool; "more": more input is needed
+    _expected_arguments: ClassVar[Callable[[Any, int], str]]  # what was expected; "more": more input is needed
     _begin_arguments: ClassVar[Callable[[Any], None]]
     _irregular_call: ClassVar[Callable[[Any], bool | None]]
     _drop_left_over: ClassVar[Callable[[Any, str], str]]
@@ -122,7 +122,7 @@ class Machine(CallArguments):
         return True
 
     def _expected_unless_closed(self, what: str, start: int, may_continue: bool) -> str:
-        """Return what was expected if no arguments begin; the end of a call, of all calls or of the turn may do."""
+        """Return what was expected where no arguments begin; "" where a call, all calls or the turn end instead."""
         mark = self.AFTER_CALL.match_at(self._buf, start)
         if mark is not None and mark.kind in CLOSER_KINDS:
             return ""

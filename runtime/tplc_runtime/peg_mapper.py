@@ -32,8 +32,16 @@ if TYPE_CHECKING:
 
 PASSED_THROUGH = (
     "",
-    *"""turn part turn_over tool_calls_first call_line failed_call_text failed_call cut_call cut_text
-    thinking_cut""".split(),
+    "turn",
+    "part",
+    "turn_over",
+    "tool_calls_first",
+    "call_line",
+    "failed_call_text",
+    "failed_call",
+    "cut_call",
+    "cut_text",
+    "thinking_cut",
 )
 ENDS_INSIDE = ("cut", "trailing", "missing_closer", "next_argument")
 

@@ -142,16 +142,15 @@ def arguments_in(name: str, text: str, tools: Doubts) -> str | None:
 
 def arguments_at(name: str, text: str, tools: Doubts) -> tuple[str, int] | None:
     """Return the arguments of a tool that begin here in another form, and where they end: an object with punctuation
-    or a fence around it, keywords in parentheses, or elements.  None if there are none."""
+    or a fence around it, keywords, also in parentheses, or elements.  None if there are none."""
     keyword = KEYWORD.match(text)
-    if keyword is not None and keyword[1] not in properties_of(tools[name]):
-        keyword = None
-    before = BEFORE_OBJECT.match(text) if keyword is None else None
+    begins_with_key = keyword is not None and keyword[1] in properties_of(tools[name])
+    before = None if begins_with_key else BEFORE_OBJECT.match(text)
     if before is not None:
         value, end = json_value(text, before.end(), tools)
         found = arguments_of(name, value, tools)
-    elif keyword is not None or text.startswith("("):
-        called = name + "(" * (text[0] != "(")
+    elif begins_with_key or text.startswith("("):
+        called = f"{name}(" if begins_with_key else name
         value, end = call_in_text(called + text, 0, tools)
         named = value is not None and value["name"] == name
         found, end = arguments_of(name, value["arguments"], tools) if named else None, end - len(called)

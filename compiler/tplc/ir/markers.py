@@ -76,10 +76,15 @@ def ends_in_text(marker: str) -> bool:
     return is_word(marker) or (is_punctuation and (len(core) <= 2 or len(set(core)) == 1))
 
 
+def lead_of(text: str) -> str:
+    """Return the white space at the beginning of a text."""
+    return text[: len(text) - len(text.lstrip())]
+
+
 def is_word_at_line(marker: str) -> bool:
     """Return whether people also write a marker that the template writes at the start of a line: it counts only
     there."""
-    return "\n" in marker[: len(marker) - len(marker.lstrip())] and ends_in_text(marker)
+    return "\n" in lead_of(marker) and ends_in_text(marker)
 
 
 def _occurs_in_prose(char: str) -> bool:

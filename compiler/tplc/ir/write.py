@@ -23,7 +23,7 @@ from urllib.parse import quote
 from tplc.errors import BadMessage
 from tplc.ir.forms import PARTS, in_form
 from tplc.ir.json_text import NotJson, parse_json
-from tplc.ir.markers import parts_of
+from tplc.ir.markers import lead_of, parts_of
 from tplc.ir.nodes import (
     CallId,
     Dialect,
@@ -98,7 +98,7 @@ class _Writer:
             marker = marker.removeprefix(self._header)
         elif all(part.kind == "marker" for part in self.parts[-1:]):
             before = self.parts[-1].text if self.parts else self._header
-            space = marker[: len(marker) - len(marker.lstrip())]
+            space = lead_of(marker)
             shared = next((n for n in range(len(space), 0, -1) if before.endswith(space[:n])), 0)
             marker = marker[shared:]
         if marker:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from tplc.ir.markers import lead_of
 from tplc.ir.nodes import JsonFields, Layout, ObjectArguments, Slot, ToolFormat, Tools
 from tplc.learn.align import Repetition, repetition
 from tplc.learn.arguments import COUNT, ArgumentFacts, merged, text_items
@@ -109,7 +110,7 @@ def _with_space_around(split: Repetition, placement: ContentPlacement) -> Repeti
         # The last closer has the white space before content, even if it has other white space at the end of a turn.
         return replace(split, end=split.end.rstrip() + placement.gap) if placement.gap.isspace() else split
     gap, lead = placement.gap, split.start + split.open
-    space = gap[: len(gap) - len(gap.lstrip())]
+    space = lead_of(gap)
     if placement.place == "none" or not space:
         return split
     if gap.endswith(lead) and gap[: len(gap) - len(lead)].isspace():

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from tplc.ir.markers import lead_of
 from tplc.ir.nodes import SlotKind
 from tplc.learn.arguments import COUNT, INDEX, ArgumentFacts, call_turn, generalise
 from tplc.learn.conversation import CallSetup
@@ -107,7 +108,7 @@ def _back_over(text: str, at: int, opened: str) -> int:
             at -= 1
         if at and text[at - 1] == ch:
             at -= 1
-    lead = opened[: len(opened) - len(opened.lstrip())]
+    lead = lead_of(opened)
     return at - len(lead) if lead and text.endswith(lead, 0, at) else at
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tplc.ir.markers import common_prefix, common_suffix
+from tplc.ir.markers import common_prefix, common_suffix, lead_of
 from tplc.ir.nodes import GenerationPrompt, Json
 from tplc.learn.align import cut_left, cut_right, token_spans
 from tplc.learn.probe import CONTENT, REASONING, USER, Prober, Refusal, Setup, asks, assistant, opening, sentinel_call
@@ -212,7 +212,7 @@ def _shared_header(prompts: Sequence[str], leads: Sequence[str]) -> str:
         # where the prompts are how answered turns begin, the header is before them
         return "" if any(leads[0].startswith(text) for text in whole) else _overlap(whole[0], leads[0])
     # white space before the header belongs to it when every prompt writes the same
-    space = common_suffix(*(text[: len(text) - len(text.lstrip())] for text in starts))
+    space = common_suffix(*map(lead_of, starts))
     return space + shared[:cut]
 
 

@@ -9,13 +9,13 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from tplc.ir.markers import only_punctuation
+from tplc.ir.markers import lead_of, only_punctuation
 from tplc.ir.nodes import ObjectArguments, PairArguments, Slot, TemplateIR, Text, Tools
 from tplc.ir.spellings import spellings_of
 from tplc.lower.acceptor import CallForm, CallShape, Where
 from tplc.lower.call_objects import CallObject, object_head, object_of, opening_of, wrapped_fields
 from tplc.lower.closers import breaks_of, closers_of, empty_calls, last_of, with_space
-from tplc.lower.layouts import lead_of, merged, not_blank, space_after_reasoning, text_at, unique
+from tplc.lower.layouts import merged, not_blank, space_after_reasoning, text_at, unique
 from tplc.lower.openers import Openers, is_unambiguous_opener, openers_of, spaced, starts_of
 from tplc.lower.pairs import pairs_of
 from tplc.lower.shapes import object_shape, shape_of, with_id

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from tplc.ir.markers import ends_in_text, is_distinctive, is_word, pieces_of
+from tplc.ir.markers import ends_in_text, is_distinctive, is_word, lead_of, pieces_of
 from tplc.ir.nodes import PairArguments, Slot, Text, Tools
 from tplc.lower.acceptor import Following
 from tplc.lower.bounds import INDENT, KEY, KEY_CHARACTER, SOME_SPACE, SPACE, key_without
-from tplc.lower.layouts import lead_of, merged, not_blank, text_at, unique
+from tplc.lower.layouts import merged, not_blank, text_at, unique
 from tplc.lower.lexemes import exact, in_class
 from tplc_runtime.pattern import LONGEST_FOLLOW, LONGEST_KEY, NAME_CHARACTERS
 
@@ -349,7 +349,7 @@ def _closing(following: Following) -> list[str]:
 
 def closer_before_end(close: str) -> str:
     """Return the pattern of a closer that counts only before what may follow it, with the white space before it."""
-    lead = close[: len(close) - len(close.lstrip())] if close.strip() else ""
+    lead = lead_of(close) if close.strip() else ""
     return (f"(?:{exact(lead)})?" if lead else "") + exact(close.strip())
 
 

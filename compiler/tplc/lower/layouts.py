@@ -51,11 +51,6 @@ def with_outer_space_of(text: str, variant: str) -> str:
     return lead + variant + trail
 
 
-def lead_of(text: str) -> str:
-    """Return the white space at the beginning of a text."""
-    return text[: len(text) - len(text.lstrip())]
-
-
 def unique(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(texts))
 

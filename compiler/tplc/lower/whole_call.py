@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tplc.ir.markers import is_distinctive
+from tplc.ir.markers import is_distinctive, lead_of
 from tplc.ir.nodes import Layout, ObjectArguments, Slot, TemplateIR, Text, Tools
 from tplc.lower.acceptor import CallForm, CallStep, PairForm
 from tplc.lower.bounds import INDENT, KEY, SOME_SPACE, SPACE
-from tplc.lower.layouts import lead_of, merged, text_at, unique
+from tplc.lower.layouts import merged, text_at, unique
 from tplc.lower.lexemes import core_pattern, exact
 from tplc_runtime.pattern import LONGEST_KEY, MOST_SPACE, NAME_CHARACTERS
 

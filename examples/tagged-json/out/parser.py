@@ -1169,16 +1169,15 @@ def calls_up_to(mark: Match | None, text: str, pos: int, tools: Parameters) -> t
 
 def arguments_at(name: str, text: str, tools: Doubts) -> tuple[str, int] | None:
     """Return the arguments of a tool that begin here in another form, and where they end: an object with punctuation
-    or a fence around it, keywords in parentheses, or elements.  None if there are none."""
+    or a fence around it, keywords, also in parentheses, or elements.  None if there are none."""
     keyword = KEYWORD.match(text)
-    if keyword is not None and keyword[1] not in properties_of(tools[name]):
-        keyword = None
-    before = BEFORE_OBJECT.match(text) if keyword is None else None
+    begins_with_key = keyword is not None and keyword[1] in properties_of(tools[name])
+    before = None if begins_with_key else BEFORE_OBJECT.match(text)
     if before is not None:
         value, end = json_value(text, before.end(), tools)
         found = arguments_of(name, value, tools)
-    elif keyword is not None or text.startswith("("):
-        called = name + "(" * (text[0] != "(")
+    elif begins_with_key or text.startswith("("):
+        called = f"{name}(" if begins_with_key else name
         value, end = call_in_text(called + text, 0, tools)
         named = value is not None and value["name"] == name
         found, end = arguments_of(name, value["arguments"], tools) if named else None, end - len(called)
@@ -2604,12 +2603,12 @@ class Machine(TurnStates):
                 before -= 1
             # The call, where it is, how many diagnostics there come before its own, and whether types are examined.
             self._unchecked.append((self._out.index, offset, len(self._diagnostics) - before, types))
-        name = self._out.calls[-1][0]
-        arguments = "".join([*self._out.texts["arguments"], *self._out._pieces])
-        if self._repaired or name not in self._tools:
-            misfits = self._repaired and misfit_in(arguments, self._tools.get(name)) is not None
-            self.incomplete |= misfits or holds_other_call(name, arguments, self._tools)
-        self.incomplete = self.incomplete or is_damaged(arguments, self._tools.get(name))
+        if self._repaired or self._tools:
+            name, arguments = self._out.calls[-1][0], "".join([*self._out.texts["arguments"], *self._out._pieces])
+            schema = self._tools.get(name)
+            misfits = self._repaired and misfit_in(arguments, schema) is not None
+            other = holds_other_call(name, arguments, self._tools)
+            self.incomplete = self.incomplete or misfits or other or is_damaged(arguments, schema)
 
     def _note_misfits(self) -> None:
         """Report, for each call, the first argument that the tool's schema doesn't allow."""

@@ -40,8 +40,14 @@ def cut_section(form: FormPatterns) -> Section:
     following = "cut_for_next" if calls.at_lines else "trailing_for_next"
     # A separator alone opens no call: it is dropped in any case.
     names = [f"call_separator {following}_part"] if calls.is_separated else []
-    names += [following, *(f"trailing_for_{part}" for part in ("tail", "whole", "closer"))]
-    names += ["cut_marker_for_calls", "missing_closer"]
+    names += [
+        following,
+        "trailing_for_tail",
+        "trailing_for_whole",
+        "trailing_for_closer",
+        "cut_marker_for_calls",
+        "missing_closer",
+    ]
     opens = "call_next " * bool(form["call_next"])
     nexts = {following: opens if opens or calls.fields else None, f"{following}_part": ""}
     return Section(

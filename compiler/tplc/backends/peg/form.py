@@ -27,11 +27,11 @@ from tplc.backends.peg.patterns import (
     truncated,
 )
 from tplc.backends.peg.rules import Rule, rule
+from tplc.ir.markers import lead_of
 from tplc.ir.nodes import Dialect
 from tplc.lower import Acceptor, CallForm, CallShape
 from tplc.lower.closers import LEFT_OVER_CHARS
 from tplc.lower.garbled import garbled_closers
-from tplc.lower.layouts import lead_of
 from tplc.lower.lexemes import (
     ANY_SLOT_TEXT,
     MAX_INNER_SPACE,

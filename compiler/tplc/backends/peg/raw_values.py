@@ -22,7 +22,7 @@ from tplc.backends.peg.form import FormPatterns
 from tplc.backends.peg.patterns import cores, either, leaf, literal, marker, marker_core, of_kinds
 from tplc.backends.peg.rules import Rule, rule, sequence
 from tplc.backends.peg.values import SPACE, list_rules, list_suffix, object_rules, value_rules
-from tplc.ir.markers import is_distinctive
+from tplc.ir.markers import is_distinctive, lead_of
 from tplc.ir.nodes import JSON_STYLE, Dialect, Elements
 from tplc.ir.spellings import WORDS
 from tplc.lower import Following, PairForm
@@ -286,8 +286,7 @@ class RawValues:
         before = group(before) if len(openers) > 1 else before
         pairs = [before + KEY_AGAIN + key_end] * bool(words)
         pairs += [marker_core(opener + key + after) for key in others for opener in openers]
-        lead = openers[0][: len(openers[0]) - len(openers[0].lstrip())]
-        found = [exact(lead) + self._first_in_call(pair, words) for pair in pairs]
+        found = [exact(lead_of(openers[0])) + self._first_in_call(pair, words) for pair in pairs]
         for key in [KEY_AGAIN] * bool(words) + [*map(exact, others)] if self.pairs.next_unopened else []:
             found.append(self._first_in_call(r"\n" + key + exact(self.pairs.next_unopened), words))
         return group(either(found))
@@ -395,8 +394,8 @@ class WrapRules:
             rules.append(rule(named, leaf(self._opened(wrap) if wrap.opened else "")))
             if wrap.opened:
                 close = rf"\s*+{marker_core(wrap.close)}"
-                is_respelled = wrap.close and self.values.pairs.types_open_pairs
-                garbled = self.values.wrap_garbled(self._ends(wrap)[1], "") if is_respelled else ""
+                may_be_garbled = wrap.close and self.values.pairs.types_open_pairs
+                garbled = self.values.wrap_garbled(self._ends(wrap)[1], "") if may_be_garbled else ""
                 rules.append(rule(f"wrap_close_for_{number}", leaf(either([close, garbled]))))
         return rules
 

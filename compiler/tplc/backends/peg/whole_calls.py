@@ -14,8 +14,8 @@ from tplc.backends.peg.form import FormPatterns
 from tplc.backends.peg.patterns import either, leaf, marker_core, some_suffix
 from tplc.backends.peg.rules import LINE_START, Rule, rule, sequence
 from tplc.backends.peg.values import value_rules
+from tplc.ir.markers import lead_of
 from tplc.lower.acceptor import CallStep
-from tplc.lower.layouts import lead_of
 from tplc.lower.lexemes import exact
 from tplc.lower.whole_call import NAME
 

@@ -49,10 +49,43 @@ from tplc.backends.python.merge import (
 from tplc.backends.python.nodes import defined_names, walk
 
 # In the order in which each finds what it needs above it.
-FILES = tuple(
-    """message pattern scanner schema values second escapes markerlike fence transcript heads whole stream texts
-    places turn slots arguments machine unopened repairs objects callobjects pairs raw guess lines elements wraps
-    typedwraps special openai events responses messages command""".split()
+FILES = (
+    "message",
+    "pattern",
+    "scanner",
+    "schema",
+    "values",
+    "second",
+    "escapes",
+    "markerlike",
+    "fence",
+    "transcript",
+    "heads",
+    "whole",
+    "stream",
+    "texts",
+    "places",
+    "turn",
+    "slots",
+    "arguments",
+    "machine",
+    "unopened",
+    "repairs",
+    "objects",
+    "callobjects",
+    "pairs",
+    "raw",
+    "guess",
+    "lines",
+    "elements",
+    "wraps",
+    "typedwraps",
+    "special",
+    "openai",
+    "events",
+    "responses",
+    "messages",
+    "command",
 )
 # Of the runtime that several parsers share, not of a parser that contains its own.
 _SHARED_ONLY = ("lexemes", "version")

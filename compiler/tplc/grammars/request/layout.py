@@ -8,7 +8,6 @@ call    = "NAME" … arguments …                      one alternative for each
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import repeat
 
 from tplc.grammars.regular import codepoints
 from tplc.grammars.regular.expressions import alt, opt, rep, seq
@@ -241,10 +240,12 @@ class TurnRules:
         """Return the ends of content that aren't the beginning of the calls after it.  Where each part of a turn has a
         header of its own, content without an end of its own ends as reasoning does."""
         openers = [one.later.lstrip() for one in self._variants.calls]
-        ends = [end for end in self._content_ends() if end and not any(map(str.startswith, openers, repeat(end)))]
-        header, closes = self._ir.turn.header.strip(), [end.strip() for end in self._ir.turn.ends]
-        end = self._reasoning_end.removesuffix(header).rstrip()
-        return (end,) if not ends and header and end in closes else tuple(ends)
+        ends = [end for end in self._content_ends() if end and not any(opener.startswith(end) for opener in openers)]
+        header = self._ir.turn.header.strip()
+        as_reasoning = self._reasoning_end.removesuffix(header).rstrip()
+        if not ends and header and as_reasoning and as_reasoning in map(str.strip, self._ir.turn.ends):
+            return (as_reasoning,)
+        return tuple(ends)
 
     def _ends_content(self, markers: CallMarkers, wrapped: bool) -> list[tuple[Stop, str]]:
         """Return the part of a section's opener that ends the content before it, and the rest of the opener."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from tplc.ir.markers import lead_of
 from tplc.ir.nodes import Layout, TemplateIR
 from tplc.ir.word_slots import before_slot
 from tplc.lower import Acceptor
@@ -51,7 +52,7 @@ def opener_begun(markers: CallMarkers, head: str) -> str:
 
 def shared(before: str, marker: str) -> str:
     """Return a marker without the leading white space with which `before` ends."""
-    space = marker[: len(marker) - len(marker.lstrip())]
+    space = lead_of(marker)
     count = next((n for n in range(len(space), 0, -1) if before.endswith(space[:n])), 0)
     return marker[count:]
 
