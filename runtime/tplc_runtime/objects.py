@@ -28,6 +28,7 @@ class Objects(Repairs):
     ARGUMENTS_OPEN: ClassVar[bool] = True
     MAY_BE_EMPTY: ClassVar[bool] = False  # a call without arguments has none in it
     ARGUMENT_ESCAPES: ClassVar[Any] = None  # texts that stand for characters in all the text of the arguments
+    _lacks_arguments = False  # of the last call, although it is closed
 
     def _begin_arguments(self) -> None:
         self._state = type(self)._arguments
@@ -57,6 +58,7 @@ class Objects(Repairs):
         if self.ARGUMENT_ESCAPES:
             return self._escaped_arguments()
         if self._reader is None:
+            self._lacks_arguments = False
             self._skip_space()
             start = next_char(self._buf, self._pos)
             if self.REREADS_CALLS and (self._tools or self._buf[start : start + 1] in "`"):
@@ -80,6 +82,7 @@ class Objects(Repairs):
                 is_closed = mark is not None and mark.kind in CLOSER_KINDS
                 if not (is_closed and self.MAY_BE_EMPTY):
                     self._note("no_arguments", "expected the arguments")
+                    self._lacks_arguments = is_closed
                     self.incomplete = self.incomplete or not is_closed
                 return self._close_call("{}")
             self._reader = RegularReader(self.STYLES, self.BREAKS)
@@ -90,6 +93,11 @@ class Objects(Repairs):
         elif not reader.want:
             self._emit_arguments(reader.take())
         return self._value_has_ended(reader) and self._close_call()
+
+    def _leave_calls(self, kind: str) -> bool:
+        if kind == "" and self._lacks_arguments and next_char(self._buf, self._pos) < len(self._buf):
+            self._unclosed = True  # text after the closer may be the arguments that the call lacks
+        return super()._leave_calls(kind)
 
     def _escaped_arguments(self) -> bool:
         """Read all that comes before the next marker of calls, with its escapes undone."""

@@ -8,8 +8,8 @@ Reasoning("tag_based", "<reason>\\n", "\\n</reason>")
 
 from __future__ import annotations
 
-from tplc.backends.peg.form import FormPatterns, begun_openers, cut_markers
-from tplc.backends.peg.patterns import either, leaf, marker_core, some_suffix, up_to
+from tplc.backends.peg.form import OPENS, FormPatterns, begun_openers, cut_markers
+from tplc.backends.peg.patterns import either, leaf, some_suffix, up_to
 from tplc.backends.peg.rules import LINE_START, Rule, Section, rule
 from tplc.backends.peg.whole_calls import inline_starts, line_rules, ordinary_starts
 from tplc.ir.nodes import ReasoningMode
@@ -120,12 +120,11 @@ def _calls_at_lines(form: FormPatterns) -> list[Rule]:
 
 def _turn_end_rules(form: FormPatterns) -> list[Rule]:
     # A call directly after the end is still one of the turn's calls.
-    further = [*form.call_starts, *map(marker_core, form.acceptor.further)]
-    goes_on = [] if form.calls.at_lines or not form.call_starts else further
+    goes_on = form.of("over", *OPENS, "header", lead=False)
     opened = form["reasoning_open_anywhere"]
     return [
         rule("turn_over", f"turn_end {leaf(SPACE)} after_turn?"),
-        rule("after_turn", leaf(f"(?!{either(goes_on)})" * bool(goes_on) + ".+")),
+        rule("after_turn", leaf(f"(?!{goes_on})" * bool(goes_on) + ".+")),
         rule("reasoning_for_word", *([f"&{leaf(opened)} reasoning"] if opened else [])),
         *form.leaves("turn_end"),
     ]
