@@ -125,7 +125,7 @@ def _header_calls(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
     form = _calls(tools, shape, text_at(layout, 0).removeprefix(shape.opener), tolerated)
     before, after = layout[bool(text_at(layout, 0)) : at], after_arguments(layout[at + 1 :])
     own = (*closing_of_bare(tools), *after.closing)
-    closers = closers_of(with_space(own, tolerated.blank("tools.section_end")), tolerated)
+    closers = closers_of(with_space(own, tolerated.blank("tools.section_end")), tolerated, _texts_of_pair(tools))
     # A piece of a closer that opens calls as well is an opener.
     openers = _cores((*form.openers, *form.inner))
     kept = (text for text in closers if text.strip() not in openers or text.strip() in _cores(own))
@@ -182,7 +182,7 @@ def _calls(tools: Tools, shape: CallShape, first: str, tolerated: Tolerated) -> 
         separators=separators,
         optional_separators="".join(punctuation) if openers.inside and "omitted_openers" in tolerated.kinds else "",
         call_closers=(),
-        section_closers=closers_of(_section_ends(tolerated), tolerated),
+        section_closers=closers_of(_section_ends(tolerated), tolerated, _texts_of_pair(tools)),
         styles=spellings_of(
             tools, also_python="python_literals" in tolerated.kinds, repairs="json_repairs" in tolerated.kinds
         ),
@@ -192,6 +192,11 @@ def _calls(tools: Tools, shape: CallShape, first: str, tolerated: Tolerated) -> 
         lines=lines.first if lines is not None else None,
         escapes=tools.replacements("value") if isinstance(tools.arguments, ObjectArguments) else (),
     )
+
+
+def _texts_of_pair(tools: Tools) -> list[str]:
+    pair = tools.arguments.pair if isinstance(tools.arguments, PairArguments) else ()
+    return [item.text for item in pair if isinstance(item, Text)]
 
 
 def _section_ends(tolerated: Tolerated) -> tuple[str, ...]:

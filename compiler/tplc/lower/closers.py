@@ -17,12 +17,13 @@ from tplc.lower.tolerated import Tolerated
 LEFT_OVER_CHARS = r"\"'`}\])|?>.,;"
 
 
-def closers_of(texts: Sequence[str], tolerated: Tolerated) -> tuple[str, ...]:
+def closers_of(texts: Sequence[str], tolerated: Tolerated, pair: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return what closes.  `pair`: the texts of a pair; a piece that is one of theirs as well closes nothing alone."""
     variants = [variant for text in texts for variant in tolerated.texts(text)]
     pieces = [piece for variant in variants for piece in [variant, *pieces_of(variant)]]
     pieces += [part for piece in pieces for part in parts_of(piece)]
     pieces += [piece.removeprefix(FENCE) for piece in pieces if is_distinctive(piece.removeprefix(FENCE))]
-    own = {piece for text in texts for whole in pieces_of(text) for piece in (whole, *parts_of(whole))}
+    own, others = _pieces_and_parts(texts), _pieces_and_parts(pair)
     # A piece that is only a word closes nothing, and neither does punctuation that the template doesn't write.  A text
     # that ends a turn by itself also ends it where a closer is longer: a turn may continue in one shape and end in
     # another.
@@ -30,9 +31,13 @@ def closers_of(texts: Sequence[str], tolerated: Tolerated) -> tuple[str, ...]:
     closing = {
         piece
         for piece in pieces
-        if not is_word(piece) and piece not in ends and (piece in own or is_distinctive(piece))
+        if not is_word(piece) and piece not in (ends | others) and (piece in own or is_distinctive(piece))
     }
     return not_blank(piece for piece in pieces if piece in variants or piece in closing)
+
+
+def _pieces_and_parts(texts: Sequence[str]) -> set[str]:
+    return {piece for text in texts for whole in pieces_of(text) for piece in (whole, *parts_of(whole))}
 
 
 def with_space(texts: Sequence[str], space: str) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 
 from tests.slips.further.registry import after, before, calls_span, first_call, further, is_keyword_format, mapped
@@ -178,3 +179,16 @@ def _(answer: Answer) -> Iterator[str]:
     dropped = ("key", "key_again", "key_end", "type")
     made = [kinds.get(p.kind, "" if p.kind in dropped else None) for p in answer.pieces]
     yield "".join(p.text if text is None else text.format(p.key) for p, text in zip(answer.pieces, made, strict=True))
+
+
+BETWEEN_TAGS = re.compile(r"(?<=>)\s*(?=<)|(?<=\])\s*(?=\[)")
+
+
+@further("one tag of two missing around a key")
+def _(answer: Answer) -> Iterator[str]:
+    for at in answer.places("key_end", "pair_open", "pair_close", call=0):
+        text = answer.pieces[at].text
+        for between in BETWEEN_TAGS.finditer(text):
+            first, second = text[: between.start()].strip(), text[between.end() :].strip()
+            yield answer.with_(at, text.replace(first, "", 1))
+            yield answer.with_(at, text.replace(second, "", 1))
