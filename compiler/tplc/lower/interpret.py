@@ -33,7 +33,8 @@ from tplc_runtime.escapes import Escapes
 from tplc_runtime.markerlike import LIKE_A_MARKER, marker_like
 from tplc_runtime.message import Message
 from tplc_runtime.pattern import IDENTIFIER, LEAST_CUT, Pattern
-from tplc_runtime.places import MOST_ENDS, UNCLOSED_KINDS
+from tplc_runtime.places import CODE_END, MOST_ENDS, UNCLOSED_KINDS
+from tplc_runtime.transcript import is_in_code
 from tplc_runtime.turn import (
     ENDS_IN_CALL,
     ENDS_IN_REASONING,
@@ -173,8 +174,7 @@ class _Interpreter:
                 return name
             first = self._first_of_content() if self.only_space_so_far and name in ("content", "pending") else None
             found = first or self._find(state)
-            text = state.text if self.parse_reasoning or name != "reasoning" else "content"
-            self._emit_before(found, text)
+            self._emit_before(found, self._kind_of_text(state))
             if found is None:
                 self._check_end()
                 return name
@@ -346,8 +346,25 @@ class _Interpreter:
         return found is not None and found.kind == "reasoning_end"
 
     def _find(self, state: TurnState) -> Found | None:
-        """Return the first lexeme that counts at its place."""
-        found, at_line_start, seen, outer = self._matches(state, self.pos), self.at_line_start, self.pos, None
+        """Return the first lexeme that counts at its place, and isn't the fence that closes code."""
+        found = self._counting(state, self._matches(state, self.pos))
+        while found is not None and self._closes_code(self._kind_of_text(state), found.start):
+            found = self._counting(state, self._matches(state, found.start + 1))
+        return found
+
+    def _kind_of_text(self, state: TurnState) -> str:
+        return (state.text or "content") if self.parse_reasoning or state.name != "reasoning" else "content"
+
+    def _closes_code(self, kind: str, pos: int) -> bool:
+        calls = self.acceptor.calls
+        if calls is None or not calls.may_be_fenced or CODE_END.match(self.text, pos) is None:
+            return False
+        before = getattr(self.reading, kind) + self.text[self.pos : pos]
+        return is_in_code(before, False) and not before.rpartition("\n")[2].strip()
+
+    def _counting(self, state: TurnState, found: Found | None) -> Found | None:
+        """Return the lexeme, or the first after it, that counts at its place."""
+        at_line_start, seen, outer = self.at_line_start, self.pos, None
         while found is not None and found.kind in ("line", *UNCLOSED_KINDS, *COUNTED_AS):
             if found.kind in UNCLOSED_KINDS:
                 if not self._is_closed(state, found.end):

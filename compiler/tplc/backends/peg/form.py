@@ -255,7 +255,10 @@ class FormPatterns:
         whole = self.parsed
         if whole is None or whole.calls.in_reasoning is None:
             return ""
-        return group(either(whole.ends_reasoning))
+        if whole.calls.in_reasoning == "anywhere":
+            return group(either(whole.call_starts))
+        over_lines = f"{whole.at_fence}(?:{whole.over_lines})" if whole.over_lines else ""
+        return group(either([over_lines, whole.of("content", *OPENS, at_lines=True)]))
 
     @property
     def header_unparsed(self) -> str:
