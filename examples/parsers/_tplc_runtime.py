@@ -3818,9 +3818,12 @@ class Repairs(Machine):
         if start == len(self._buf):
             return []
         left = LEFT_OVER.match(self._buf, start)
+        longest = start if left is None else int(left.end())
+        # What the closer begins with may be left over before it: the longest text comes first.
+        ends = [end for end in range(longest, start, -1) if LEFT_OVER.fullmatch(self._buf, start, end)]
         # A bracket before a closer comes first: a garbled closer may begin with brackets as well.
-        ends = [0 if left is None else int(left.end()), self._garbled_closer(start) if self.GARBLED else 0]
-        return [end for end in ends if end != 0]
+        garbled = self._garbled_closer(start) if self.GARBLED else 0
+        return [*ends, garbled] if garbled != 0 else ends
 
     def _garbled_closer(self, start: int) -> int:
         pattern, first_chars, words = self.GARBLED
@@ -3884,6 +3887,7 @@ class Objects(Repairs):
     ARGUMENTS_OPEN: ClassVar[bool] = True
     MAY_BE_EMPTY: ClassVar[bool] = False  # a call without arguments has none in it
     ARGUMENT_ESCAPES: ClassVar[Any] = None  # texts that stand for characters in all the text of the arguments
+    _lacks_arguments = False  # of the last call, although it is closed
 
     def _begin_arguments(self) -> None:
         self._state = type(self)._arguments
@@ -3913,6 +3917,7 @@ class Objects(Repairs):
         if self.ARGUMENT_ESCAPES:
             return self._escaped_arguments()
         if self._reader is None:
+            self._lacks_arguments = False
             self._skip_space()
             start = next_char(self._buf, self._pos)
             if self.REREADS_CALLS and (self._tools or self._buf[start : start + 1] in "`"):
@@ -3936,6 +3941,7 @@ class Objects(Repairs):
                 is_closed = mark is not None and mark.kind in CLOSER_KINDS
                 if not (is_closed and self.MAY_BE_EMPTY):
                     self._note("no_arguments", "expected the arguments")
+                    self._lacks_arguments = is_closed
                     self.incomplete = self.incomplete or not is_closed
                 return self._close_call("{}")
             self._reader = RegularReader(self.STYLES, self.BREAKS)
@@ -3946,6 +3952,11 @@ class Objects(Repairs):
         elif not reader.want:
             self._emit_arguments(reader.take())
         return self._value_has_ended(reader) and self._close_call()
+
+    def _leave_calls(self, kind: str) -> bool:
+        if kind == "" and self._lacks_arguments and next_char(self._buf, self._pos) < len(self._buf):
+            self._unclosed = True  # text after the closer may be the arguments that the call lacks
+        return super()._leave_calls(kind)
 
     def _escaped_arguments(self) -> bool:
         """Read all that comes before the next marker of calls, with its escapes undone."""

@@ -353,16 +353,15 @@ def around_key(pairs: PairForm) -> tuple[str, str] | None:
     ends = ["=(?=\\s?[\"'])", ":"] if not any(char in text for text in before for char in "\"':") else []
     others = [rf"(?<=\s)\w{{1,32}}\s?{ends[0]}", *ends[1:]] if ends else []
     garbled = _with_other_brackets(after) + ATTRIBUTE_OR_BAR * (">" in after)
-    after_key = _any_of(after, garbled, typed=bool(pairs.types)) + _space_before_missing(pairs.slots)
-    return _any_of(before, others + _with_other_brackets(before)), after_key
+    others_after = garbled + _space_before_missing(pairs.slots)
+    return _any_of(before, others + _with_other_brackets(before)), _any_of(after, others_after, typed=bool(pairs.types))
 
 
-def _space_before_missing(slots: Sequence[SlotEnd]) -> str:
-    """Return the pattern of the white space inside a key's end, for where the marker after it is missing."""
+def _space_before_missing(slots: Sequence[SlotEnd]) -> list[str]:
+    """Return patterns of the white space inside a key's end, for where the marker after it is missing."""
     ends = [text for slot in slots for text in slot.suffixes]
     inside = [match for text in ends for match in re.finditer(r"(\S+)(\s+)(?=\S)", text) if is_distinctive(match[1])]
-    spaces = unique(rf"(?<={exact(match[1])}){exact(match[2])}" for match in inside)
-    return f"(?:{'|'.join(spaces)})?" if spaces else ""
+    return list(unique(rf"(?<={exact(match[1])}){exact(match[2])}(?!\Z)" for match in inside))
 
 
 def _with_other_brackets(texts: Sequence[str]) -> list[str]:

@@ -2784,9 +2784,12 @@ class Machine(TurnStates):
         if start == len(self._buf):
             return []
         left = LEFT_OVER.match(self._buf, start)
+        longest = start if left is None else int(left.end())
+        # What the closer begins with may be left over before it: the longest text comes first.
+        ends = [end for end in range(longest, start, -1) if LEFT_OVER.fullmatch(self._buf, start, end)]
         # A bracket before a closer comes first: a garbled closer may begin with brackets as well.
-        ends = [0 if left is None else int(left.end()), self._garbled_closer(start)]
-        return [end for end in ends if end != 0]
+        garbled = self._garbled_closer(start)
+        return [*ends, garbled] if garbled != 0 else ends
 
     def _garbled_closer(self, start: int) -> int:
         pattern, first_chars, words = self.GARBLED
