@@ -2781,15 +2781,12 @@ class Machine(TurnStates):
 
     def _left_over_ends(self, start: int) -> list[int]:
         """Return where a bracket, a fence or punctuation too many ends, and a garbled closer; -1 if undecided."""
-        if start == len(self._buf):
-            return []
         left = LEFT_OVER.match(self._buf, start)
         longest = start if left is None else int(left.end())
-        # What the closer begins with may be left over before it: the longest text comes first.
+        # A closer, garbled or not, may begin like what is left over before it: first the longest such text.
         ends = [end for end in range(longest, start, -1) if LEFT_OVER.fullmatch(self._buf, start, end)]
-        # A bracket before a closer comes first: a garbled closer may begin with brackets as well.
-        garbled = self._garbled_closer(start)
-        return [*ends, garbled] if garbled != 0 else ends
+        ends.append(self._garbled_closer(start) if start < len(self._buf) else 0)
+        return [end for end in ends if end != 0]
 
     def _garbled_closer(self, start: int) -> int:
         pattern, first_chars, words = self.GARBLED
