@@ -144,22 +144,9 @@ class _Interpreter:
         if self.is_unclosed and self.acceptor.calls is not None and not self.acceptor.calls.ends_turn:
             self.reading.incomplete = True
             self._note(*ENDS_IN_CALL)
-        self._note_marker_like()
+        if not self.reading.diagnostics and (found := _marker_like(self.acceptor, self.reading)):
+            self._note("like_a_marker", found + LIKE_A_MARKER)
         return self.reading
-
-    def _note_marker_like(self) -> None:
-        """Report text like a marker, if nothing else is reported."""
-        patterns, message = marker_like_texts(self.acceptor), self.reading.message
-        if patterns is not None and not self.reading.diagnostics:
-            texts = [json.dumps(call.arguments, ensure_ascii=False) for call in self.reading.calls]
-            names = [call.name for call in self.reading.calls]
-            calls = [{"function": {"name": n, "arguments": text}} for n, text in zip(names, texts, strict=True)]
-            found = marker_like(
-                cast("Message", {**message, "tool_calls": calls}),
-                [Pattern(one) for one in (patterns.text, patterns.edge, patterns.value, *patterns.alone)],
-            )
-            if found:
-                self._note("like_a_marker", found + LIKE_A_MARKER)
 
     def _step(self, name: StateName) -> StateName:
         """Read up to the next lexeme that counts, and follow its transition."""
@@ -348,19 +335,15 @@ class _Interpreter:
     def _find(self, state: TurnState) -> Found | None:
         """Return the first lexeme that counts at its place, and isn't the fence that closes code."""
         found = self._counting(state, self._matches(state, self.pos))
-        while found is not None and self._closes_code(self._kind_of_text(state), found.start):
+        while found is not None and CODE_END.match(self.text, found.start) is not None:
+            before = getattr(self.reading, self._kind_of_text(state)) + self.text[self.pos : found.start]
+            if not _closes_code(self.acceptor, before):
+                break
             found = self._counting(state, self._matches(state, found.start + 1))
         return found
 
     def _kind_of_text(self, state: TurnState) -> str:
         return (state.text or "content") if self.parse_reasoning or state.name != "reasoning" else "content"
-
-    def _closes_code(self, kind: str, pos: int) -> bool:
-        calls = self.acceptor.calls
-        if calls is None or not calls.may_be_fenced or CODE_END.match(self.text, pos) is None:
-            return False
-        before = getattr(self.reading, kind) + self.text[self.pos : pos]
-        return is_in_code(before, False) and not before.rpartition("\n")[2].strip()
 
     def _counting(self, state: TurnState, found: Found | None) -> Found | None:
         """Return the lexeme, or the first after it, that counts at its place."""
@@ -498,3 +481,22 @@ def _is_escaped(escape: str, text: str, at: int) -> bool:
     before = text[:at]
     odd = bool(escape) and (len(before) - len(before.rstrip(escape[0]))) % 2 == 1
     return odd and text.startswith(escape[1], at)
+
+
+def _closes_code(acceptor: Acceptor, before: str) -> bool:
+    """Return whether a fence after this text closes code, rather than opening calls."""
+    may_be_fenced = acceptor.calls is not None and acceptor.calls.may_be_fenced
+    return may_be_fenced and is_in_code(before, False) and not before.rpartition("\n")[2].strip()
+
+
+def _marker_like(acceptor: Acceptor, reading: Interpretation) -> str:
+    """Return text like a marker; "" if there is none."""
+    patterns = marker_like_texts(acceptor)
+    if patterns is None:
+        return ""
+    named = [(call.name, json.dumps(call.arguments, ensure_ascii=False)) for call in reading.calls]
+    calls = [{"function": {"name": name, "arguments": text}} for name, text in named]
+    return marker_like(
+        cast("Message", {**reading.message, "tool_calls": calls}),
+        [Pattern(one) for one in (patterns.text, patterns.edge, patterns.value, *patterns.alone)],
+    )
