@@ -109,7 +109,7 @@ def following_of(context: ValueContext, *, guessed: bool) -> Following:
     after = tuple(text.strip() for text in not_blank([tools.section_end, *context.turn_ends]))
     next_call = (
         *not_blank([tools.separator.strip()]),
-        *_call_start(tools, pairs.start + context.opened, guessed=guessed),
+        *_call_start(tools, pairs.start + context.opened, guessed=guessed and not context.closer_parts),
     )
     if guessed and not (context.closer_parts or context.close.strip()):
         starts += [*turn_ends, *after, *(text for text in next_call[:1] if text)]
@@ -233,6 +233,15 @@ def _after_written_space(following: Following, ends: Sequence[str], calls: Seque
         lines = rf"(?:{exact(space)}|\n)" if "\n" in space else f"(?:{exact(space)})?"
         found += [lines + text for text in texts]
     return found + [rf"{text}{SPACE}\Z" for text in ends if over and "\n" in before_end]
+
+
+def name_of_call(following: Following, name: str) -> str:
+    """Return the pattern of the name of a further call: the whole name, if nothing but white space is written after
+    it."""
+    if following.next_call[-1:] != (None,):
+        return name
+    after = unique(text for text in (*following.closer[:1], *following.after, *following.next_call[:1]) if text)
+    return rf"{name}(?={'|'.join([chr(92) + 's', chr(92) + 'Z', *map(exact, after)])})"
 
 
 def _joins_calls(next_call: Sequence[str | None]) -> bool:

@@ -12,6 +12,7 @@ from tplc.ir.markers import lead_of, pieces_of
 from tplc.ir.nodes import Layout, PairArguments, Slot, TemplateIR, Text, Tools
 from tplc.ir.write import escaped
 from tplc.lower.acceptor import LINE_END, WHITE_SPACE, PairForm, SlotEnd
+from tplc.lower.following import IN_WORDS
 from tplc.lower.layouts import not_blank, text_at, unique, with_any_language
 from tplc.lower.tolerated import Tolerated
 
@@ -64,9 +65,11 @@ def before_pairs(space: str, pairs: PairArguments, form: PairForm, closers: Sequ
 
     If pairs begin with their key, only the white space before it marks them; `space` is the white space after the slot.
     """
-    nexts = not_blank([*form.opens, pairs.end, pairs.empty, *closers])
-    stops = stops_of(space + pairs.start + text_at(form.pair, 0)) or LINE_END
-    return SlotEnd("", not_blank([pairs.start]), nexts, stops)
+    before = space + pairs.start + text_at(form.pair, 0)
+    # A name contains such characters: where a line end is written after it, they don't end it.
+    opens = [text for text in form.opens if "\n" not in lead_of(before) or text.strip().strip(IN_WORDS)]
+    nexts = not_blank([*opens, pairs.end, pairs.empty, *closers])
+    return SlotEnd("", not_blank([pairs.start]), nexts, stops_of(before) or LINE_END)
 
 
 def closing_of_bare(tools: Tools) -> tuple[str, ...]:

@@ -13,15 +13,17 @@ from tplc.backends.peg.patterns import either, leaf, marker_core
 from tplc.backends.peg.rules import Section, rule
 from tplc.backends.peg.schemas import schema_rules
 from tplc.backends.peg.values import list_suffix, value_rules
-from tplc.lower import PairForm
+from tplc.lower import PairForm, SlotEnd
 from tplc.lower.lexemes import exact
 
 
-def arguments_ahead(form: FormPatterns, pairs: PairForm) -> list[str]:
-    """Return the rules for text at the place where the arguments begin."""
+def arguments_ahead(form: FormPatterns, pairs: PairForm, *, after: SlotEnd | None = None) -> list[str]:
+    """Return the rules for text at the place where the arguments begin: the texts that end this slot, if one is
+    given."""
+    opens = pairs.opens if after is None else [text for text in pairs.opens if text in after.nexts]
     return [
         marker_core(text, any_spelling=form.any_spelling)
-        for text in (pairs.start, *pairs.opens, pairs.empty, pairs.end)
+        for text in (pairs.start, *opens, pairs.empty, pairs.end)
         if text.strip()
     ]
 

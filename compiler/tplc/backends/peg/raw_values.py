@@ -28,7 +28,7 @@ from tplc.ir.spellings import WORDS
 from tplc.lower import Following, PairForm
 from tplc.lower.acceptor import TypeWrap
 from tplc.lower.bounds import KEY
-from tplc.lower.following import any_key, closer_before_end, closes_call, pattern_of
+from tplc.lower.following import any_key, closer_before_end, closes_call, name_of_call, pattern_of
 from tplc.lower.garbled_values import garbled_end_of_value
 from tplc.lower.lexemes import NOTHING, ONLY_RESPELLED, Lexeme, exact, group, lexeme_of
 from tplc.lower.pairs import (
@@ -215,7 +215,8 @@ class RawValues:
     def _guess(self, keys: Sequence[str] = ()) -> str:
         tool, following = self._tool_names(), self.pairs.following
         key, name = one_of(keys) or any_key(following), tool or KEY
-        follow = pattern_of(following, over=True, key=key, names=(name, name), tool=tool)
+        names = name_of_call(following, name), name
+        follow = pattern_of(following, over=True, key=key, names=names, tool=tool)
         return f"{closer_before_end(self.closer)}(?={follow})"
 
     def _tool_names(self) -> str:

@@ -151,8 +151,11 @@ def slot_stop(index: int, form: FormPatterns) -> str:
         quoted = [exact(each) for each in calls.header[-1].nexts if each == '"' + calls.object_open]
         found = [exact(calls.object_open), *quoted, *(marker_word(each) for each in before_nothing(index, form))]
         return r"\s*+" + group(either(found)) + at_line_end(index, form)
-    ends = either([*arguments_ahead(form, calls.pairs), form["call_close"], form["section_close"]])
-    is_one_word = any(slot.kind == kind and slot.stops == WHITE_SPACE for slot in calls.header)
+    slot = next((slot for slot in calls.header if slot.kind == kind), None)
+    # Where nothing closes a call, the turn's end ends a name without arguments.
+    closers = [form["call_close"], form["section_close"]]
+    ends = either([*arguments_ahead(form, calls.pairs, after=slot), *(closers if any(closers) else [form["turn_end"]])])
+    is_one_word = slot is not None and slot.stops == WHITE_SPACE
     return (rf"\s*+(?:{ends})|" if ends else "") + (BLANK if is_one_word else LINE_END)
 
 

@@ -29,7 +29,15 @@ from tplc.ir.spellings import JSON_PUNCTUATION, Spelling
 from tplc.lower import Acceptor, CallForm, Following, Marker, PairForm, SlotEnd
 from tplc.lower.acceptor import CallStep, TypeWrap
 from tplc.lower.bounds import KEY
-from tplc.lower.following import after_quoted, any_key, closer_before_end, closes_call, pattern_of, start_of
+from tplc.lower.following import (
+    after_quoted,
+    any_key,
+    closer_before_end,
+    closes_call,
+    name_of_call,
+    pattern_of,
+    start_of,
+)
 from tplc.lower.garbled import garbled_closers
 from tplc.lower.garbled_values import garbled_end_of_value
 from tplc.lower.lexemes import MAX_INNER_SPACE, NOTHING, Lexemes, is_wordless, lexemes_of, plain_word
@@ -453,7 +461,9 @@ def _ends_of_raw_values(pairs: PairForm, calls: CallForm, respelled: Sequence[st
 
 def _guess(following: Following, close: str) -> tuple[str, str]:
     """Return the patterns of a value's end, and of text that may become one.  `close`: the text that closes a value."""
-    names = (f"(?P<name>{KEY})", f"(?P<bare>{KEY})") if None in following.next_call else (KEY, KEY)
+    names = (KEY, KEY)
+    if None in following.next_call:
+        names = name_of_call(following, f"(?P<name>{KEY})"), f"(?P<bare>{KEY})"
     key, tool = f"(?P<key>{any_key(following)})", f"(?P<known>{KEY})"
     end = pattern_of(following, over=True, key=key, names=names, tool=tool)
     return f"{closer_before_end(close)}(?={end})", start_of(following)
