@@ -26,7 +26,7 @@ def reason(form: str, size: int) -> str:
         return str(error)
 
 
-@pytest.mark.parametrize("size", [60, 100])
+@pytest.mark.parametrize("size", [60, 100, 200, 400])
 def test_a_shortened_object(size: int) -> None:
     assert any(text in reason("an object", size) for text in REASONS)
 

@@ -15,6 +15,7 @@ from tplc.ir.markers import common_prefix, common_suffix
 
 _OPEN = "<"
 _CLOSE = ">"
+RULES = "-=*_#~+`"  # three or more of them are one marker
 
 
 def _opens(ch: str) -> bool:
@@ -59,11 +60,13 @@ def open_token(text: str) -> bool:
 
 
 def reads_well(text: str, at: int) -> bool:
-    """Return whether `text` can be cut at `at`: not within a word, not within a bracketed token."""
+    """Return whether `text` can be cut at `at`: not within a word, a bracketed token, or a rule such as `---`."""
     if at <= 0 or at >= len(text):
         return True
     left, right = text[at - 1], text[at]
     if left.isalnum() and right.isalnum():
+        return False
+    if left == right and left in RULES and left * 3 in text[max(at - 2, 0) : at + 2]:
         return False
     return not any(start < at < end for start, end in token_spans(text))
 

@@ -90,7 +90,7 @@ def _without_reasoning(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
 
 def _shortened(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
     """Yield that arguments are cut off: where the format writes more of them, the template writes dots, or nothing
-    after the same number of characters."""
+    after the same number of characters, or more than any marker has."""
     cut: dict[int, str] = {}  # what is left out after so many characters
     for one in sorted((one for one in tried if not one.passed and one.case.calls), key=lambda one: len(one.turn)):
         expected = _written(ir, one.case)
@@ -102,7 +102,7 @@ def _shortened(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
         lost, kept = expected[start : len(expected) - end], start - max(names)
         is_cut = start + end == len(one.turn) and kept > 0
         dots = one.turn.startswith(_DOTS, start) and expected[start] not in _DOTS
-        if dots or (is_cut and cut.setdefault(kept, lost) != lost):
+        if dots or (is_cut and (len(lost) > _LONGEST_VARIANT or cut.setdefault(kept, lost) != lost)):
             yield f"the template shortens arguments, and what it leaves out is lost: {quoted(one.turn[:_LONGEST])}"
             return
 

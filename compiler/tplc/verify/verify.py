@@ -224,7 +224,7 @@ class _RoundTrip:
             self._note_render(case, turn)
         problem = self._trip(case, stage, place, turn, first=first)
         if problem is None and case.is_plain and self.expectations.ends:
-            problem = self._check_next(case, stage, place)
+            problem = self._check_next(case, stage, place, turn)
         kind = kind_of(case, _place(context))
         if not isinstance(problem, OneRender):
             (self.tally.tried if first else self.tally.later).append(Tried(case, turn, problem or ""))
@@ -259,7 +259,9 @@ class _RoundTrip:
             message = self._parse(feed)
             found = self._difference(case, message)
             if found is not None:
-                return self._explain(case, stage, place, turn, message, found)
+                # What is shortened could be another message, but of that a part would be missing.
+                whole = not self._lacks_text(feed)
+                return self._explain(case, stage, place, turn, message, found) if whole else str(found)
             problem = self._check_streams(case, feed, message)
             usual = feed.prompt == place.frame.prompt and not case.after_result and self._has_usual_head(feed)
             if problem is None and first and usual:
@@ -279,6 +281,17 @@ class _RoundTrip:
 
     def _parse(self, feed: Feed) -> Mapping[str, Any]:
         return self.parser.parse(feed.text, tools=feed.tools, prompt=feed.prompt)
+
+    def _lacks_text(self, feed: Feed) -> bool:
+        """Return whether the parser reports that the message is incomplete."""
+        if self.parser.stream is None:
+            return False
+        stream = self.parser.stream(tools=feed.tools, prompt=feed.prompt)
+        if not hasattr(stream, "incomplete"):
+            return False  # a response template's stream reports nothing
+        stream.feed(feed.text)
+        stream.finish()
+        return bool(stream.incomplete)
 
     def _explain(
         self, case: Case, stage: Stage, place: Shown, turn: str, message: Mapping[str, Any], found: Difference
@@ -311,7 +324,7 @@ class _RoundTrip:
                 ambiguity = Ambiguity(found.kind, found.expected, found.got, excerpt(turn))
                 self.tally.ambiguities.setdefault(found.kind, ambiguity)
 
-    def _check_next(self, case: Case, stage: Stage, place: Shown) -> str | None:
+    def _check_next(self, case: Case, stage: Stage, place: Shown, turn: str) -> str | None:
         """Return a problem if text that the template writes after a turn is read as part of it; otherwise None."""
         follows: tuple[Follow, ...] = ("none", "user")
         for follow in follows:
@@ -326,7 +339,7 @@ class _RoundTrip:
             if stage.leaves_reasoning_open(case, text):
                 continue
             last = max(text.rindex(part) + len(part) for part in case.words())
-            if not text[last:].strip():
+            if not text[last:].strip() or (text.startswith(turn) and not text[len(turn) :].strip()):
                 continue  # nothing but white space could end it
             if follow != "none":  # at the end of a conversation, all of it is what an output would be
                 text = text[:last] + _up_to_weak_end(self.ir, text[last:])
