@@ -125,7 +125,7 @@ def _header_calls(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
     form = _calls(tools, shape, text_at(layout, 0).removeprefix(shape.opener), tolerated)
     before, after = layout[bool(text_at(layout, 0)) : at], after_arguments(layout[at + 1 :])
     own = (*closing_of_bare(tools), *after.closing)
-    closers = closers_of(with_space(own, tolerated.blank("tools.section_end")), tolerated, _texts_of_pair(tools))
+    closers = closers_of(with_space(own, tolerated.blank("tools.section_end")), tolerated, _texts_before_value(tools))
     # A piece of a closer that opens calls as well is an opener.
     openers = _cores((*form.openers, *form.inner))
     kept = (text for text in closers if text.strip() not in openers or text.strip() in _cores(own))
@@ -182,7 +182,7 @@ def _calls(tools: Tools, shape: CallShape, first: str, tolerated: Tolerated) -> 
         separators=separators,
         optional_separators="".join(punctuation) if openers.inside and "omitted_openers" in tolerated.kinds else "",
         call_closers=(),
-        section_closers=closers_of(_section_ends(tolerated), tolerated, _texts_of_pair(tools)),
+        section_closers=closers_of(_section_ends(tolerated), tolerated, _texts_before_value(tools)),
         styles=spellings_of(
             tools, also_python="python_literals" in tolerated.kinds, repairs="json_repairs" in tolerated.kinds
         ),
@@ -194,9 +194,10 @@ def _calls(tools: Tools, shape: CallShape, first: str, tolerated: Tolerated) -> 
     )
 
 
-def _texts_of_pair(tools: Tools) -> list[str]:
-    pair = tools.arguments.pair if isinstance(tools.arguments, PairArguments) else ()
-    return [item.text for item in pair if isinstance(item, Text)]
+def _texts_before_value(tools: Tools) -> list[str]:
+    """Return the texts that a pair has before its value."""
+    pair = merged(tools.arguments.pair) if isinstance(tools.arguments, PairArguments) else ()
+    return [item.text for item in pair[: pair.index(Slot("value")) if pair else 0] if isinstance(item, Text)]
 
 
 def _section_ends(tolerated: Tolerated) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ LEFT_OVER_CHARS = r"\"'`}\])|?>.,;"
 
 
 def closers_of(texts: Sequence[str], tolerated: Tolerated, pair: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return what closes.  `pair`: the texts of a pair; a piece that is one of theirs as well closes nothing alone."""
+    """Return what closes.  `pair`: the texts before a pair's value; their pieces close nothing alone."""
     variants = [variant for text in texts for variant in tolerated.texts(text)]
     pieces = [piece for variant in variants for piece in [variant, *pieces_of(variant)]]
     pieces += [part for piece in pieces for part in parts_of(piece)]
