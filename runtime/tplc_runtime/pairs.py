@@ -29,8 +29,8 @@ PAIR_KINDS = ("pair", "end", "skip", "next", "broken")
 
 def irregular_key(buf: str, start: int, keys: Any, around: Any, final: bool) -> tuple[str, int, int] | None:
     """Return the key of an irregular pair ("" if there is none), its place and its value's; None if undecided.
-    `around`: patterns of the text before a key and of the text after it, and the length of the longest such text."""
-    head, after, width = around
+    `around`: patterns before a key and after it, the length of the longest such text, a value's opener or None."""
+    head, after, width, _ = around
     for pos in dict.fromkeys([start, next_char(buf, head.match(buf, start).end())]):
         if not final and len(buf) - pos < width + max(map(len, keys), default=0):
             return None
@@ -195,6 +195,8 @@ class Pairs(Repairs):
             self._note("other_form_of_argument", f"the argument {key} is not written as the template does")
             # A line end in the place of the key's end.
             self.incomplete = self.incomplete or self._buf[at + len(key) : end] == "\n"
+        opener = self.AROUND_KEY[3]
+        self.incomplete |= opener is not None and opener.search(self._buf, at + len(key), end) is None
         self._repaired = True
         ends = self.PAIR[-1][1].markers
         self._pos, self._space = end, ends[0][3] if ends else ""

@@ -83,7 +83,7 @@ class OtherSpelling:
     between: Optional[Scanner] = None
     header_texts: Pattern = NO_TEXTS
     id_prefix: str = ""
-    around_key: Optional[tuple[Pattern, Pattern]] = None
+    around_key: Optional[tuple[Pattern, Pattern, int, Optional[Pattern]]] = None
     damaged: Optional[Pattern] = None
     pairs_open: bool = True
     is_distinct: bool = True
@@ -196,8 +196,10 @@ class Readers:
             return None
         start = next_char(text, pos)
         keys = properties_of(self.tools.get(name))
-        key, at, end = irregular_key(text, start, keys, (*self.spelled.around_key, 0), True) or ("", 0, 0)
+        key, at, end = irregular_key(text, start, keys, self.spelled.around_key, True) or ("", 0, 0)
+        opener = self.spelled.around_key[3]
         is_opened = text[at + len(key) : end] != "\n" and (at > start or not self.spelled.pairs_open)
+        is_opened = is_opened and (opener is None or opener.search(text, at + len(key), end) is not None)
         return (key, end, is_opened) if key else None
 
     def odd_pair(self, name: str, key: str, text: str, pos: int) -> bool:

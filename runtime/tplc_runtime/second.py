@@ -404,12 +404,15 @@ def call_of(value: Any, tools: Doubts) -> tuple[str, str] | None:
 
 
 def innermost(value: Any) -> dict[str, Any] | None:
-    """Return the object, or the one that it contains in the place of a name; None if it is no object."""
+    """Return the object, or the one in the place of its name with the arguments next to it; None if both have some."""
     while isinstance(value, dict):
         inner = [value[key] for key in NAME_KEYS if isinstance(value.get(key), dict)]
         if len(inner) != 1 or any(isinstance(value.get(key), str) for key in NAME_KEYS):
             return value
-        value = inner[0]
+        given = {key: value[key] for key in ARGUMENT_KEYS if value.get(key)}
+        if given and not inner[0].keys().isdisjoint(ARGUMENT_KEYS):
+            return None
+        value = {**inner[0], **given}
     return None
 
 

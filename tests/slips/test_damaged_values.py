@@ -14,6 +14,7 @@ from tplc.backends.peg.engine import PegEngine
 PARAMETERS = "\n<deed>\n<do=get_weather>\n{}</do>\n</deed><:>\n"
 CITY = "<with=city>\n{}\n</with>\n<with=days>\n3\n</with>\n"
 KEY_VALUES = "\n[ability]get_weather\n{}[/ability][@user@]"
+KEYS = "[k]city[/k]\n{}[/v]\n[k]days[/k]\n[v]3[/v]\n"
 ELEMENTS = "<city>Oslo</city>\n<days>3</days>\n"
 OSLO = '{"city": "Oslo", "days": 3}'
 DAMAGED = {
@@ -34,6 +35,8 @@ DAMAGED = {
         '{"city": "a </with> b", "days": 3}',
         False,
     ),
+    "no opener": ("key-value-tags", KEYS.format("Oslo"), OSLO, True),
+    "a misspelt opener": ("key-value-tags", KEYS.format("{x}Oslo"), '{"city": "{x}Oslo", "days": 3}', True),
     "a list": (
         "key-value-tags",
         '[k]city[/k]\n[v]["a", "b"][/v]\n[k]days[/k]\n[v]3[/v]\n',

@@ -33,6 +33,7 @@ IN_OBJECT = {
     "no braces": '"name": "get_weather", "arguments": {"city": "Oslo", "days": 3}',
     "a word before": 'json\n{"name": "get_weather", "arguments": {"city": "Oslo", "days": 3}}',
     "a string": json.dumps('{"name": "get_weather", "arguments": {"city": "Oslo", "days": 3}}'),
+    "a name in an object": '{"name": {"value": "get_weather"}, "arguments": {"city": "Oslo", "days": 3}}',
     "in backticks": '`{"name": "get_weather", "arguments": {"city": "Oslo", "days": 3}}`',
     "doubled quotes": '{""name"": ""get_weather"", ""arguments"": {""city"": ""Oslo"", ""days"": 3}}',
     "escaped line ends": '{\\n"name": "get_weather", "arguments": {"city": "Oslo", "days": 3}}',
@@ -62,6 +63,7 @@ AS_ARGUMENTS = {
 }
 FAILED = {
     "an invented key": '{"name": "get_weather", "arguments": {"city: "Oslo", days = 3}}',
+    "an escape of JSON5": '{"name": "get_weather", "arguments": {"city": "O\\x73lo", "days": 3}}',
     "a value of another type": '{"name": "get_weather", "arguments": {"city": "Oslo", "days": three}}',
 }
 

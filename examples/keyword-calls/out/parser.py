@@ -1018,6 +1018,8 @@ class Reader(ValueWriter):
         match = ESCAPE.match(buf, end)
         if match is None or (escape == "json" and not match.group(1) and match.group() != "\\'"):
             self._repaired("invalid escape")
+            # In JSON5 it means a character; others are backslashes of paths and patterns.
+            self.is_guessed |= match is not None and (match[5] == "\n" or match[2] is not None)
             self.out.append("\\\\")
             return end + 1
         self.out.append(match.group() if match.group(1) else unescaped(match))
@@ -1440,12 +1442,15 @@ def call_of(value: Any, tools: Doubts) -> tuple[str, str] | None:
 
 
 def innermost(value: Any) -> dict[str, Any] | None:
-    """Return the object, or the one that it contains in the place of a name; None if it is no object."""
+    """Return the object, or the one in the place of its name with the arguments next to it; None if both have some."""
     while isinstance(value, dict):
         inner = [value[key] for key in NAME_KEYS if isinstance(value.get(key), dict)]
         if len(inner) != 1 or any(isinstance(value.get(key), str) for key in NAME_KEYS):
             return value
-        value = inner[0]
+        given = {key: value[key] for key in ARGUMENT_KEYS if value.get(key)}
+        if given and not inner[0].keys().isdisjoint(ARGUMENT_KEYS):
+            return None
+        value = {**inner[0], **given}
     return None
 
 
@@ -3110,8 +3115,8 @@ PAIR_KINDS = ("pair", "end", "skip", "next", "broken")
 
 def irregular_key(buf: str, start: int, keys: Any, around: Any, final: bool) -> tuple[str, int, int] | None:
     """Return the key of an irregular pair ("" if there is none), its place and its value's; None if undecided.
-    `around`: patterns of the text before a key and of the text after it, and the length of the longest such text."""
-    head, after, width = around
+    `around`: patterns before a key and after it, the length of the longest such text, a value's opener or None."""
+    head, after, width, _ = around
     for pos in dict.fromkeys([start, next_char(buf, head.match(buf, start).end())]):
         if not final and len(buf) - pos < width + max(map(len, keys), default=0):
             return None
@@ -3250,6 +3255,8 @@ class Pairs(Machine):
         self._note("other_form_of_argument", f"the argument {key} is not written as the template does")
         # A line end in the place of the key's end.
         self.incomplete = self.incomplete or self._buf[at + len(key) : end] == "\n"
+        opener = self.AROUND_KEY[3]
+        self.incomplete |= opener is not None and opener.search(self._buf, at + len(key), end) is None
         self._repaired = True
         ends = self.PAIR[-1][1].markers
         self._pos, self._space = end, ends[0][3] if ends else ""
@@ -3442,7 +3449,7 @@ class StreamParser(Pairs):
             r":( <\./code\.>)|())|`(``[\w-]{0,16} <\.code\.> \[)"
         ), near=r"\)|,|<(?=[\t\n\r \-._\|▁｜]|\Z)|\]|`(?=[`]|\Z)", width=224,
     )
-    AROUND_KEY = (Pattern(""), Pattern(r"(?:\s{0,64}[:=])*"), 65)
+    AROUND_KEY = (Pattern(""), Pattern(r"(?:\s{0,64}[:=])*"), 65, None)
     FOLLOW = (
         Pattern(
             "(?:(?:(?:\\s{0,16},(?=\\s{0,16}\\)))?\\s{0,16}(?:,\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}=|\\)\\s{0,16}(?:\\]<\\./code\\.>|<\\./\\.>|,\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}\\()))|\\s{0,16},\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}\\(|\\s{0,16}\\]<\\./code\\.>)"

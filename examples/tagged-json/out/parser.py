@@ -965,6 +965,8 @@ class Reader(ValueWriter):
         match = ESCAPE.match(buf, end)
         if match is None or (escape == "json" and not match.group(1) and match.group() != "\\'"):
             self._repaired("invalid escape")
+            # In JSON5 it means a character; others are backslashes of paths and patterns.
+            self.is_guessed |= match is not None and (match[5] == "\n" or match[2] is not None)
             self.out.append("\\\\")
             return end + 1
         self.out.append(match.group() if match.group(1) else unescaped(match))
@@ -1431,12 +1433,15 @@ def call_of(value: Any, tools: Doubts) -> tuple[str, str] | None:
 
 
 def innermost(value: Any) -> dict[str, Any] | None:
-    """Return the object, or the one that it contains in the place of a name; None if it is no object."""
+    """Return the object, or the one in the place of its name with the arguments next to it; None if both have some."""
     while isinstance(value, dict):
         inner = [value[key] for key in NAME_KEYS if isinstance(value.get(key), dict)]
         if len(inner) != 1 or any(isinstance(value.get(key), str) for key in NAME_KEYS):
             return value
-        value = inner[0]
+        given = {key: value[key] for key in ARGUMENT_KEYS if value.get(key)}
+        if given and not inner[0].keys().isdisjoint(ARGUMENT_KEYS):
+            return None
+        value = {**inner[0], **given}
     return None
 
 

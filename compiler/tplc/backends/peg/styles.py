@@ -10,7 +10,7 @@ from tplc.lower.following import after_quoted
 from tplc.lower.garbled import garbled_closers
 from tplc.lower.lexemes import Lexemes, lexemes_of
 from tplc.lower.markerlike import damaged_arguments
-from tplc.lower.pairs import around_key, between_pairs
+from tplc.lower.pairs import around_key, between_pairs, value_opener
 from tplc.lower.states import respelled_kinds, states
 from tplc.lower.values import style_of
 from tplc_runtime.escapes import Escapes
@@ -60,7 +60,9 @@ def spelled_of(acceptor: Acceptor) -> OtherSpelling:
         spelled.damaged = None if damaged is None else Pattern(damaged)
         spelled.pairs_open, spelled.literals = bool(pairs.opens), pairs.literals
         spelled.key_escapes = Escapes(dict(pairs.replaced))
-        spelled.around_key = None if around is None else (Pattern(around[0]), Pattern(around[1]))
+        opener = value_opener(pairs)
+        before_value = None if opener is None else Pattern(opener)
+        spelled.around_key = None if around is None else (Pattern(around[0]), Pattern(around[1]), 0, before_value)
     return spelled
 
 

@@ -42,7 +42,14 @@ from tplc.lower.garbled import garbled_closers
 from tplc.lower.garbled_values import garbled_end_of_value
 from tplc.lower.lexemes import MAX_INNER_SPACE, NOTHING, Lexemes, is_wordless, lexemes_of, plain_word
 from tplc.lower.markerlike import damaged_arguments, marker_like_texts
-from tplc.lower.pairs import around_key, between_pairs, closes_lost_value, ends_of_value, value_ends_and_markers
+from tplc.lower.pairs import (
+    around_key,
+    between_pairs,
+    closes_lost_value,
+    ends_of_value,
+    value_ends_and_markers,
+    value_opener,
+)
 from tplc.lower.states import (
     StateName,
     TurnState,
@@ -369,7 +376,9 @@ def _of_pairs(calls: CallForm, pairs: PairForm, facts: Acceptor, scanners: Scann
     if around is not None and "other_forms" in facts.tolerances:  # the pair is searched for by its key
         patterns = [called("Pattern", [raw(pattern)]) for pattern in around]
         width = max([len(text) for found in pairs.key_texts or () for text in found], default=1) + MAX_INNER_SPACE
-        lines += assignment("AROUND_KEY", _packed([*patterns, str(width)]), INDENT)
+        opener = value_opener(pairs)
+        before_value = "None" if opener is None else called("Pattern", [raw(opener)])
+        lines += assignment("AROUND_KEY", _packed([*patterns, str(width), before_value]), INDENT)
     lines += _replaced("KEY_ESCAPES", pairs.replaced) if pairs.replaced else []
     if pairs.quoted:
         patterns = [called("Pattern", [literal(pattern)]) for pattern in _follow(pairs.following)]
