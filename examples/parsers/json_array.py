@@ -122,8 +122,8 @@ class StreamParser(CallObjects):
             "«wishes»\n```\ufdd1\n{", "«wishes»\n", ";\n{",
         ), separator=(", ",), closed=("]«/wishes»", "]", "«/wishes»"), reasoning=("«aside»",), end=("«/»\n",),
         header=("«assistant» ",), stray=("«/aside»",),
-        empty=("«wishes»[\n]«/wishes»", "«wishes»\n]«/wishes»", "«wishes»\n«/wishes»"), respelled=("call", "closed"),
-        any_number=("«/wishes»", "«wishes»"),
+        empty=("«wishes»[\n]«/wishes»", "«wishes»\n]«/wishes»", "«wishes»\n«/wishes»"), respelled=("closed", "call"),
+        any_number=("]«/wishes»", "«/wishes»", "«wishes»"),
     )
     AFTER_TURN = Markers(
         call=(

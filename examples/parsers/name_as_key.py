@@ -102,7 +102,7 @@ class StreamParser(CallObjects):
     AFTER_CALL = Markers(
         call=("{", "(use [{", "(use [\n(use [{", "```\ufdd1\n(use [{", ";\n{"), separator=(", ",),
         closed=("] use)", "]"), reasoning=("(scratch ",), final_end=("%%\n",), header=("%answer%\n",),
-        empty=("(use [\n] use)",),
+        empty=("(use [\n] use)",), respelled=("closed",), any_number=True,
     )
     AFTER_TURN = Markers(
         call=("(use [{", "(use [\n(use [{", "```\ufdd1\n(use [{"),

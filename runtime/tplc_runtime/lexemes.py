@@ -274,7 +274,7 @@ def is_respelled(core: str) -> bool:
     """Return whether a marker with other case and separators is still recognisable: it has brackets and a word."""
     return (
         WORD_SLOT not in core
-        and core[0] in "<[【«"
+        and core[0] in "<[【«]"
         and '{"' not in "".join(core.split())
         and LONG_WORD.search(core) is not None
     )
