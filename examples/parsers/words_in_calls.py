@@ -82,7 +82,7 @@ class StreamParser(QuotedPairs):
     PAIR = (("key", Markers(), " \t\n", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:(?!))"), ()),)
     BETWEEN = Markers(skip=(",",), next=("⟩", "⟨do ", "⟨do\n⟨do ", "```\ufdd1\n⟨do ", "⟪stop⟫"))
     PAIR_OPENS = False
-    AROUND_KEY = (Pattern(""), Pattern(r"(?:\s{0,64}[:=])*"), 65, None)
+    AROUND_KEY = (Pattern(""), Pattern(r"(?:\s{0,64}[:=])*"), 65)
     FOLLOW = (
         Pattern("(?:\\s{0,16}(?:[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16} |⟩\\s{0,16}(?:⟪stop⟫|⟨do))|\\s{0,16}⟨do)"),
         Pattern(

@@ -3115,8 +3115,8 @@ PAIR_KINDS = ("pair", "end", "skip", "next", "broken")
 
 def irregular_key(buf: str, start: int, keys: Any, around: Any, final: bool) -> tuple[str, int, int] | None:
     """Return the key of an irregular pair ("" if there is none), its place and its value's; None if undecided.
-    `around`: patterns before a key and after it, the length of the longest such text, a value's opener or None."""
-    head, after, width, _ = around
+    `around`: patterns before a key and after it, the length of the longest such text, and more that is not used."""
+    head, after, width = around[:3]
     for pos in dict.fromkeys([start, next_char(buf, head.match(buf, start).end())]):
         if not final and len(buf) - pos < width + max(map(len, keys), default=0):
             return None
@@ -3134,7 +3134,8 @@ def irregular_key(buf: str, start: int, keys: Any, around: Any, final: bool) -> 
 class Pairs(Machine):
     BETWEEN: ClassVar[Scanner]  # pair, end (consumed), next (not consumed), and others (skipped)
     PAIR: ClassVar[Sequence[Any]]
-    AROUND_KEY: ClassVar[Any] = ()  # the texts before a key and after it, of which some may be missing
+    # The texts before a key and after it, of which some may be missing, their length, and an opener of values.
+    AROUND_KEY: ClassVar[Any] = ()
     _read: set[str]  # the keys of the call
     _ends_in_text = False  # text that is no pair ends the pairs, and was reported
     _begin_value: ClassVar[Callable[[Any, str, str], None]]
@@ -3255,8 +3256,8 @@ class Pairs(Machine):
         self._note("other_form_of_argument", f"the argument {key} is not written as the template does")
         # A line end in the place of the key's end.
         self.incomplete = self.incomplete or self._buf[at + len(key) : end] == "\n"
-        opener = self.AROUND_KEY[3]
-        self.incomplete |= opener is not None and opener.search(self._buf, at + len(key), end) is None
+        for opener in self.AROUND_KEY[3:]:
+            self.incomplete |= opener.search(self._buf, at + len(key), end) is None
         self._repaired = True
         ends = self.PAIR[-1][1].markers
         self._pos, self._space = end, ends[0][3] if ends else ""
@@ -3449,7 +3450,7 @@ class StreamParser(Pairs):
             r":( <\./code\.>)|()|({}<{}\.{}[/\\]{}(?ai:code){}\.{}>))|`(``[\w-]{0,16} <\.code\.> \[)"
         ), near=r"\)|,|<(?=[\t\n\r \-._\|▁｜]|\Z)|\]|`(?=[`]|\Z)", width=224,
     )
-    AROUND_KEY = (Pattern(""), Pattern(r"(?:\s{0,64}[:=])*"), 65, None)
+    AROUND_KEY = (Pattern(""), Pattern(r"(?:\s{0,64}[:=])*"), 65)
     FOLLOW = (
         Pattern(
             "(?:(?:(?:\\s{0,16},(?=\\s{0,16}\\)))?\\s{0,16}(?:,\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}=|\\)\\s{0,16}(?:\\]<\\./code\\.>|<\\./\\.>|,\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}\\()))|\\s{0,16},\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}\\(|\\s{0,16}\\]<\\./code\\.>)"

@@ -60,9 +60,8 @@ def spelled_of(acceptor: Acceptor) -> OtherSpelling:
         spelled.damaged = None if damaged is None else Pattern(damaged)
         spelled.pairs_open, spelled.literals = bool(pairs.opens), pairs.literals
         spelled.key_escapes = Escapes(dict(pairs.replaced))
-        opener = value_opener(pairs)
-        before_value = None if opener is None else Pattern(opener)
-        spelled.around_key = None if around is None else (Pattern(around[0]), Pattern(around[1]), 0, before_value)
+        openers = map(Pattern, value_opener(pairs))
+        spelled.around_key = None if around is None else (Pattern(around[0]), Pattern(around[1]), 0, *openers)
     return spelled
 
 

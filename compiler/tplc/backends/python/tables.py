@@ -376,9 +376,8 @@ def _of_pairs(calls: CallForm, pairs: PairForm, facts: Acceptor, scanners: Scann
     if around is not None and "other_forms" in facts.tolerances:  # the pair is searched for by its key
         patterns = [called("Pattern", [raw(pattern)]) for pattern in around]
         width = max([len(text) for found in pairs.key_texts or () for text in found], default=1) + MAX_INNER_SPACE
-        opener = value_opener(pairs)
-        before_value = "None" if opener is None else called("Pattern", [raw(opener)])
-        lines += assignment("AROUND_KEY", _packed([*patterns, str(width), before_value]), INDENT)
+        openers = [called("Pattern", [raw(pattern)]) for pattern in value_opener(pairs)]
+        lines += assignment("AROUND_KEY", _packed([*patterns, str(width), *openers]), INDENT)
     lines += _replaced("KEY_ESCAPES", pairs.replaced) if pairs.replaced else []
     if pairs.quoted:
         patterns = [called("Pattern", [literal(pattern)]) for pattern in _follow(pairs.following)]
