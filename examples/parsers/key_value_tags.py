@@ -129,8 +129,9 @@ class StreamParser(RawPairs):
     RESUMES = True
     AROUND_KEY = (
         Pattern("(?:\\s{0,64}(?:(?<=\\s)\\w{1,32}\\s?=(?=\\s?[\"'])|:|k|\\]|\\[|[\\\"'“”]))*"),
-        Pattern("(?:\\s{0,64}(?:(?<=\\[/k\\])\\n(?!\\Z)|v|k|\\]|\\[|/|[\\\"'“”]))*"), 68, Pattern(r"\[v\]"),
+        Pattern("(?:\\s{0,64}(?:(?<=\\[/k\\])\\n(?!\\Z)|v|k|\\]|\\[|/|[\\\"'“”]))*"), 68,
     )
+    VALUE_OPENER = Pattern(r"\[v\]")
     DAMAGED = Pattern(r'(?!.*\[k\]).*?"(?:(?:(?<=[^\s"]\[")|(?<=\[/v\]")|(?<=\[/v\]\\n"))(?=[,}\]])|(?<=: ")\][^\W\d])')
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}

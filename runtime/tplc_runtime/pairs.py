@@ -29,8 +29,8 @@ PAIR_KINDS = ("pair", "end", "skip", "next", "broken")
 
 def irregular_key(buf: str, start: int, keys: Any, around: Any, final: bool) -> tuple[str, int, int] | None:
     """Return the key of an irregular pair ("" if there is none), its place and its value's; None if undecided.
-    `around`: patterns before a key and after it, the length of the longest such text, and more that is not used."""
-    head, after, width = around[:3]
+    `around`: patterns of the text before a key and of the text after it, and the length of the longest such text."""
+    head, after, width = around
     for pos in dict.fromkeys([start, next_char(buf, head.match(buf, start).end())]):
         if not final and len(buf) - pos < width + max(map(len, keys), default=0):
             return None
@@ -52,8 +52,8 @@ class Pairs(Repairs):
     RESUMES: ClassVar[bool] = False  # and that marker alone shows, after text that is no pair, that a pair begins
     KEY_ESCAPES: ClassVar[Any] = None  # texts that stand for characters in keys
     ODD_NAMES: ClassVar[bool] = True
-    # The texts before a key and after it, of which some may be missing, their length, and an opener of values.
-    AROUND_KEY: ClassVar[Any] = ()
+    AROUND_KEY: ClassVar[Any] = ()  # the texts before a key and after it, of which some may be missing
+    VALUE_OPENER: ClassVar[Any] = None  # the marker between a key's own end and its value
     VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # of values, before and after the key, if the closing marker repeats it
     DAMAGED: ClassVar[Any] = None  # matches arguments with what a slip in a marker leaves at the edges of a value
     _read: set[str]  # the keys of the call
@@ -196,8 +196,8 @@ class Pairs(Repairs):
             self._note("other_form_of_argument", f"the argument {key} is not written as the template does")
             # A line end in the place of the key's end.
             self.incomplete = self.incomplete or self._buf[at + len(key) : end] == "\n"
-        for opener in self.AROUND_KEY[3:]:
-            self.incomplete |= opener.search(self._buf, at + len(key), end) is None
+        if self.VALUE_OPENER is not None and self.VALUE_OPENER.search(self._buf, at + len(key), end) is None:
+            self.incomplete = True
         self._repaired = True
         ends = self.PAIR[-1][1].markers
         self._pos, self._space = end, ends[0][3] if ends else ""

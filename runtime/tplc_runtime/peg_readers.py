@@ -9,7 +9,7 @@ they read a text that is whole.  A method takes the text and a position, as rule
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, Optional
+from typing import TYPE_CHECKING, NamedTuple, Optional
 
 from .callobjects import CallObjects, CallReader
 from .escapes import Escapes
@@ -83,7 +83,8 @@ class OtherSpelling:
     between: Optional[Scanner] = None
     header_texts: Pattern = NO_TEXTS
     id_prefix: str = ""
-    around_key: Optional[tuple[Any, ...]] = None
+    around_key: Optional[tuple[Pattern, Pattern]] = None
+    value_opener: Optional[Pattern] = None
     damaged: Optional[Pattern] = None
     pairs_open: bool = True
     is_distinct: bool = True
@@ -196,9 +197,10 @@ class Readers:
             return None
         start = next_char(text, pos)
         keys = properties_of(self.tools.get(name))
-        key, at, end = irregular_key(text, start, keys, self.spelled.around_key, True) or ("", 0, 0)
-        is_opened = text[at + len(key) : end] != "\n" and (at > start or not self.spelled.pairs_open)
-        is_opened = is_opened and all(one.search(text, at + len(key), end) for one in self.spelled.around_key[3:])
+        key, at, end = irregular_key(text, start, keys, (*self.spelled.around_key, 0), True) or ("", 0, 0)
+        opener, after_key = self.spelled.value_opener, at + len(key)
+        is_opened = text[after_key:end] != "\n" and (at > start or not self.spelled.pairs_open)
+        is_opened = is_opened and (opener is None or opener.search(text, after_key, end) is not None)
         return (key, end, is_opened) if key else None
 
     def odd_pair(self, name: str, key: str, text: str, pos: int) -> bool:

@@ -568,7 +568,7 @@ class Reader(ValueWriter):
         match = ESCAPE.match(buf, end)
         if match is None or (escape == "json" and not match.group(1) and match.group() != "\\'"):
             self._repaired("invalid escape")
-            # In JSON5 it means a character; others are backslashes of paths and patterns.
+            # JSON5 has `\x27` and a backslash at a line's end; others are backslashes of paths and patterns.
             self.is_guessed |= match is not None and (match[5] == "\n" or match[2] is not None)
             self.out.append("\\\\")
             return end + 1

@@ -18,20 +18,21 @@ LEFT_OVER_CHARS = r"\"'`}\])|?>.,;"
 
 
 def closers_of(texts: Sequence[str], tolerated: Tolerated, pair: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return what closes.  `pair`: the texts before a pair's value; their pieces close nothing alone."""
+    """Return closers, and their pieces that close by themselves: none that is also one of `pair`, the texts before a
+    pair's value."""
     variants = [variant for text in texts for variant in tolerated.texts(text)]
     pieces = [piece for variant in variants for piece in [variant, *pieces_of(variant)]]
     pieces += [part for piece in pieces for part in parts_of(piece)]
     pieces += [piece.removeprefix(FENCE) for piece in pieces if is_distinctive(piece.removeprefix(FENCE))]
-    own, others = _pieces_and_parts(texts), _pieces_and_parts(pair)
+    own = _pieces_and_parts(texts)
     # A piece that is only a word closes nothing, and neither does punctuation that the template doesn't write.  A text
     # that ends a turn by itself also ends it where a closer is longer: a turn may continue in one shape and end in
     # another.
-    ends = {end.strip() for end in tolerated.forms["turn.end"]}
+    others = {end.strip() for end in tolerated.forms["turn.end"]} | _pieces_and_parts(pair)
     closing = {
         piece
         for piece in pieces
-        if not is_word(piece) and piece not in (ends | others) and (piece in own or is_distinctive(piece))
+        if not is_word(piece) and piece not in others and (piece in own or is_distinctive(piece))
     }
     return not_blank(piece for piece in pieces if piece in variants or piece in closing)
 

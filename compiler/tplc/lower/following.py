@@ -241,7 +241,8 @@ def name_of_call(following: Following, name: str) -> str:
     if following.next_call[-1:] != (None,):
         return name
     after = unique(text for text in (*following.closer[:1], *following.after, *following.next_call[:1]) if text)
-    return rf"{name}(?={'|'.join([chr(92) + 's', chr(92) + 'Z', *map(exact, after)])})"
+    ends = [r"\s", r"\Z", *map(exact, after)]
+    return f"{name}(?={'|'.join(ends)})"
 
 
 def _joins_calls(next_call: Sequence[str | None]) -> bool:

@@ -364,12 +364,12 @@ def _space_before_missing(slots: Sequence[SlotEnd]) -> list[str]:
     return list(unique(rf"(?<={exact(match[1])}){exact(match[2])}(?!\Z)" for match in inside))
 
 
-def value_opener(pairs: PairForm) -> tuple[str, ...]:
-    """Return the pattern of the marker between a key's own end and its value, if there is one."""
+def value_opener(pairs: PairForm) -> str | None:
+    """Return the pattern of the marker between a key's own end and its value; None if there is none."""
     pieces = pieces_of(pairs.slots[-1].suffixes[0]) if around_key(pairs) is not None and pairs.slots else []
     if len(pieces) < 2 or not is_distinctive(pieces[-1]):
-        return ()
-    return tuple(_with_other_brackets(pieces[-1:]) or [exact(pieces[-1])])
+        return None
+    return (_with_other_brackets(pieces[-1:]) or [exact(pieces[-1])])[0]
 
 
 def _with_other_brackets(texts: Sequence[str]) -> list[str]:

@@ -259,9 +259,9 @@ class _RoundTrip:
             message = self._parse(feed)
             found = self._difference(case, message)
             if found is not None:
-                # What is shortened could be another message, but of that a part would be missing.
-                whole = not self._lacks_text(feed)
-                return self._explain(case, stage, place, turn, message, found) if whole else str(found)
+                if self._is_incomplete(feed):  # what is shortened is no other message, only a part of one
+                    return str(found)
+                return self._explain(case, stage, place, turn, message, found)
             problem = self._check_streams(case, feed, message)
             usual = feed.prompt == place.frame.prompt and not case.after_result and self._has_usual_head(feed)
             if problem is None and first and usual:
@@ -282,7 +282,7 @@ class _RoundTrip:
     def _parse(self, feed: Feed) -> Mapping[str, Any]:
         return self.parser.parse(feed.text, tools=feed.tools, prompt=feed.prompt)
 
-    def _lacks_text(self, feed: Feed) -> bool:
+    def _is_incomplete(self, feed: Feed) -> bool:
         """Return whether the parser reports that the message is incomplete."""
         if self.parser.stream is None:
             return False

@@ -1018,7 +1018,7 @@ class Reader(ValueWriter):
         match = ESCAPE.match(buf, end)
         if match is None or (escape == "json" and not match.group(1) and match.group() != "\\'"):
             self._repaired("invalid escape")
-            # In JSON5 it means a character; others are backslashes of paths and patterns.
+            # JSON5 has `\x27` and a backslash at a line's end; others are backslashes of paths and patterns.
             self.is_guessed |= match is not None and (match[5] == "\n" or match[2] is not None)
             self.out.append("\\\\")
             return end + 1
@@ -3115,8 +3115,8 @@ PAIR_KINDS = ("pair", "end", "skip", "next", "broken")
 
 def irregular_key(buf: str, start: int, keys: Any, around: Any, final: bool) -> tuple[str, int, int] | None:
     """Return the key of an irregular pair ("" if there is none), its place and its value's; None if undecided.
-    `around`: patterns before a key and after it, the length of the longest such text, and more that is not used."""
-    head, after, width = around[:3]
+    `around`: patterns of the text before a key and of the text after it, and the length of the longest such text."""
+    head, after, width = around
     for pos in dict.fromkeys([start, next_char(buf, head.match(buf, start).end())]):
         if not final and len(buf) - pos < width + max(map(len, keys), default=0):
             return None
@@ -3134,8 +3134,8 @@ def irregular_key(buf: str, start: int, keys: Any, around: Any, final: bool) -> 
 class Pairs(Machine):
     BETWEEN: ClassVar[Scanner]  # pair, end (consumed), next (not consumed), and others (skipped)
     PAIR: ClassVar[Sequence[Any]]
-    # The texts before a key and after it, of which some may be missing, their length, and an opener of values.
-    AROUND_KEY: ClassVar[Any] = ()
+    AROUND_KEY: ClassVar[Any] = ()  # the texts before a key and after it, of which some may be missing
+    VALUE_OPENER: ClassVar[Any] = None  # the marker between a key's own end and its value
     _read: set[str]  # the keys of the call
     _ends_in_text = False  # text that is no pair ends the pairs, and was reported
     _begin_value: ClassVar[Callable[[Any, str, str], None]]
@@ -3256,8 +3256,8 @@ class Pairs(Machine):
         self._note("other_form_of_argument", f"the argument {key} is not written as the template does")
         # A line end in the place of the key's end.
         self.incomplete = self.incomplete or self._buf[at + len(key) : end] == "\n"
-        for opener in self.AROUND_KEY[3:]:
-            self.incomplete |= opener.search(self._buf, at + len(key), end) is None
+        if self.VALUE_OPENER is not None and self.VALUE_OPENER.search(self._buf, at + len(key), end) is None:
+            self.incomplete = True
         self._repaired = True
         ends = self.PAIR[-1][1].markers
         self._pos, self._space = end, ends[0][3] if ends else ""

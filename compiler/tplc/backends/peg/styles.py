@@ -60,8 +60,9 @@ def spelled_of(acceptor: Acceptor) -> OtherSpelling:
         spelled.damaged = None if damaged is None else Pattern(damaged)
         spelled.pairs_open, spelled.literals = bool(pairs.opens), pairs.literals
         spelled.key_escapes = Escapes(dict(pairs.replaced))
-        openers = map(Pattern, value_opener(pairs))
-        spelled.around_key = None if around is None else (Pattern(around[0]), Pattern(around[1]), 0, *openers)
+        spelled.around_key = None if around is None else (Pattern(around[0]), Pattern(around[1]))
+        opener = value_opener(pairs)
+        spelled.value_opener = None if opener is None else Pattern(opener)
     return spelled
 
 

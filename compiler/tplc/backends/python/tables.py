@@ -376,8 +376,9 @@ def _of_pairs(calls: CallForm, pairs: PairForm, facts: Acceptor, scanners: Scann
     if around is not None and "other_forms" in facts.tolerances:  # the pair is searched for by its key
         patterns = [called("Pattern", [raw(pattern)]) for pattern in around]
         width = max([len(text) for found in pairs.key_texts or () for text in found], default=1) + MAX_INNER_SPACE
-        openers = [called("Pattern", [raw(pattern)]) for pattern in value_opener(pairs)]
-        lines += assignment("AROUND_KEY", _packed([*patterns, str(width), *openers]), INDENT)
+        lines += assignment("AROUND_KEY", _packed([*patterns, str(width)]), INDENT)
+        opener = value_opener(pairs)
+        lines += [] if opener is None else assignment("VALUE_OPENER", called("Pattern", [raw(opener)]), INDENT)
     lines += _replaced("KEY_ESCAPES", pairs.replaced) if pairs.replaced else []
     if pairs.quoted:
         patterns = [called("Pattern", [literal(pattern)]) for pattern in _follow(pairs.following)]
