@@ -166,7 +166,8 @@ class Readers:
             return [], pos
         if self.spelled.fields and self.object_at(text, pos).expected in ("", "end"):
             return [], pos
-        found, end, self.doubts = calls_up_to(self.spelled.breaks.find(text, pos), text, pos, self.tools)
+        mark, after = self.spelled.breaks.find(text, pos), self.spelled.after_call
+        found, end, self.doubts = calls_up_to(mark, text, pos, self.tools, after)
         return found, end
 
     def unopened(self, text: str, pos: int) -> Optional[int]:
@@ -176,7 +177,9 @@ class Readers:
 
     def unopened_at(self, text: str, pos: int) -> tuple[list[tuple[str, str, Optional[str]]], int]:
         self.doubts = Doubts(self.tools)
-        found = unopened_calls(text, pos, True, self.tools, self.spelled.in_content, self.spelled.breaks)
+        spelled = self.spelled
+        markers = spelled.in_content, spelled.breaks, spelled.after_call
+        found = unopened_calls(text, pos, True, self.tools, *markers)
         return found or ([], pos)
 
     def up_to_marker(self, text: str, pos: int) -> tuple[int, Doubts]:

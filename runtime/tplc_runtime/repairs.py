@@ -114,7 +114,7 @@ class Repairs(Machine):
         mark = self.BREAKS.find(buf, start)
         if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
             return False
-        found, end, doubts = calls_up_to(mark, buf, start, self._tools)
+        found, end, doubts = calls_up_to(mark, buf, start, self._tools, self.AFTER_CALL)
         if not found:
             return self._restore_first_reading()
         self.incomplete |= doubts.is_guessed
@@ -132,7 +132,8 @@ class Repairs(Machine):
         if not (begins and self._tools and self._calls_on):
             return None
         buf = self._buf
-        found = unopened_calls(buf, self._pos, self._final, self._tools, self.IN_CONTENT, self.BREAKS)
+        markers = self.IN_CONTENT, self.BREAKS, self.AFTER_CALL
+        found = unopened_calls(buf, self._pos, self._final, self._tools, *markers)
         if found is None:
             self._wanted = max(0, len(buf) - self._pos - NAME_LIMIT) >> 1  # a long text is read again once it has grown
             return False

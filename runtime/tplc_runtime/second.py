@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from .scanner import Match
+    from .scanner import Match, Scanner
 
 NAME_KEYS = ("name", "tool_name", "function_name", "function", "tool", "recipient_name")
 ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params", "kwargs")
@@ -39,6 +39,8 @@ ID_KEYS = ("id", "call_id", "tool_call_id")
 OTHER_KEYS = (*ID_KEYS, "type", "index")
 SCHEMA_KEYS = ("properties",)  # models repeat the form of a schema
 KNOWN_KEYS = NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS + SCHEMA_KEYS
+TURN_ENDS = ("end", "final_end")
+MOST_ENDS = 4  # of turns, that may end a text that is read again
 MOST_WRAPS = 4  # objects around the arguments, or around a call
 FENCE_END = "```"
 FIRST_KEY = Pattern(r"""\{\s{0,64}["'](\w{1,64})["']""")
@@ -115,14 +117,26 @@ def calls_in(text: str, tools: Doubts) -> list[tuple[str, str]]:
     return []
 
 
-def calls_up_to(mark: Match | None, text: str, pos: int, tools: Parameters) -> tuple[list[Any], int, Doubts]:
-    """Return the calls up to the mark, or a closing tag before it, where they end, and what is doubtful."""
+def calls_up_to(
+    mark: Match | None, text: str, pos: int, tools: Parameters, after: Scanner
+) -> tuple[list[Any], int, Doubts]:
+    """Return the calls up to the mark, or a closing tag before it, where they end, and what is doubtful.
+
+    `after`: the markers after calls.  A value may contain the end of a turn, so it ends only calls that are whole."""
     end, doubts = len(text) if mark is None else mark.start, Doubts(tools, mark is None)
     found = calls_in(text[pos:end], doubts)
     tag = -1 if found else text.rfind("</", pos, end)
     if tag >= 0 and CLOSING_TAG.fullmatch(text[tag:end].rstrip()):
         end, doubts = tag, Doubts(tools)
         found = calls_in(text[pos:end], doubts)
+    at, tried = pos, 0
+    while not found and tried < MOST_ENDS and (mark := after.find(text, at, end)) is not None:
+        at = mark.end
+        if mark.kind in TURN_ENDS:
+            whole, tried = Doubts(tools, True), tried + 1
+            calls = calls_in(text[pos : mark.start], whole)
+            if calls and not whole.is_guessed:
+                return calls, mark.start, whole
     return found, end, doubts
 
 

@@ -1143,6 +1143,8 @@ ID_KEYS = ("id", "call_id", "tool_call_id")
 OTHER_KEYS = (*ID_KEYS, "type", "index")
 SCHEMA_KEYS = ("properties",)  # models repeat the form of a schema
 KNOWN_KEYS = NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS + SCHEMA_KEYS
+TURN_ENDS = ("end", "final_end")
+MOST_ENDS = 4  # so many ends of the turn in a row are one
 MOST_WRAPS = 4  # objects around the arguments, or around a call
 FENCE_END = "```"
 FENCE = Pattern(r"```[\w-]*[^\S\n]*\n")
@@ -1214,14 +1216,26 @@ def calls_in(text: str, tools: Doubts) -> list[tuple[str, str]]:
     return []
 
 
-def calls_up_to(mark: Match | None, text: str, pos: int, tools: Parameters) -> tuple[list[Any], int, Doubts]:
-    """Return the calls up to the mark, or a closing tag before it, where they end, and what is doubtful."""
+def calls_up_to(
+    mark: Match | None, text: str, pos: int, tools: Parameters, after: Scanner
+) -> tuple[list[Any], int, Doubts]:
+    """Return the calls up to the mark, or a closing tag before it, where they end, and what is doubtful.
+
+    `after`: the markers after calls.  A value may contain the end of a turn, so it ends only calls that are whole."""
     end, doubts = len(text) if mark is None else mark.start, Doubts(tools, mark is None)
     found = calls_in(text[pos:end], doubts)
     tag = -1 if found else text.rfind("</", pos, end)
     if tag >= 0 and CLOSING_TAG.fullmatch(text[tag:end].rstrip()):
         end, doubts = tag, Doubts(tools)
         found = calls_in(text[pos:end], doubts)
+    at, tried = pos, 0
+    while not found and tried < MOST_ENDS and (mark := after.find(text, at, end)) is not None:
+        at = mark.end
+        if mark.kind in TURN_ENDS:
+            whole, tried = Doubts(tools, True), tried + 1
+            calls = calls_in(text[pos : mark.start], whole)
+            if calls and not whole.is_guessed:
+                return calls, mark.start, whole
     return found, end, doubts
 
 
@@ -2618,10 +2632,10 @@ CLOSING_BRACKETS = Pattern(r"[\s\]})]{0,16}")
 
 
 def unopened_calls(
-    buf: str, pos: int, final: bool, tools: Parameters, marks: Scanner, breaks: Scanner
+    buf: str, pos: int, final: bool, tools: Parameters, marks: Scanner, breaks: Scanner, after: Scanner
 ) -> tuple[list[tuple[str, str, str | None]], int] | None:
     """Return the calls that begin here, with their ids, and where they end; [] if none do.  None: more input is needed.
-    `marks` open other parts; `breaks` may follow in the same line."""
+    `marks` open other parts; `breaks`, and the ends of turns in `after`, may follow in the same line."""
     first = FIRST_OF_CALLS.match(buf, pos)
     start = pos if first is None else first.end()
     if first is None or marks.match_at(buf, start) is not None or (not final and marks.prefix_of(buf, start)):
@@ -2635,7 +2649,7 @@ def unopened_calls(
     is_part = PART_OF_AROUND.match(buf, start) or PART_OF_AROUND.match(buf, at)
     end = None if is_part else _end_of_calls(buf, at, final, tools, closing, breaks)
     end = None if around[4] and end and not (closing or final) else end
-    over = None if end is None or not end else _over(buf, end + len(closing), final, closing, breaks, tools)
+    over = None if end is None or not end else _over(buf, end + len(closing), final, closing, (breaks, after), tools)
     if end is None or over is None:
         return ([], pos) if final or end == 0 else None
     doubts = Doubts(tools, True)
@@ -2694,14 +2708,20 @@ def _end_of_calls(buf: str, pos: int, final: bool, tools: Parameters, closing: s
     return 0 if reader.repair else None if reader.want else end
 
 
-def _over(buf: str, end: int, final: bool, closing: str, breaks: Scanner, tools: Parameters) -> bool | None:
+def _over(
+    buf: str, end: int, final: bool, closing: str, follow: tuple[Scanner, Scanner], tools: Parameters
+) -> bool | None:
     """Return whether nothing but a further call follows calls in their line; None if more input is needed."""
     at = int(CLOSING_BRACKETS.match(buf, end).end())
     if "\n" in buf[end:at] and closing != FENCE_END:  # what follows a fence shows whether it is an example
         return True
-    if at == len(buf) or breaks.match_at(buf, at) is not None:
+    breaks, after = follow
+    turn_end = after.match_at(buf, at)
+    if at == len(buf) or breaks.match_at(buf, at) is not None or (turn_end is not None and turn_end.kind in TURN_ENDS):
         return True if final or at < len(buf) else None
-    if not final and (breaks.prefix_of(buf, at) or PART_OF_AROUND.match(buf, at)):
+    if not final and (
+        breaks.prefix_of(buf, at) or after.prefix_of(buf, at, TURN_ENDS) or PART_OF_AROUND.match(buf, at)
+    ):
         return None
     return not closing and (buf[at] in ",;" or _tool_tag(buf, at, tools) is not None)
 
@@ -2981,7 +3001,7 @@ class Machine(CallArguments):
         mark = self.BREAKS.find(buf, start)
         if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
             return False
-        found, end, doubts = calls_up_to(mark, buf, start, self._tools)
+        found, end, doubts = calls_up_to(mark, buf, start, self._tools, self.AFTER_CALL)
         if not found:
             return self._restore_first_reading()
         self.incomplete |= doubts.is_guessed
@@ -2999,7 +3019,8 @@ class Machine(CallArguments):
         if not (begins and self._tools and self._calls_on):
             return None
         buf = self._buf
-        found = unopened_calls(buf, self._pos, self._final, self._tools, self.IN_CONTENT, self.BREAKS)
+        markers = self.IN_CONTENT, self.BREAKS, self.AFTER_CALL
+        found = unopened_calls(buf, self._pos, self._final, self._tools, *markers)
         if found is None:
             self._wanted = max(0, len(buf) - self._pos - NAME_LIMIT) >> 1  # a long text is read again once it has grown
             return False

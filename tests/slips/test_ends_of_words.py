@@ -1,0 +1,42 @@
+"""Calls in another form, before an end of the turn that consists of words or of punctuation, as prose does."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.independent import TOKENS
+from tests.learn.test_idioms import CONTENT, GATHERED, source_of
+from tests.property.every_reader import EveryReader
+from tests.slips.bases import TOOLS
+from tplc.driver import compile_template
+
+OSLO = '{"city": "Oslo, User: x", "days": 3}'
+NAME = '"name": "get_weather"'
+FORMS = {
+    "bare keys": '{"calls": [{name: "get_weather", arguments: {city: "Oslo, User: x", days: 3}}]}',
+    "doubled braces": f'{{"calls": [{{{{{NAME}, "arguments": {{{OSLO}}}}}}}]}}',
+    "another key": f'{{"calls": [{{"function": "get_weather", "arguments": {OSLO}}}]}}',
+    "a quote missing": f'{{"calls": [{{"name": "get_weather, "arguments": {OSLO}}}]}}',
+    "single quotes": "{\"calls\": [{'name': 'get_weather', 'arguments': {'city': 'Oslo, User: x', 'days': 3}}]}",
+    "no list": f'{{"calls": {{{NAME}, "arguments": {OSLO}}}}}',
+    "no section": f'{{{NAME}, "arguments": {OSLO}}}]}}',
+    "a call alone": f'{{{NAME}, "arguments": {OSLO}}}',
+    "another wrapper": f'{{"tool_calls": [{{{NAME}, "arguments": {OSLO}}}]}}',
+}
+ENDS = ("\nUser: ", "User: ", "「橋湖舟 ", "~ over ~", "\n---\n", "<|e|>")
+
+
+@pytest.mark.sweep(3)
+@pytest.mark.parametrize("end", ENDS)
+def test_calls_in_another_form_come_back(end: str) -> None:
+    one = "{'name': c.function.name, 'arguments': c.function.arguments}"
+    turn = GATHERED.replace("@", one) + """{%- endfor %}{{- '{"calls": ' ~ (all.calls | tojson) ~ '}' }}"""
+    source = source_of(CONTENT + "{%- if m.tool_calls %}" + turn + "{%- endif %}")
+    ir = compile_template(source.replace("<|e|>", end.replace("\n", "\\n")), name="t", special_tokens=TOKENS)
+    assert (ir.verification.verified, ir.turn.ends) == (True, (end,))
+    readers = EveryReader(ir)
+    for form, text in FORMS.items():
+        message = readers.parse(text + end, tools=TOOLS)
+        calls = [call["function"] for call in message["tool_calls"]]
+        assert (message["content"], calls) == (None, [{"name": "get_weather", "arguments": OSLO}]), form
+    assert readers.differ == []
