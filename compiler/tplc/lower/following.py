@@ -284,19 +284,30 @@ def after_quoted(following: Following, *, over: bool) -> str:
 
 
 def _marks_after_values(following: Following, *, over: bool) -> list[str]:
-    """Return the patterns of a further call, the section's end, and a further pair if values have a closer.
+    """Return the patterns of a further call, the section's end, and, if values have a closer, of a further pair and of
+    what closes the call at the end of the turn.
 
     A bracket that ends the section is in values as well (`['b']`): it counts before the end of the turn only."""
     marks = [following.next_call] if following.next_call[:1] not in ((), (None,)) else []
-    marks += [following.pair] if following.close and following.pair[:1] not in ((), (None,)) else []
-    found = [SPACE.join(KEY if part is None else exact(part) for part in mark) for mark in marks]
+    calls = [_spelled(mark) for mark in marks]
+    pairs = [following.pair] if following.close and following.pair[:1] not in ((), (None,)) else []
+    found = [*calls, *map(_spelled, pairs)]
     end = "" if is_word(following.section_end) else following.section_end
     over_after = [*(exact(text) for text in following.after if text != end), *([r"\Z"] if over else [])]
     if is_distinctive(end):
         found.append(exact(end))
     elif end and over_after:
         found.append(f"{exact(end)}{SPACE}(?:{'|'.join(over_after)})")
+    closer = SPACE.join(_closing(following))
+    after = [*over_after, *([exact(end)] if end else []), *calls] if closer else over_after
+    if following.close and after:
+        # Without the closer of the last value, all that the template writes after it shows where it ends.
+        found.append((closer + SPACE if closer else "") + f"(?:{'|'.join(after)})")
     return found
+
+
+def _spelled(parts: Sequence[str | None]) -> str:
+    return SPACE.join(KEY if part is None else exact(part) for part in parts)
 
 
 def closes_call(following: Following, *, begun: bool) -> str:
@@ -316,7 +327,7 @@ def closes_call(following: Following, *, begun: bool) -> str:
     section = f"(?:{section}{SPACE})?" if section else ""
     after = [section + over]
     if following.next_call:
-        after.append(SPACE.join(KEY if part is None else exact(part) for part in following.next_call))
+        after.append(_spelled(following.next_call))
     closer = SPACE.join([first, *rest])
     closer = f"(?:{closer}|{SPACE.join(map(exact, others))})" if others else closer
     return closer + SPACE + f"(?:{'|'.join(after)})"
