@@ -1202,7 +1202,7 @@ ID_KEYS = ("id", "call_id", "tool_call_id")
 OTHER_KEYS = (*ID_KEYS, "type", "index")
 SCHEMA_KEYS = ("properties",)  # models repeat the form of a schema
 KNOWN_KEYS = NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS + SCHEMA_KEYS
-TURN_ENDS = ("end", "final_end")
+ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "final_end")
 MOST_ENDS = 4  # of turns, that may end a text that is read again
 MOST_WRAPS = 4  # objects around the arguments, or around a call
 FENCE_END = "```"
@@ -1295,7 +1295,7 @@ def calls_up_to(
     at, tried = pos, 0
     while not found and tried < MOST_ENDS and (mark := after.find(text, at, end)) is not None:
         at = mark.end
-        if mark.kind in TURN_ENDS:
+        if mark.kind in ENDS_OF_CALLS[-2:]:
             whole, tried = Doubts(tools, True), tried + 1
             calls = calls_in(text[pos : mark.start], whole)
             if calls and not whole.is_guessed:
@@ -3571,7 +3571,7 @@ def unopened_calls(
     buf: str, pos: int, final: bool, tools: Parameters, marks: Scanner, breaks: Scanner, after: Scanner
 ) -> tuple[list[tuple[str, str, str | None]], int] | None:
     """Return the calls that begin here, with their ids, and where they end; [] if none do.  None: more input is needed.
-    `marks` open other parts; `breaks`, and the ends of turns in `after`, may follow in the same line."""
+    `marks` open other parts; what closes calls, or the turn, in `after` may follow in the same line."""
     first = FIRST_OF_CALLS.match(buf, pos)
     start = pos if first is None else first.end()
     if first is None or marks.match_at(buf, start) is not None or (not final and marks.prefix_of(buf, start)):
@@ -3585,7 +3585,7 @@ def unopened_calls(
     is_part = PART_OF_AROUND.match(buf, start) or PART_OF_AROUND.match(buf, at)
     end = None if is_part else _end_of_calls(buf, at, final, tools, closing, breaks)
     end = None if around[4] and end and not (closing or final) else end
-    over = None if end is None or not end else _over(buf, end + len(closing), final, closing, (breaks, after), tools)
+    over = None if end is None or not end else _over(buf, end + len(closing), final, closing, after, tools)
     if end is None or over is None:
         return ([], pos) if final or end == 0 else None
     doubts = Doubts(tools, True)
@@ -3644,20 +3644,15 @@ def _end_of_calls(buf: str, pos: int, final: bool, tools: Parameters, closing: s
     return 0 if reader.repair else None if reader.want else end
 
 
-def _over(
-    buf: str, end: int, final: bool, closing: str, follow: tuple[Scanner, Scanner], tools: Parameters
-) -> bool | None:
+def _over(buf: str, end: int, final: bool, closing: str, after: Scanner, tools: Parameters) -> bool | None:
     """Return whether nothing but a further call follows calls in their line; None if more input is needed."""
     at = int(CLOSING_BRACKETS.match(buf, end).end())
     if "\n" in buf[end:at] and closing != FENCE_END:  # what follows a fence shows whether it is an example
         return True
-    breaks, after = follow
-    turn_end = after.match_at(buf, at)
-    if at == len(buf) or breaks.match_at(buf, at) is not None or (turn_end is not None and turn_end.kind in TURN_ENDS):
+    mark = after.match_at(buf, at)
+    if at == len(buf) or (mark is not None and mark.kind in ENDS_OF_CALLS):
         return True if final or at < len(buf) else None
-    if not final and (
-        breaks.prefix_of(buf, at) or after.prefix_of(buf, at, TURN_ENDS) or PART_OF_AROUND.match(buf, at)
-    ):
+    if not final and (after.prefix_of(buf, at, ENDS_OF_CALLS) or PART_OF_AROUND.match(buf, at)):
         return None
     return not closing and (buf[at] in ",;" or _tool_tag(buf, at, tools) is not None)
 
@@ -3680,7 +3675,6 @@ def _whole_call(value: Any, tools: Parameters) -> tuple[str, str, str | None] | 
 
 
 AROUND_ARGUMENTS = ("call_as_arguments", "a whole call, or another object, around the arguments")
-ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "final_end")
 PART_OF_NAME = Pattern(r"(?:[=:][\"']?)?\Z")  # after a garbled closer
 PART_OF_ATTRIBUTE = Pattern(r"\w{1,32}\s?=\s?")  # before the quote that shows what it is
 LEFT_OVER_BRACKET = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}|\|?>")

@@ -6,7 +6,7 @@ from .machine import CLOSER_KINDS, Machine
 from .pattern import NAME_LIMIT, ONE_WORD, Pattern
 from .scanner import NO_MARKERS, next_char, squeezed
 from .schema import KEY_IN_TEXT, begins_with_tag, properties_of, tool_named
-from .second import Doubts, arguments_of, calls_up_to, closed, may_be_calls
+from .second import ENDS_OF_CALLS, Doubts, arguments_of, calls_up_to, closed, may_be_calls
 from .unopened import unopened_calls
 
 TYPE_CHECKING = False
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from .values import Reader
 
 AROUND_ARGUMENTS = ("call_as_arguments", "a whole call, or another object, around the arguments")
-ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "final_end")
 PART_OF_NAME = Pattern(r"(?:[=:][\"']?)?\Z")  # after a garbled closer
 PART_OF_ATTRIBUTE = Pattern(r"\w{1,32}\s?=\s?")  # before the quote that shows what it is
 LEFT_OVER_BRACKET = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}|\|?>")

@@ -39,7 +39,7 @@ ID_KEYS = ("id", "call_id", "tool_call_id")
 OTHER_KEYS = (*ID_KEYS, "type", "index")
 SCHEMA_KEYS = ("properties",)  # models repeat the form of a schema
 KNOWN_KEYS = NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS + SCHEMA_KEYS
-TURN_ENDS = ("end", "final_end")
+ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "final_end")
 MOST_ENDS = 4  # of turns, that may end a text that is read again
 MOST_WRAPS = 4  # objects around the arguments, or around a call
 FENCE_END = "```"
@@ -132,7 +132,7 @@ def calls_up_to(
     at, tried = pos, 0
     while not found and tried < MOST_ENDS and (mark := after.find(text, at, end)) is not None:
         at = mark.end
-        if mark.kind in TURN_ENDS:
+        if mark.kind in ENDS_OF_CALLS[-2:]:
             whole, tried = Doubts(tools, True), tried + 1
             calls = calls_in(text[pos : mark.start], whole)
             if calls and not whole.is_guessed:

@@ -15,11 +15,11 @@ from .pattern import NAME_CHARACTERS, Pattern
 from .schema import OPENING_TAG, keys_allowed
 from .second import (
     ARGUMENT_KEYS,
+    ENDS_OF_CALLS,
     FENCE_END,
     ID_KEYS,
     NAME_KEYS,
     OTHER_KEYS,
-    TURN_ENDS,
     Doubts,
     any_styles,
     as_json,
@@ -56,7 +56,7 @@ def unopened_calls(
     buf: str, pos: int, final: bool, tools: Parameters, marks: Scanner, breaks: Scanner, after: Scanner
 ) -> tuple[list[tuple[str, str, str | None]], int] | None:
     """Return the calls that begin here, with their ids, and where they end; [] if none do.  None: more input is needed.
-    `marks` open other parts; `breaks`, and the ends of turns in `after`, may follow in the same line."""
+    `marks` open other parts; what closes calls, or the turn, in `after` may follow in the same line."""
     first = FIRST_OF_CALLS.match(buf, pos)
     start = pos if first is None else first.end()
     if first is None or marks.match_at(buf, start) is not None or (not final and marks.prefix_of(buf, start)):
@@ -70,7 +70,7 @@ def unopened_calls(
     is_part = PART_OF_AROUND.match(buf, start) or PART_OF_AROUND.match(buf, at)
     end = None if is_part else _end_of_calls(buf, at, final, tools, closing, breaks)
     end = None if around[4] and end and not (closing or final) else end
-    over = None if end is None or not end else _over(buf, end + len(closing), final, closing, (breaks, after), tools)
+    over = None if end is None or not end else _over(buf, end + len(closing), final, closing, after, tools)
     if end is None or over is None:
         return ([], pos) if final or end == 0 else None
     doubts = Doubts(tools, True)
@@ -129,20 +129,15 @@ def _end_of_calls(buf: str, pos: int, final: bool, tools: Parameters, closing: s
     return 0 if reader.repair else None if reader.want else end
 
 
-def _over(
-    buf: str, end: int, final: bool, closing: str, follow: tuple[Scanner, Scanner], tools: Parameters
-) -> bool | None:
+def _over(buf: str, end: int, final: bool, closing: str, after: Scanner, tools: Parameters) -> bool | None:
     """Return whether nothing but a further call follows calls in their line; None if more input is needed."""
     at = int(CLOSING_BRACKETS.match(buf, end).end())
     if "\n" in buf[end:at] and closing != FENCE_END:  # what follows a fence shows whether it is an example
         return True
-    breaks, after = follow
-    turn_end = after.match_at(buf, at)
-    if at == len(buf) or breaks.match_at(buf, at) is not None or (turn_end is not None and turn_end.kind in TURN_ENDS):
+    mark = after.match_at(buf, at)
+    if at == len(buf) or (mark is not None and mark.kind in ENDS_OF_CALLS):
         return True if final or at < len(buf) else None
-    if not final and (
-        breaks.prefix_of(buf, at) or after.prefix_of(buf, at, TURN_ENDS) or PART_OF_AROUND.match(buf, at)
-    ):
+    if not final and (after.prefix_of(buf, at, ENDS_OF_CALLS) or PART_OF_AROUND.match(buf, at)):
         return None
     return not closing and (buf[at] in ",;" or _tool_tag(buf, at, tools) is not None)
 
