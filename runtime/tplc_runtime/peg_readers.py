@@ -17,10 +17,11 @@ from .machine import CLOSER_KINDS
 from .objects import Objects
 from .pairs import Pairs, irregular_key
 from .pattern import NAME_LIMIT, Pattern
-from .repairs import ENDS_OF_CALLS, LEFT_OVER_BRACKET, Repairs, irregular_header, is_empty_object
+from .repairs import LEFT_OVER_BRACKET, Repairs, irregular_header, is_empty_object
 from .scanner import NO_MARKERS, Scanner, next_char
 from .schema import Parameters, begins_with_tag, is_odd_key, properties_of
 from .second import (
+    ENDS_OF_CALLS,
     FIRST_KEY,
     NO_BRACE,
     Doubts,
