@@ -134,18 +134,18 @@ class StreamParser(RawPairs):
     NEXT_UNOPENED = '">'
     SPACE_AROUND_KEY_END = False
     CALL_CLOSES = (
-        frozenset("<＜"),
+        frozenset("<＜\\"),
         Pattern(
             r"</run>\s{0,16}(?:(?:<:over:>|\Z)|<:more:><:from assistant\s{0,16}to\s{0,16}[^\s=:,(){}\[\]]{1,64}?\s{0,16}:>"
             '<run name=")'
         ), Pattern(r"(?s:</run>.{0,160}\Z|<(?:/(?:r(?:u(?:n(?:>)?)?)?)?)?\Z)"),
         Pattern(
-            r"[<＜](?:[()/<>\[\\\]{\|}＜＞｜\s]{0,7}(?:(?ai:given))s?(?!\w)[>＞\|｜\]/\\]{0,4}|\s?[/\\]([^\s=:,(){}\[\]]{1"
-            r",64}?)[>＞])\s*\Z"
+            r"\\?[<＜](?:[()/<>\[\\\]{\|}＜＞｜\s]{0,7}(?:(?ai:given))s?(?!\w)[>＞\|｜\]/\\]{0,4}|\s?[/\\]([^\s=:,(){}\[\]"
+            r"]{1,64}?)[>＞])\s*\Z"
         ),
         Pattern(
-            r"[<＜](?:[()/<>\[\\\]{\|}＜＞｜\s]{0,7}(?:(?:(?ai:g)(?:(?ai:i)(?:(?ai:v)(?:(?ai:e)(?:(?ai:n)s?[>＞\|｜\]/\\]{"
-            r"0,4})?)?)?)?)?)|\s?[/\\][\w.:-]{0,64}[>＞]?)\s*\Z"
+            r"(?:\\?[<＜](?:[()/<>\[\\\]{\|}＜＞｜\s]{0,7}(?:(?:(?ai:g)(?:(?ai:i)(?:(?ai:v)(?:(?ai:e)(?:(?ai:n)s?[>＞\|｜"
+            r"\]/\\]{0,4})?)?)?)?)?)|\s?[/\\][\w.:-]{0,64}[>＞]?)\s*|\\)\Z"
         ),
     )
     AFTER_CALL = Markers(
@@ -164,7 +164,7 @@ class StreamParser(RawPairs):
                 if '"' not in chunk and "\\" not in chunk and chunk.isprintable():
                     self._unaccounted.append(chunk)
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-                if chunk[-1:] not in "\n" and (self._next_lines == "" or not self._may_begin_pair(chunk)):
+                if chunk[-1:] not in "\n\\" and (self._next_lines == "" or not self._may_begin_pair(chunk)):
                     self._unaccounted.append(chunk)
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": escaped(chunk)}}]}]
         elif self._text_fast_path:
@@ -186,7 +186,7 @@ class StreamParser(RawPairs):
             and "<" not in chunk
             and "＜" not in chunk
             and chunk != ""
-            and chunk[-1:] not in "\n"
+            and chunk[-1:] not in "\n\\"
             and (self._next_lines == "" or not self._may_begin_pair(chunk))
         ):
             self._unaccounted.append(chunk)

@@ -128,16 +128,16 @@ class StreamParser(WrappedValues):
     SPACE_AROUND_KEY_END = False
     WRAP = ("<[RAW[", "]RAW]>")
     CALL_CLOSES = (
-        frozenset("<＜"),
+        frozenset("<＜\\"),
         Pattern(r'</act>\s{0,16}(?:(?:<-/->|\Z)|<act name="\s{0,16}[^\s=:,(){}\[\]]{1,64}?\s{0,16}">)'),
         Pattern(r"(?s:</act>.{0,160}\Z|<(?:/(?:a(?:c(?:t(?:>)?)?)?)?)?\Z)"),
         Pattern(
-            r"[<＜](?:[()/<>\[\\\]{\|}＜＞｜\s]{0,7}(?:(?ai:arg))s?(?!\w)[>＞\|｜\]/\\]{0,4}|\s?[/\\]([^\s=:,(){}\[\]]{1,6"
-            r"4}?)[>＞])\s*\Z"
+            r"\\?[<＜](?:[()/<>\[\\\]{\|}＜＞｜\s]{0,7}(?:(?ai:arg))s?(?!\w)[>＞\|｜\]/\\]{0,4}|\s?[/\\]([^\s=:,(){}\[\]]{"
+            r"1,64}?)[>＞])\s*\Z"
         ),
         Pattern(
-            r"[<＜](?:[()/<>\[\\\]{\|}＜＞｜\s]{0,7}(?:(?:(?ai:a)(?:(?ai:r)(?:(?ai:g)s?[>＞\|｜\]/\\]{0,4})?)?)?)|\s?[/\\]"
-            r"[\w.:-]{0,64}[>＞]?)\s*\Z"
+            r"(?:\\?[<＜](?:[()/<>\[\\\]{\|}＜＞｜\s]{0,7}(?:(?:(?ai:a)(?:(?ai:r)(?:(?ai:g)s?[>＞\|｜\]/\\]{0,4})?)?)?)|\s"
+            r"?[/\\][\w.:-]{0,64}[>＞]?)\s*|\\)\Z"
         ),
     )
     AFTER_CALL = Markers(
@@ -166,7 +166,7 @@ class StreamParser(WrappedValues):
                 if '"' not in chunk and "\\" not in chunk and chunk.isprintable():
                     self._unaccounted.append(chunk)
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-                if chunk[-1:] not in "\n":
+                if chunk[-1:] not in "\n\\":
                     self._unaccounted.append(chunk)
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": escaped(chunk)}}]}]
         elif (
@@ -185,7 +185,7 @@ class StreamParser(WrappedValues):
             and "]" not in chunk
             and "＜" not in chunk
             and chunk != ""
-            and chunk[-1:] not in "\n"
+            and chunk[-1:] not in "\n\\"
         ):
             self._unaccounted.append(chunk)
             return []

@@ -141,16 +141,16 @@ class StreamParser(RawPairs):
     NEXT_UNOPENED = ">\n"
     SPACE_AROUND_KEY_END = False
     CALL_CLOSES = (
-        frozenset("<＜"),
+        frozenset("<＜\\"),
         Pattern(r"</do>\s{0,16}</deed>\s{0,16}(?:(?:<:>|\Z)|<deed>\n<do=\s{0,16}[^\s=:,(){}\[\]]{1,64}?\s{0,16}>)"),
         Pattern(r"(?s:</do>.{0,160}\Z|<(?:/(?:d(?:o(?:>)?)?)?)?\Z)"),
         Pattern(
-            r"[<＜](?:[()/<>\[\\\]{\|}＜＞｜\s]{0,7}(?:(?ai:with))s?(?!\w)[>＞\|｜\]/\\]{0,4}|\s?[/\\]([^\s=:,(){}\[\]]{1,"
-            r"64}?)[>＞])\s*\Z"
+            r"\\?[<＜](?:[()/<>\[\\\]{\|}＜＞｜\s]{0,7}(?:(?ai:with))s?(?!\w)[>＞\|｜\]/\\]{0,4}|\s?[/\\]([^\s=:,(){}\[\]]"
+            r"{1,64}?)[>＞])\s*\Z"
         ),
         Pattern(
-            r"[<＜](?:[()/<>\[\\\]{\|}＜＞｜\s]{0,7}(?:(?:(?ai:w)(?:(?ai:i)(?:(?ai:t)(?:(?ai:h)s?[>＞\|｜\]/\\]{0,4})?)?)?"
-            r")?)|\s?[/\\][\w.:-]{0,64}[>＞]?)\s*\Z"
+            r"(?:\\?[<＜](?:[()/<>\[\\\]{\|}＜＞｜\s]{0,7}(?:(?:(?ai:w)(?:(?ai:i)(?:(?ai:t)(?:(?ai:h)s?[>＞\|｜\]/\\]{0,4}"
+            r")?)?)?)?)|\s?[/\\][\w.:-]{0,64}[>＞]?)\s*|\\)\Z"
         ),
     )
     AFTER_CALL = Markers(
@@ -184,7 +184,7 @@ class StreamParser(RawPairs):
                 if '"' not in chunk and "\\" not in chunk and chunk.isprintable():
                     self._unaccounted.append(chunk)
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-                if chunk[-1:] not in "\n" and (self._next_lines == "" or not self._may_begin_pair(chunk)):
+                if chunk[-1:] not in "\n\\" and (self._next_lines == "" or not self._may_begin_pair(chunk)):
                     self._unaccounted.append(chunk)
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": escaped(chunk)}}]}]
         elif (
@@ -202,7 +202,7 @@ class StreamParser(RawPairs):
             and "<" not in chunk
             and "＜" not in chunk
             and chunk != ""
-            and chunk[-1:] not in "\n"
+            and chunk[-1:] not in "\n\\"
             and (self._next_lines == "" or not self._may_begin_pair(chunk))
         ):
             self._unaccounted.append(chunk)

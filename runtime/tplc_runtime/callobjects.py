@@ -92,8 +92,8 @@ class CallReader(RegularReader):
         elif not (is_key or self.role or self.lists) and 0 < len(self.stack) == len(self.path):
             self.event, self.pause = "other", True  # not an object, where one with fields is expected
 
-    def _repaired(self, what: str) -> None:
-        super()._repaired(what)
+    def _repaired(self, what: str, *, guessed: bool = False) -> None:
+        super()._repaired(what, guessed=guessed)
         if what == "missing key" and not self.role and not self.lists:
             self.path[len(self.stack) - 1 :] = [""]
             self.role, self.depth = "other", len(self.stack)

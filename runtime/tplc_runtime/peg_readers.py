@@ -18,8 +18,8 @@ from .objects import Objects
 from .pairs import Pairs, irregular_key
 from .pattern import NAME_LIMIT, Pattern
 from .repairs import LEFT_OVER_BRACKET, Repairs, irregular_header, is_empty_object
-from .scanner import NO_MARKERS, Scanner, next_char
-from .schema import Parameters, begins_with_tag, is_odd_key, properties_of
+from .scanner import NO_MARKERS, PLAIN_WORD, Scanner, next_char
+from .schema import Parameters, begins_with_tag, is_odd_key, properties_of, tool_named
 from .second import (
     ENDS_OF_CALLS,
     FIRST_KEY,
@@ -262,7 +262,10 @@ class Readers:
             return False
         if self.closes_garbled(text, at):
             return False
-        return self.spelled.after_call.match_at(text, at) is None and LEFT_OVER_BRACKET.match(text, at) is None
+        mark = self.spelled.after_call.match_at(text, at)
+        if mark is not None and mark.kind == "call" and self.tools:  # an opener that opens no call
+            return tool_named(PLAIN_WORD.match(text, next_char(text, mark.end))[0], self.tools) not in self.tools
+        return mark is None and LEFT_OVER_BRACKET.match(text, at) is None
 
     def closes_garbled(self, text: str, pos: int) -> bool:
         """Return whether a garbled closer is here, and then the end of the calls."""

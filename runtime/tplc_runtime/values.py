@@ -242,12 +242,12 @@ class ValueWriter(Copyable):
     def _at_top(self) -> bool:
         return not self.stack
 
-    def _repaired(self, what: str) -> None:
+    def _repaired(self, what: str, *, guessed: bool = False) -> None:
         self.repair = self.repair or what
+        self.is_guessed |= guessed
 
     def _no_value(self, pos: int) -> int:
-        self._repaired("missing value")
-        self.is_guessed = True
+        self._repaired("missing value", guessed=True)
         self.out.append("null")
         self.want = ""
         return pos
@@ -277,8 +277,7 @@ class ValueWriter(Copyable):
         elif token in "[{":
             self._begin()
             if self.want in ("key", "member"):
-                self._repaired("missing key")
-                self.is_guessed = True
+                self._repaired("missing key", guessed=True)
                 self.out.append('"": ')
             if not self.stack:
                 self.style = self.styles[1 if token == "[" else 2]
@@ -289,8 +288,7 @@ class ValueWriter(Copyable):
             if not (self.lists if token == "]" else len(self.stack) - self.lists):
                 return self._repaired("stray " + token)
             while self.stack[-1] != opened:
-                self._repaired("missing closing bracket")
-                self.is_guessed = True
+                self._repaired("missing closing bracket", guessed=True)
                 self._pop()
             self._pop()
         elif token == ":" and self.want == "colon":
@@ -300,7 +298,7 @@ class ValueWriter(Copyable):
             self.comma.append(",")
             self.want = "value" if self.stack[-1] == "[" else "member"
         else:
-            self._repaired("stray " + text)
+            self._repaired("stray " + text, guessed=token == "," and self.want == "colon")  # as in a set
         return None
 
     def _pop(self) -> None:
@@ -508,9 +506,8 @@ class Reader(ValueWriter):
             # The first quote of a value may be missing.
             bare = text.rstrip("\"'") if bare_key or (text[-1:] == '"' and text.count('"') == 1) else text
             # No comma before a key: the quote after the value before it may be missing.
-            self.is_guessed |= (
-                not ODD_IN_WORDS.isdisjoint(bare) or bare[-1:] == "'" or (bare_key and self.want == "comma")
-            )
+            odd = not ODD_IN_WORDS.isdisjoint(bare) or bare[-1:] == "'" or bare.count("(") != bare.count(")")
+            self.is_guessed |= odd or (bare_key and self.want == "comma")
             literal = '"' + escaped(bare) + '"'
         return self._put_whole(literal, end)
 

@@ -21,6 +21,18 @@ DAMAGED = {
     "a closer twice": ("parameter-tags", CITY.format("Oslo\n</with>"), '{"city": "Oslo\\n</with>", "days": 3}', True),
     "a bracket twice": ("parameter-tags", CITY.format("Oslo\n<"), '{"city": "Oslo\\n<", "days": 3}', True),
     "a bracket before": ("parameter-tags", CITY.format(">Oslo"), '{"city": ">Oslo", "days": 3}', True),
+    "backslashes in the closer": (
+        "parameter-tags",
+        "<with=city>\nOslo\n\\</with\\>\n<with=days>\n3\n</with>\n",
+        OSLO,
+        False,
+    ),
+    "a backslash before the closer": (
+        "parameter-tags",
+        CITY.format("C:\\"),
+        '{"city": "C:\\\\", "days": 3}',
+        False,
+    ),
     "a quoted line": ("parameter-tags", CITY.format("> Oslo"), '{"city": "> Oslo", "days": 3}', False),
     "a number": ("parameter-tags", CITY.format(">5"), '{"city": ">5", "days": 3}', False),
     "a quoted pair": (

@@ -194,6 +194,40 @@ CASES = {
         [OSLO],
         False,
     ),
+    "a call in the place of a value": Case(
+        "tagged-json",
+        '<fn>\n{"name": "make_plan", "arguments": {"options": {"day": Date(2024, 1)}}}\n</fn>',
+        None,
+        [("make_plan", '{"options": {"day": "Date(2024", "1)": null}}')],
+    ),
+    "a string in such a call": Case(
+        "tagged-name-json",
+        '§call§make_plan§with§{"options": {"day": f(1, "a")}}§end§',
+        None,
+        [("make_plan", '{"options": {"day": "f(1", "a": ")"}}')],
+    ),
+    "a set in the place of an object": Case(
+        "tagged-name-json",
+        '§call§make_plan§with§{"options": {"a", "b"}}§end§',
+        None,
+        [("make_plan", '{"options": {"a" : "b"}}')],
+    ),
+    "words in parentheses without quotes": Case(
+        "tagged-name-json",
+        '§call§get_weather§with§{"city": Bergen (Norway)}§end§',
+        None,
+        [("get_weather", '{"city": "Bergen (Norway)"}')],
+        False,
+    ),
+    "arguments in other brackets": Case(
+        "bare-keyword-calls", '[get_weather[city="Oslo", days=3]]~~\n', '[city="Oslo", days=3]]', [NONE]
+    ),
+    "the same around the template's": Case(
+        "bare-keyword-calls", '[get_weather[(city="Oslo")]]', '[(city="Oslo")]]', [NONE]
+    ),
+    "brackets after a call": Case(
+        "bare-keyword-calls", "[list_all()]\n[note] it", "\n[note] it", [("list_all", "{}")], False
+    ),
     "a longer name than a tool's": Case(
         "tagged-name-json", "§call§get_weather_now§with§{}§end§", None, [("get_weather_now", "{}")], False
     ),

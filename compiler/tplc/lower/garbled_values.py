@@ -24,7 +24,7 @@ CLOSING_BRACKETS = in_class(">＞|｜]/\\")
 @dataclass(frozen=True, slots=True)
 class GarbledEnd:
     """`pattern` matches a garbled closer of a value, with a group for the key in it; `begun` matches its beginning at
-    the end of the text.  Both begin with one of `first_chars`."""
+    the end of the text.  Both begin with one of `first_chars`, or with a backslash before it."""
 
     pattern: str
     begun: str
@@ -43,13 +43,14 @@ def garbled_end_of_value(acceptor: Acceptor, key: str = KEY) -> GarbledEnd | Non
     if not cores or others or closes_lost_value(pairs, acceptor.tolerances) is None:
         return None
     first = "".join(unique(char for core in cores for char in core[0] + FULL_WIDTH.get(core[0], "")))
-    start, inner = rf"[{in_class(first)}]", in_class(sorted(BRACKETS))
+    # A backslash before a closer with further ones belongs to it.
+    start, inner = rf"\\?[{in_class(first)}]", in_class(sorted(BRACKETS))
     tag = rf"\s?[/\\]({key})[>＞]"
     letters = "|".join(unique(map(any_case_words, cores)))
     begun = "|".join(unique(map(_begun_words, cores)))
     return GarbledEnd(
         rf"{start}(?:[{inner}\s]{{0,7}}(?:{letters})s?(?!\w)[{CLOSING_BRACKETS}]{{0,4}}|{tag})",
-        rf"{start}(?:[{inner}\s]{{0,7}}(?:{begun})|\s?[/\\][\w.:-]{{0,{LONGEST_KEY}}}[>＞]?)\s*\Z",
+        rf"(?:{start}(?:[{inner}\s]{{0,7}}(?:{begun})|\s?[/\\][\w.:-]{{0,{LONGEST_KEY}}}[>＞]?)\s*|\\)\Z",
         first,
     )
 

@@ -141,7 +141,8 @@ def _contains_no_end(facts: Acceptor, chars: set[str]) -> list[str]:
 
 
 def _ends_inside(facts: Acceptor, chars: set[str]) -> list[str]:
-    """Return conditions: no end of a raw value begins with white space at the end of the chunk, or with a line in it.
+    """Return conditions: no end of a raw value begins with white space or a backslash at the end of the chunk, or with
+    a line in it.
 
     Usual text contains none of these, so only other text is asked about them.
     """
@@ -149,7 +150,8 @@ def _ends_inside(facts: Acceptor, chars: set[str]) -> list[str]:
     spaces = "".join(sorted(char for char in chars if char.isspace() and not char.isprintable()))
     lines = pairs is not None and bool(pairs.next_unopened)
     begins = ['(self._next_lines == "" or not self._may_begin_pair(chunk))'] * lines
-    return [f"chunk[-1:] not in {literal(spaces or chr(10))}", *begins]
+    spaces = (spaces or "\n") + "\\" * (garbled_end_of_value(facts) is not None)
+    return [f"chunk[-1:] not in {literal(spaces)}", *begins]
 
 
 def _pass_on(indent: int, delta: str) -> list[str]:

@@ -429,7 +429,7 @@ def _of_lost_ends(calls: CallForm, pairs: PairForm, facts: Acceptor) -> list[str
     first_chars = (following.closer[0] or "")[0]
     garbled = garbled_end_of_value(facts)
     patterns += [rf"{garbled.pattern}\s*\Z", garbled.begun] if garbled is not None else [NOTHING, NOTHING]
-    first_chars += garbled.first_chars if garbled is not None else ""
+    first_chars += garbled.first_chars + "\\" if garbled is not None else ""
     chars = called("frozenset", [literal("".join(dict.fromkeys(first_chars)))])
     closes = _packed([chars, *(called("Pattern", [raw(pattern)]) for pattern in patterns)])
     return lines + assignment("CALL_CLOSES", closes, INDENT)
