@@ -11,7 +11,7 @@ Such a text counts as a whole only: nothing in it may be repaired, or lost.
 
 from __future__ import annotations
 
-from .pattern import NAME_CHARACTERS, Pattern
+from .pattern import LEAST_CUT, NAME_CHARACTERS, Pattern
 from .schema import OPENING_TAG, keys_allowed
 from .second import (
     ARGUMENT_KEYS,
@@ -137,8 +137,11 @@ def _over(buf: str, end: int, final: bool, closing: str, after: Scanner, tools: 
     mark = after.match_at(buf, at)
     if at == len(buf) or (mark is not None and mark.kind in ENDS_OF_CALLS):
         return True if final or at < len(buf) else None
-    if not final and (after.prefix_of(buf, at, ENDS_OF_CALLS) or PART_OF_AROUND.match(buf, at)):
+    is_cut = after.prefix_of(buf, at, ENDS_OF_CALLS) != ""
+    if (is_cut or PART_OF_AROUND.match(buf, at)) and not final:
         return None
+    if is_cut and len(buf) - at >= LEAST_CUT:
+        return True
     return not closing and (buf[at] in ",;" or _tool_tag(buf, at, tools) is not None)
 
 
