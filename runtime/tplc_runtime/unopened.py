@@ -12,7 +12,7 @@ Such a text counts as a whole only: nothing in it may be repaired, or lost.
 from __future__ import annotations
 
 from .pattern import LEAST_CUT, NAME_CHARACTERS, Pattern
-from .schema import OPENING_TAG, keys_allowed
+from .schema import OPENING_TAG, keys_allowed, tool_named
 from .second import (
     ARGUMENT_KEYS,
     ENDS_OF_CALLS,
@@ -93,10 +93,8 @@ def _begins_call(head: Any, tools: Parameters) -> bool:
     name, called, key, value, ended = head.groups()
     is_cut = head.end() == len(head.string)
     if (key in NAME_KEYS and value is not None) or not key:
-        word = value or name or ""
-        if ended or called:
-            return word in tools
-        return is_cut and any(tool.startswith(word) for tool in tools)
+        # A word that is cut may be any beginning of a name that means a tool.
+        return tool_named(value or name or "", tools) in tools if ended or called else is_cut
     return is_cut or key in tools or key in CALL_KEYS
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.independent import TOKENS
-from tests.learn.test_idioms import CONTENT, GATHERED, source_of
+from tests.learn.test_idioms import CONTENT, GATHERED, calls, source_of
 from tests.property.every_reader import EveryReader
 from tests.slips.bases import TOOLS
 from tplc.driver import compile_template
@@ -37,6 +37,27 @@ def test_calls_in_another_form_come_back(end: str) -> None:
     readers = EveryReader(ir)
     for form, text in FORMS.items():
         message = readers.parse(text + end, tools=TOOLS)
-        calls = [call["function"] for call in message["tool_calls"]]
-        assert (message["content"], calls) == (None, [{"name": "get_weather", "arguments": OSLO}]), form
+        found = [call["function"] for call in message["tool_calls"]]
+        assert (message["content"], found) == (None, [{"name": "get_weather", "arguments": OSLO}]), form
+    assert readers.differ == []
+
+
+NAMED = {
+    "as it is": "get_weather",
+    "another separator": "get-weather",
+    "a namespace": "functions.get_weather",
+}
+
+
+@pytest.mark.parametrize("name", NAMED.values(), ids=NAMED)
+@pytest.mark.parametrize("end", ["<|e|>", "<|e", "<|pad|>", ""])
+def test_calls_that_begin_with_their_name_come_back(name: str, end: str) -> None:
+    one = "{{- c.function.name ~ '\\n' ~ (c.function.arguments | tojson) }}{{- '<|e|><|a|>' if not loop.last }}"
+    turn = CONTENT + "{{- '<|e|><|a|>' if m.content and m.tool_calls }}" + calls(one)
+    ir = compile_template(source_of(turn), name="t", special_tokens={**TOKENS, "pad_token": "<|pad|>"})
+    assert ir.verification.verified
+    readers = EveryReader(ir)
+    message = readers.parse(f"{name}\n{OSLO}{end}", tools=TOOLS)
+    found = [call["function"] for call in message["tool_calls"]]
+    assert (message["content"], found) == (None, [{"name": "get_weather", "arguments": OSLO}])
     assert readers.differ == []

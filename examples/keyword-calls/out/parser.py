@@ -2669,10 +2669,8 @@ def _begins_call(head: Any, tools: Parameters) -> bool:
     name, called, key, value, ended = head.groups()
     is_cut = head.end() == len(head.string)
     if (key in NAME_KEYS and value is not None) or not key:
-        word = value or name or ""
-        if ended or called:
-            return word in tools
-        return is_cut and any(tool.startswith(word) for tool in tools)
+        # A word that is cut may be any beginning of a name that means a tool.
+        return tool_named(value or name or "", tools) in tools if ended or called else is_cut
     return is_cut or key in tools or key in CALL_KEYS
 
 
@@ -2713,8 +2711,11 @@ def _over(buf: str, end: int, final: bool, closing: str, after: Scanner, tools: 
     mark = after.match_at(buf, at)
     if at == len(buf) or (mark is not None and mark.kind in ENDS_OF_CALLS):
         return True if final or at < len(buf) else None
-    if not final and (after.prefix_of(buf, at, ENDS_OF_CALLS) or PART_OF_AROUND.match(buf, at)):
+    is_cut = after.prefix_of(buf, at, ENDS_OF_CALLS) != ""
+    if (is_cut or PART_OF_AROUND.match(buf, at)) and not final:
         return None
+    if is_cut and len(buf) - at >= LEAST_CUT:
+        return True
     return not closing and (buf[at] in ",;" or _tool_tag(buf, at, tools) is not None)
 
 
