@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any, ClassVar
 
-NEVER_IN_NAMES = frozenset("<>{}\n")  # characters of markup, which stand in no name but in a tool's
+NEVER_IN_NAMES = frozenset("<>{}\\\n")  # characters of markup and of escapes, which stand in no name but in a tool's
 ODD_IN_NAMES = frozenset("<>{}()[]\"'`,;=\\ \t\n")  # what is reported in a name where no tools are given
 NUMBERS = ("index", "count")  # slots that contain a number
 REPEATED_SLOT = "repeated_slot"  # a code of diagnostics

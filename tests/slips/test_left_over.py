@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
 from tests.backends.parsers import ir_of, parser_of
+from tests.property.every_reader import EveryReader
 from tests.slips.bases import TOOLS
 from tplc.backends.peg.engine import PegEngine
+from tplc.driver import compile_template
 from tplc.lower import lower
 from tplc.lower.markerlike import marker_like_texts
 
+AUTHORED = Path(__file__).resolve().parents[1] / "cases" / "authored"
 OSLO = ("get_weather", '{"city": "Oslo", "days": 3}')
 LEFT_OVER = " is left over after a call"
 OTHER_FORM = "calls that are not written as the template does"
@@ -234,3 +238,12 @@ def test_a_header_that_people_write_as_well_is_reported_at_the_start() -> None:
     assert found is not None
     texts = ("Answer: two.", "\nAnswer: two.", "The Answer: two.")
     assert [bool(re.search(found.text, text)) for text in texts] == [True, True, False]
+
+
+def test_a_closer_with_a_backslash_is_no_call() -> None:
+    # Where a call is `<NAME>`, what closes the section is like one once a backslash is in it.
+    source = (AUTHORED / "name-tag.jinja").read_text(encoding="utf-8")
+    readers = EveryReader(compile_template(source, name="t"))
+    message = readers.parse('<tools>\n<get_weather>{"city": "Oslo"}</get_weather>\n<\\/tools>', tools=TOOLS)
+    calls = [call["function"]["name"] for call in message["tool_calls"]]
+    assert (calls, message["content"], readers.differ) == (["get_weather"], "\n<\\/tools>", [])
