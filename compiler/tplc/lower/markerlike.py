@@ -210,9 +210,11 @@ def _left_over(acceptor: Acceptor) -> Iterator[str]:
         if len(text) >= LEAST_CUT:
             yield rf"{exact(text)}\s*\Z"
     if acceptor.calls is not None:
-        for text in unique(map(str.strip, acceptor.calls.openers)):
+        closers = filter(is_distinctive, acceptor.calls.closers)
+        for text in unique(map(str.strip, (*acceptor.calls.openers, *closers))):
             if len(text) >= LEAST_CUT:
                 yield rf"{exact(text)}\s*\Z"
+        yield r"\A[^\[{]*[\]}]\s*\Z|\A(?:(?!```).)*```\s*\Z"
         yield r"\A\s*(?:[}\])]|```(?!.*```)|(?:``|```\w*\s*```)(?!`)|(?i:json):?\s*\Z|(?:''|\"\")\s*\Z)|[\[{(]\Z"
         yield from _truncated_after_calls(acceptor, acceptor.calls)
 
