@@ -59,8 +59,8 @@ class StreamParser(Objects):
         Pattern(r"(?:\\stop\\)\s*\Z|\\s(?:t(?:o(?:p)?)?)?\Z"),
         Pattern(
             r"\A\s*\}reflect\\|\}reflect\\\s*\Z|\A\s*\\reflect\{|\\begin\{\s*\Z|\\begin\{\n\\begin\{\s*\Z|```[\w-]{0,16}\n"
-            "\\\\begin\\{\\s*\\Z|\\A\\s*(?:[}\\])]|```(?!.*```)|(?:``|```\\w*\\s*```)(?!`)|(?i:json):?\\s*\\Z|(?:''|\\\"\\\")\\s*\\Z)|[\\[{("
-            r"]\Z|\A\s*\\\{\w"
+            r"\\begin\{\s*\Z|\A[^\[{]*[\]}]\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?:``|```\w*\s*```)(?!`)|(?i:json):?\s*\Z|(?:"
+            "''|\\\"\\\")\\s*\\Z)|[\\[{(]\\Z|\\A\\s*\\\\\\{\\w"
         ), Pattern("(?!)"),
     )
     IN_REASONING = Markers(

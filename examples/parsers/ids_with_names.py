@@ -66,7 +66,8 @@ class StreamParser(Objects):
             r"\A[\]](?![^\S\n]\S)|\A[^\[]*[\]]\Z|\A[\[][^\]]*\Z|(?<![^\s\[][^\S\n])[\[]\Z|\[=ask=\]\[=one=\]functions\.\s*"
             r"\Z|\[=one=\]functions\.\s*\Z|\[=ask=\]\n\[=ask=\]\[=one=\]functions\.\s*\Z|\[=ask=\]\[=one=\]\n\[=one=\]func"
             r"tions\.\s*\Z|```[\w-]{0,16}\n\[=ask=\]\[=one=\]functions\.\s*\Z|```[\w-]{0,16}\n\[=one=\]functions\.\s*\Z|\A"
-            "\\s*(?:[}\\])]|```(?!.*```)|(?:``|```\\w*\\s*```)(?!`)|(?i:json):?\\s*\\Z|(?:''|\\\"\\\")\\s*\\Z)|[\\[{(]\\Z"
+            "[^\\[{]*[\\]}]\\s*\\Z|\\A\\s*(?:[}\\])]|```(?!.*```)|(?:``|```\\w*\\s*```)(?!`)|(?i:json):?\\s*\\Z|(?:''|\\\"\\\")\\s*\\Z)|["
+            r"\[{(]\Z"
         ), Pattern("(?!)"),
     )
     IN_CONTENT = Markers(

@@ -60,8 +60,8 @@ class StreamParser(CallObjects):
         Pattern("(?!)"),
         Pattern(
             r"\A\s*scratch\)|scratch\)\s*\Z|\A\s*\(scratch|\(use \[\{\s*\Z|\(use \[\n\(use \[\{\s*\Z|```[\w-]{0,16}\n\(use"
-            " \\[\\{\\s*\\Z|\\A\\s*(?:[}\\])]|```(?!.*```)|(?:``|```\\w*\\s*```)(?!`)|(?i:json):?\\s*\\Z|(?:''|\\\"\\\")\\s*\\Z)|[\\[{(]\\Z|"
-            r"\A\s*\]\s{0,64}u(?:s(?:e)?)?\Z"
+            r" \[\{\s*\Z|\A[^\[{]*[\]}]\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?:``|```\w*\s*```)(?!`)|(?i:json):?\s*\Z|(?:''|"
+            r'\"\")\s*\Z)|[\[{(]\Z|\A\s*\]\s{0,64}u(?:s(?:e)?)?\Z'
         ), Pattern("(?!)"),
     )
     CLOSERS_COME_FIRST = True

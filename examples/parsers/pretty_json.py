@@ -61,8 +61,8 @@ class StreamParser(CallObjects):
         Pattern(
             r"Steps:\n```json\n\[\n    \{\s*\Z|```json\n\[\n    \{\s*\Z|Steps:\n```json\n\[\nSteps:\n```json\n\[\n    \{\s"
             r"*\Z|Steps:\n```json\n\{\s*\Z|Steps:\n```json\n\[\{\s*\Z|Steps:\n```json\n```[\w-]{0,16}\n\{\s*\Z|Steps:\n```"
-            "json\\s*\\Z|\\A\\s*(?:[}\\])]|```(?!.*```)|(?:``|```\\w*\\s*```)(?!`)|(?i:json):?\\s*\\Z|(?:''|\\\"\\\")\\s*\\Z)|[\\[{(]\\Z|"
-            r"\A\s*(?:\]\s{0,64}`(?:`)?|``)\Z"
+            r"json\s*\Z|\A[^\[{]*[\]}]\s*\Z|\A(?:(?!```).)*```\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?:``|```\w*\s*```)(?!`)|("
+            "?i:json):?\\s*\\Z|(?:''|\\\"\\\")\\s*\\Z)|[\\[{(]\\Z|\\A\\s*(?:\\]\\s{0,64}`(?:`)?|``)\\Z"
         ), Pattern("(?!)"),
     )
     FENCED_CALLS = False

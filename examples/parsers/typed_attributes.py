@@ -51,8 +51,8 @@ class StreamParser(RawPairs):
         Pattern(
             r'\A\s*⟨/ponder⟩|⟨/ponder⟩\s*\Z|\A\s*⟨ponder⟩|⟨steps⟩\n⟨step name="\s*\Z|⟨step name="\s*\Z|⟨steps⟩\n⟨steps⟩\n⟨'
             r'step name="\s*\Z|⟨steps⟩\n⟨step name="\n⟨step name="\s*\Z|```[\w-]{0,16}\n⟨steps⟩\n⟨step name="\s*\Z|```[\w-'
-            ']{0,16}\\n⟨step name="\\s*\\Z|\\A\\s*(?:[}\\])]|```(?!.*```)|(?:``|```\\w*\\s*```)(?!`)|(?i:json):?\\s*\\Z|(?:\'\'|\\"\\")'
-            r"\s*\Z)|[\[{(]\Z|\A\s*⟨/(?:s(?:t(?:e(?:p(?:s)?)?)?)?)?\Z"
+            r']{0,16}\n⟨step name="\s*\Z|⟨/step⟩\s*\Z|⟨/steps⟩\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?:``|```\w*\s*```)(?!`)|('
+            "?i:json):?\\s*\\Z|(?:''|\\\"\\\")\\s*\\Z)|[\\[{(]\\Z|\\A\\s*⟨/(?:s(?:t(?:e(?:p(?:s)?)?)?)?)?\\Z"
         ), Pattern(r'(?:⟨arg name=\\")[\w.-]{1,64}\\" text=\\"(?=(?:(?!⟨arg name=\\"|⟨/arg⟩)(?:[^"\\]|\\.))*"[,}])'),
     )
     IN_REASONING = Markers(

@@ -210,11 +210,14 @@ def _left_over(acceptor: Acceptor) -> Iterator[str]:
         if len(text) >= LEAST_CUT:
             yield rf"{exact(text)}\s*\Z"
     if acceptor.calls is not None:
-        closers = filter(is_distinctive, acceptor.calls.closers)
-        for text in unique(map(str.strip, (*acceptor.calls.openers, *closers))):
+        closers = [text.strip() for text in acceptor.calls.closers if is_distinctive(text)]
+        closers = [text for text in closers if not is_respelled(text)]  # those are reported anywhere
+        for text in unique([*map(str.strip, acceptor.calls.openers), *closers]):
             if len(text) >= LEAST_CUT:
                 yield rf"{exact(text)}\s*\Z"
-        yield r"\A[^\[{]*[\]}]\s*\Z|\A(?:(?!```).)*```\s*\Z"
+        closing = {char for text in acceptor.calls.closers for char in text}
+        yield from [r"\A[^\[{]*[\]}]\s*\Z"] * bool(closing & {"]", "}"})
+        yield from [r"\A(?:(?!```).)*```\s*\Z"] * ("`" in closing)
         yield r"\A\s*(?:[}\])]|```(?!.*```)|(?:``|```\w*\s*```)(?!`)|(?i:json):?\s*\Z|(?:''|\"\")\s*\Z)|[\[{(]\Z"
         yield from _truncated_after_calls(acceptor, acceptor.calls)
 

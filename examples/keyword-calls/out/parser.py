@@ -1518,7 +1518,7 @@ SHAPES = r"\u25a0-\u25ff\u2768-\u2775\u27e6-\u27ef\u2983-\u2998"  # geometric on
 TAG = rf"[<＜{SHAPES}][/|｜]?[\w:.=|｜▁/-]{{1,64}}[>＞{SHAPES}]"
 # What is no sentence next to a call: a tag at an edge, one word in lower case, or punctuation.
 PUNCTUATION = r"(?:\d{1,2}[.)]|[!-/:-@\[-`{-~\u200b\ufeff]{1,8})"
-NEXT_TO_A_CALL = Pattern(rf"\A\s*(?:{TAG}(?![^\S\n]\S)|(?:[a-z_]{{5,32}}:?|{PUNCTUATION})\s*\Z)|{TAG}\s*\Z")
+NEXT_TO_A_CALL = Pattern(rf"\A\s*(?:{TAG}(?![^\S\n]\S)|(?:[a-z_]{{4,32}}:?|None|{PUNCTUATION})\s*\Z)|{TAG}\s*\Z")
 OPENED, CLOSED = Pattern(r"<(\w{1,64})"), Pattern(r"</(\w{1,64})>")  # tags
 KEY_AFTER_NAME = Pattern(r"""(?<![\w-])([\w-]{1,64})(?:["']?\s?[=:>]|["']\s)""")
 SENTENCE_END = Pattern(r"[.!?]\s|\n\s*\n")
@@ -3385,9 +3385,9 @@ class StreamParser(Pairs):
         ),
         Pattern(
             r"\A[>](?![^\S\n]\S)|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\s<][^\S\n])[<]\Z|\A\s*<\.mind\.>|<\.code\.>\[\s*\Z|<\.co"
-            r"de\.>\[\n<\.code\.>\[\s*\Z|```[\w-]{0,16}\n<\.code\.>\[\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?:``|```\w*\s*```)"
-            "(?!`)|(?i:json):?\\s*\\Z|(?:''|\\\"\\\")\\s*\\Z)|[\\[{(]\\Z|\\A\\s*\\]\\s{0,64}<(?:\\.(?:/(?:c(?:o(?:d(?:e(?:\\.)?)?)?)?)?)?"
-            r")?\Z"
+            r"de\.>\[\n<\.code\.>\[\s*\Z|```[\w-]{0,16}\n<\.code\.>\[\s*\Z|\A[^\[{]*[\]}]\s*\Z|\A\s*(?:[}\])]|```(?!.*```)"
+            "|(?:``|```\\w*\\s*```)(?!`)|(?i:json):?\\s*\\Z|(?:''|\\\"\\\")\\s*\\Z)|[\\[{(]\\Z|\\A\\s*\\]\\s{0,64}<(?:\\.(?:/(?:c(?:o(?:d("
+            r"?:e(?:\.)?)?)?)?)?)?)?\Z"
         ), Pattern("(?!)"),
     )
     IN_REASONING = Scanner(
