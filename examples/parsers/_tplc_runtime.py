@@ -1199,8 +1199,9 @@ ID_KEYS = ("id", "call_id", "tool_call_id")
 OTHER_KEYS = (*ID_KEYS, "type", "index")
 SCHEMA_KEYS = ("properties",)  # models repeat the form of a schema
 KNOWN_KEYS = NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS + SCHEMA_KEYS
-ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "final_end")
-MOST_ENDS = 4  # of turns, that may end a text that is read again
+TURN_ENDS = ("end", "final_end")
+ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", *TURN_ENDS)
+MOST_TURN_ENDS = 4  # of turns, that may end a text that is read again
 MOST_WRAPS = 4  # objects around the arguments, or around a call
 FENCE_END = "```"
 FIRST_KEY = Pattern(r"""\{\s{0,64}["'](\w{1,64})["']""")
@@ -1280,9 +1281,8 @@ def calls_in(text: str, tools: Doubts) -> list[tuple[str, str]]:
 def calls_up_to(
     mark: Match | None, text: str, pos: int, tools: Parameters, after: Scanner
 ) -> tuple[list[Any], int, Doubts]:
-    """Return the calls up to the mark, or a closing tag before it, where they end, and what is doubtful.
-
-    `after`: the markers after calls.  A value may contain the end of a turn, so it ends only calls that are whole."""
+    """Return the calls up to the mark, or up to a closing tag or a turn's end, of the markers `after` calls, before it;
+    where they end, and what is doubtful.  A value may contain the turn's end, so it ends only calls that are whole."""
     end, doubts = len(text) if mark is None else mark.start, Doubts(tools, mark is None)
     found = calls_in(text[pos:end], doubts)
     tag = -1 if found else text.rfind("</", pos, end)
@@ -1290,9 +1290,9 @@ def calls_up_to(
         end, doubts = tag, Doubts(tools)
         found = calls_in(text[pos:end], doubts)
     at, tried = pos, 0
-    while not found and tried < MOST_ENDS and (mark := after.find(text, at, end)) is not None:
+    while not found and tried < MOST_TURN_ENDS and (mark := after.find(text, at, end)) is not None:
         at = mark.end
-        if mark.kind in ENDS_OF_CALLS[-2:]:
+        if mark.kind in TURN_ENDS:
             whole, tried = Doubts(tools, True), tried + 1
             calls = calls_in(text[pos : mark.start], whole)
             if calls and not whole.is_guessed:
@@ -3607,8 +3607,8 @@ def _begins_call(head: Any, tools: Parameters) -> bool:
     name, called, key, value, ended = head.groups()
     is_cut = head.end() == len(head.string)
     if (key in NAME_KEYS and value is not None) or not key:
-        # A word that is cut may be any beginning of a name that means a tool.
-        return tool_named(value or name or "", tools) in tools if ended or called else is_cut
+        word, names = bare_name(value or name or ""), [bare_name(tool) for tool in tools]
+        return word in names if ended or called else is_cut and any(tool.startswith(word) for tool in names)
     return is_cut or key in tools or key in CALL_KEYS
 
 

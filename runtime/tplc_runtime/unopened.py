@@ -12,7 +12,7 @@ Such a text counts as a whole only: nothing in it may be repaired, or lost.
 from __future__ import annotations
 
 from .pattern import LEAST_CUT, NAME_CHARACTERS, Pattern
-from .schema import OPENING_TAG, keys_allowed, tool_named
+from .schema import OPENING_TAG, bare_name, keys_allowed
 from .second import (
     ARGUMENT_KEYS,
     ENDS_OF_CALLS,
@@ -93,8 +93,8 @@ def _begins_call(head: Any, tools: Parameters) -> bool:
     name, called, key, value, ended = head.groups()
     is_cut = head.end() == len(head.string)
     if (key in NAME_KEYS and value is not None) or not key:
-        # A word that is cut may be any beginning of a name that means a tool.
-        return tool_named(value or name or "", tools) in tools if ended or called else is_cut
+        word, names = bare_name(value or name or ""), [bare_name(tool) for tool in tools]
+        return word in names if ended or called else is_cut and any(tool.startswith(word) for tool in names)
     return is_cut or key in tools or key in CALL_KEYS
 
 

@@ -45,7 +45,7 @@ def test_calls_in_another_form_come_back(end: str) -> None:
 NAMED = {
     "as it is": "get_weather",
     "another separator": "get-weather",
-    "a namespace": "functions.get_weather",
+    "other letters": "getWeather",
 }
 
 
