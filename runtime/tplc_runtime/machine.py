@@ -233,7 +233,7 @@ class Machine(CallArguments):
                 self._note_truncation(*ENDS_IN_CALL)
             else:
                 return self._drop_truncated_call()
-        if self._unclosed and self._mark.kind != "separator":
+        if self._tools and self._unclosed and self._mark.kind != "separator":
             self._note_following_text()
         self._note("not_a_call", "not a call: expected " + expected)
         self._after_failed_call, self._unclosed, self._space = True, False, ""

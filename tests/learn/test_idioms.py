@@ -8,6 +8,7 @@ import pytest
 from tests.independent import TOKENS, round_trip
 from tests.property.every_reader import EveryReader
 from tests.property.report_wild import further_messages
+from tests.slips.bases import TOOLS
 from tplc.driver import compile_template
 from tplc.errors import UnsupportedTemplate
 
@@ -137,6 +138,11 @@ LINES = """\
 {%- else -%}{{ ' ' ~ (v | tojson) }}{%- endif -%}
 {%- endmacro -%}
 """
+# Only the generation prompt writes the first opener.
+PROMPT_OPENS = source_of(
+    "{%- if m.tool_calls %}{%- for c in m.tool_calls %}{{- ('' if loop.first else '<t>') ~ c.function.name }}"
+    "{{- '@' ~ (c.function.arguments | tojson) ~ '</t>' }}{%- endfor %}{%- else %}{{- m.content }}{%- endif %}"
+).replace('{{- "<|a|>" }}{%- endif %}\n', '{{- "<|a|><t>" }}{%- endif %}\n')
 NO_PARSER = {
     "a turn as JSON if it has calls": (
         source_of(
@@ -150,10 +156,7 @@ NO_PARSER = {
         "cause: the template writes lists and objects as indented lines: [1, 2, 3] is ",
     ),
     "the prompt's opener": (
-        source_of(
-            "{%- if m.tool_calls %}{%- for c in m.tool_calls %}{{- ('' if loop.first else '<t>') ~ c.function.name }}"
-            "{{- ' ' ~ (c.function.arguments | tojson) ~ '</t>' }}{%- endfor %}{%- else %}{{- m.content }}{%- endif %}"
-        ).replace('{{- "<|a|>" }}{%- endif %}\n', '{{- "<|a|><t>" }}{%- endif %}\n'),
+        PROMPT_OPENS.replace("@", " -> "),
         'cause: the generation prompt opens a call with "<t>", and turns of the history have no such text',
     ),
 }
@@ -165,6 +168,18 @@ def test_a_refusal_names_the_notation(kind: str) -> None:
     source, cause = NO_PARSER[kind]
     failures = compile_template(source, name="t").verification.failures
     assert failures[0].startswith(cause)
+
+
+def test_calls_whose_opener_the_prompt_writes_come_back_with_tools() -> None:
+    ir = compile_template(PROMPT_OPENS.replace("@", " "), name="t")
+    assert (ir.verification.verified, ir.verification.failures) == (True, ())
+    readers = EveryReader(ir)
+    text = 'get_weather {"city": "Oslo", "days": 3}</t><t>get_time {"zone": "CET"}</t><|e|>'
+    for prompt in (None, "<|a|><t>"):
+        message = readers.parse(text, prompt=prompt, tools=TOOLS)
+        assert [call["function"]["name"] for call in message["tool_calls"]] == ["get_weather", "get_time"]
+        assert (message["content"], readers.parse("Hi.<|e|>", prompt=prompt, tools=TOOLS)["content"]) == (None, "Hi.")
+    assert readers.differ == []
 
 
 def test_words_before_a_name_are_no_namespace() -> None:
