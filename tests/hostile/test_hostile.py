@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.hostile.corpus import CORPUS, Hostile
+from tests.hostile.corpus import CORPUS, RECURSION, Hostile
 from tests.hostile.measured import measured
 from tplc.driver import compile_template
 from tplc.errors import LimitExceeded, NotLearned, RenderFailed, TemplateRaised, TplcError
@@ -101,8 +101,10 @@ def test_rendering(hostile: Hostile) -> None:
 def test_compiling(hostile: Hostile) -> None:
     """A refusal is an observation of the learner; if nothing else can be observed, it is reported as the reason."""
     start = processor_seconds()
+    # What is nested is refused for its depth; a slow machine would meet the limit of time first.
+    limits = {"render_seconds": SECONDS} if hostile.message == f"hostile.jinja: {RECURSION}" else {}
     with pytest.raises(TplcError) as caught:
-        compile_template(hostile.source, name="hostile.jinja")
+        compile_template(hostile.source, name="hostile.jinja", limits=limits)
     assert processor_seconds() - start < SECONDS
     if hostile.error in RENDERED:
         assert type(caught.value) is NotLearned
