@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 LIKE_A_MARKER = " is like a marker, but remains in the message"
 SHAPES = r"\u25a0-\u25ff\u2768-\u2775\u27e6-\u27ef\u2983-\u2998"  # geometric ones, and brackets outside of prose
 TAG = rf"[<＜{SHAPES}][/|｜]?[\w:.=|｜▁/-]{{1,64}}[>＞{SHAPES}]"
-# What is no sentence next to a call: a tag at an edge, one word in lower case, or punctuation.
+# What is no sentence next to a call: a tag at an edge, one word in lower case, None, or punctuation.
 PUNCTUATION = r"(?:\d{1,2}[.)]|[!-/:-@\[-`{-~\u200b\ufeff]{1,8})"
 NEXT_TO_A_CALL = Pattern(rf"\A\s*(?:{TAG}(?![^\S\n]\S)|(?:[a-z_]{{4,32}}:?|None|{PUNCTUATION})\s*\Z)|{TAG}\s*\Z")
 OPENED, CLOSED = Pattern(r"<(\w{1,64})"), Pattern(r"</(\w{1,64})>")  # tags

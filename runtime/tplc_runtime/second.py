@@ -41,7 +41,7 @@ SCHEMA_KEYS = ("properties",)  # models repeat the form of a schema
 KNOWN_KEYS = NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS + SCHEMA_KEYS
 TURN_ENDS = ("end", "final_end")
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", *TURN_ENDS)
-MOST_TURN_ENDS = 4  # of turns, that may end a text that is read again
+MOST_TURN_ENDS = 4  # so many are tried as the end of a text that is read again
 MOST_WRAPS = 4  # objects around the arguments, or around a call
 FENCE_END = "```"
 FIRST_KEY = Pattern(r"""\{\s{0,64}["'](\w{1,64})["']""")
@@ -121,8 +121,8 @@ def calls_in(text: str, tools: Doubts) -> list[tuple[str, str]]:
 def calls_up_to(
     mark: Match | None, text: str, pos: int, tools: Parameters, after: Scanner
 ) -> tuple[list[Any], int, Doubts]:
-    """Return the calls up to the mark, or up to a closing tag or a turn's end, of the markers `after` calls, before it;
-    where they end, and what is doubtful.  A value may contain the turn's end, so it ends only calls that are whole."""
+    """Return the calls up to the mark, or up to a closing tag or an end of the turn before it, where they end, and what
+    is doubtful.  `after` finds ends of turns: a value may contain one, so it ends only calls that are whole."""
     end, doubts = len(text) if mark is None else mark.start, Doubts(tools, mark is None)
     found = calls_in(text[pos:end], doubts)
     tag = -1 if found else text.rfind("</", pos, end)

@@ -56,7 +56,7 @@ def unopened_calls(
     buf: str, pos: int, final: bool, tools: Parameters, marks: Scanner, breaks: Scanner, after: Scanner
 ) -> tuple[list[tuple[str, str, str | None]], int] | None:
     """Return the calls that begin here, with their ids, and where they end; [] if none do.  None: more input is needed.
-    `marks` open other parts; what closes calls, or the turn, in `after` may follow in the same line."""
+    `marks` open other parts; `breaks` end a call in its line; what closes calls, or the turn, is in `after`."""
     first = FIRST_OF_CALLS.match(buf, pos)
     start = pos if first is None else first.end()
     if first is None or marks.match_at(buf, start) is not None or (not final and marks.prefix_of(buf, start)):
@@ -93,7 +93,7 @@ def _begins_call(head: Any, tools: Parameters) -> bool:
     name, called, key, value, ended = head.groups()
     is_cut = head.end() == len(head.string)
     if (key in NAME_KEYS and value is not None) or not key:
-        word, names = bare_name(value or name or ""), [bare_name(tool) for tool in tools]
+        word, names = bare_name(value or name or ""), map(bare_name, tools)
         return word in names if ended or called else is_cut and any(tool.startswith(word) for tool in names)
     return is_cut or key in tools or key in CALL_KEYS
 

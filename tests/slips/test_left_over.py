@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
 from tests.backends.parsers import ir_of, parser_of
 from tests.property.every_reader import EveryReader
+from tests.property.report_authored import FOLDER as AUTHORED
 from tests.slips.bases import TOOLS
 from tplc.backends.peg.engine import PegEngine
 from tplc.driver import compile_template
 from tplc.lower import lower
 from tplc.lower.markerlike import marker_like_texts
 
-AUTHORED = Path(__file__).resolve().parents[1] / "cases" / "authored"
 OSLO = ("get_weather", '{"city": "Oslo", "days": 3}')
 LEFT_OVER = " is left over after a call"
 OTHER_FORM = "calls that are not written as the template does"

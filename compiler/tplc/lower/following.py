@@ -178,25 +178,21 @@ def pattern_of(
     `key` matches a key, `names` the name of a further call, with arguments and without, `tool` the name of a known
     tool, if any is known: a call of it may follow another separator than the template's.
     """
-
-    def spelled(parts: Sequence[str | None], word: str) -> str:
-        return SPACE.join(word if part is None else exact(part) for part in parts)
-
     first, *rest = _closing(following) or [""]
     end = first + "".join(f"(?:{SPACE}{text})?" for text in rest)
     # Text has words like those of a closer: more text in their line shows that they are part of a value.
     is_text = is_word("".join(filter(None, following.closer)))
     line_end = (r"(?=[^\S\n]*(?:\n" + r"|\Z" * over + "))") * is_text
     ends = [exact(text) for text in following.after]
-    calls = [spelled(following.next_call, names[0])] if following.next_call else []
+    calls = [_spelled(following.next_call, names[0])] if following.next_call else []
     if following.next_empty:
         after_name = "|".join([*map(exact, following.next_empty), *([r"\Z"] if over else [])])
-        calls.append(f"{spelled(following.next_call[:-1], names[1])}{SPACE}(?:{after_name})")
+        calls.append(f"{_spelled(following.next_call[:-1], names[1])}{SPACE}(?:{after_name})")
     if following.lead == "blank" and following.spaces[2].startswith(following.blank * 2):
         # A call may begin with white space of its own, which then comes after the white space that ends a value.
         before_call = exact(following.spaces[2].removeprefix(following.blank))
         calls = [f"(?:{before_call})?{call}" for call in calls]
-    pair = spelled(following.pair, rf"(?<=[^\S\n]){key}" if following.indented else key)
+    pair = _spelled(following.pair, rf"(?<=[^\S\n]){key}" if following.indented else key)
     # A key may hold any character, but what closes the call begins no pair.
     pair = f"(?!{first}{line_end}){pair}" if following.closes else pair
     choices = []
@@ -205,7 +201,7 @@ def pattern_of(
     if tool and end and _joins_calls(following.next_call):
         # Where nothing closes a value, white space alone before a call is part of it.
         separator = "[,;]" + "?" * bool(following.close)
-        choices.append(f"{end}{SPACE}{separator}{SPACE}{spelled(following.next_call[-2:], tool)}")
+        choices.append(f"{end}{SPACE}{separator}{SPACE}{_spelled(following.next_call[-2:], tool)}")
     if following.closes:
         choices.append(SPACE.join([first, *rest]) + line_end)
     choices += _end_of_section(following, over=over)
@@ -288,10 +284,10 @@ def _marks_after_values(following: Following, *, over: bool) -> list[str]:
     what closes the call at the end of the turn.
 
     A bracket that ends the section is in values as well (`['b']`): it counts before the end of the turn only."""
-    marks = [following.next_call] if following.next_call[:1] not in ((), (None,)) else []
-    calls = [_spelled(mark) for mark in marks]
-    pairs = [following.pair] if following.close and following.pair[:1] not in ((), (None,)) else []
-    found = [*calls, *map(_spelled, pairs)]
+    nothing: tuple[tuple[str | None, ...], ...] = ((), (None,))
+    calls = [_spelled(following.next_call)] if following.next_call[:1] not in nothing else []
+    pairs = [_spelled(following.pair)] if following.close and following.pair[:1] not in nothing else []
+    found = [*calls, *pairs]
     end = "" if is_word(following.section_end) else following.section_end
     over_after = [*(exact(text) for text in following.after if text != end), *([r"\Z"] if over else [])]
     if is_distinctive(end):
@@ -306,8 +302,9 @@ def _marks_after_values(following: Following, *, over: bool) -> list[str]:
     return found
 
 
-def _spelled(parts: Sequence[str | None]) -> str:
-    return SPACE.join(KEY if part is None else exact(part) for part in parts)
+def _spelled(parts: Sequence[str | None], word: str = KEY) -> str:
+    """Return the pattern of texts, and of a word for each None between them."""
+    return SPACE.join(word if part is None else exact(part) for part in parts)
 
 
 def closes_call(following: Following, *, begun: bool) -> str:

@@ -210,14 +210,16 @@ def _left_over(acceptor: Acceptor) -> Iterator[str]:
         if len(text) >= LEAST_CUT:
             yield rf"{exact(text)}\s*\Z"
     if acceptor.calls is not None:
-        closers = [text.strip() for text in acceptor.calls.closers if is_distinctive(text)]
-        closers = [text for text in closers if not is_respelled(text)]  # those are reported anywhere
-        for text in unique([*map(str.strip, acceptor.calls.openers), *closers]):
+        closers = map(str.strip, filter(is_distinctive, acceptor.calls.closers))
+        others = (text for text in closers if not is_respelled(text))  # those that may be are reported anywhere
+        for text in unique([*map(str.strip, acceptor.calls.openers), *others]):
             if len(text) >= LEAST_CUT:
                 yield rf"{exact(text)}\s*\Z"
-        closing = {char for text in acceptor.calls.closers for char in text}
-        yield from [r"\A[^\[{]*[\]}]\s*\Z"] * bool(closing & {"]", "}"})
-        yield from [r"\A(?:(?!```).)*```\s*\Z"] * ("`" in closing)
+        closing = set("".join(acceptor.calls.closers))
+        if closing & {"]", "}"}:
+            yield r"\A[^\[{]*[\]}]\s*\Z"
+        if "`" in closing:
+            yield r"\A(?:(?!```).)*```\s*\Z"
         yield r"\A\s*(?:[}\])]|```(?!.*```)|(?:``|```\w*\s*```)(?!`)|(?i:json):?\s*\Z|(?:''|\"\")\s*\Z)|[\[{(]\Z"
         yield from _truncated_after_calls(acceptor, acceptor.calls)
 

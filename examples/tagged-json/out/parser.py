@@ -1081,7 +1081,7 @@ SCHEMA_KEYS = ("properties",)  # models repeat the form of a schema
 KNOWN_KEYS = NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS + SCHEMA_KEYS
 TURN_ENDS = ("end", "final_end")
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", *TURN_ENDS)
-MOST_TURN_ENDS = 4  # of turns, that may end a text that is read again
+MOST_TURN_ENDS = 4  # so many are tried as the end of a text that is read again
 MOST_WRAPS = 4  # objects around the arguments, or around a call
 FENCE_END = "```"
 FIRST_KEY = Pattern(r"""\{\s{0,64}["'](\w{1,64})["']""")
@@ -1161,8 +1161,8 @@ def calls_in(text: str, tools: Doubts) -> list[tuple[str, str]]:
 def calls_up_to(
     mark: Match | None, text: str, pos: int, tools: Parameters, after: Scanner
 ) -> tuple[list[Any], int, Doubts]:
-    """Return the calls up to the mark, or up to a closing tag or a turn's end, of the markers `after` calls, before it;
-    where they end, and what is doubtful.  A value may contain the turn's end, so it ends only calls that are whole."""
+    """Return the calls up to the mark, or up to a closing tag or an end of the turn before it, where they end, and what
+    is doubtful.  `after` finds ends of turns: a value may contain one, so it ends only calls that are whole."""
     end, doubts = len(text) if mark is None else mark.start, Doubts(tools, mark is None)
     found = calls_in(text[pos:end], doubts)
     tag = -1 if found else text.rfind("</", pos, end)
@@ -1507,7 +1507,7 @@ def arguments_within(name: str, value: Any, tools: Doubts) -> dict[str, Any] | N
 LIKE_A_MARKER = " is like a marker, but remains in the message"
 SHAPES = r"\u25a0-\u25ff\u2768-\u2775\u27e6-\u27ef\u2983-\u2998"  # geometric ones, and brackets outside of prose
 TAG = rf"[<＜{SHAPES}][/|｜]?[\w:.=|｜▁/-]{{1,64}}[>＞{SHAPES}]"
-# What is no sentence next to a call: a tag at an edge, one word in lower case, or punctuation.
+# What is no sentence next to a call: a tag at an edge, one word in lower case, None, or punctuation.
 PUNCTUATION = r"(?:\d{1,2}[.)]|[!-/:-@\[-`{-~\u200b\ufeff]{1,8})"
 NEXT_TO_A_CALL = Pattern(rf"\A\s*(?:{TAG}(?![^\S\n]\S)|(?:[a-z_]{{4,32}}:?|None|{PUNCTUATION})\s*\Z)|{TAG}\s*\Z")
 OPENED, CLOSED = Pattern(r"<(\w{1,64})"), Pattern(r"</(\w{1,64})>")  # tags
@@ -2436,7 +2436,7 @@ def unopened_calls(
     buf: str, pos: int, final: bool, tools: Parameters, marks: Scanner, breaks: Scanner, after: Scanner
 ) -> tuple[list[tuple[str, str, str | None]], int] | None:
     """Return the calls that begin here, with their ids, and where they end; [] if none do.  None: more input is needed.
-    `marks` open other parts; what closes calls, or the turn, in `after` may follow in the same line."""
+    `marks` open other parts; `breaks` end a call in its line; what closes calls, or the turn, is in `after`."""
     first = FIRST_OF_CALLS.match(buf, pos)
     start = pos if first is None else first.end()
     if first is None or marks.match_at(buf, start) is not None or (not final and marks.prefix_of(buf, start)):
@@ -2473,7 +2473,7 @@ def _begins_call(head: Any, tools: Parameters) -> bool:
     name, called, key, value, ended = head.groups()
     is_cut = head.end() == len(head.string)
     if (key in NAME_KEYS and value is not None) or not key:
-        word, names = bare_name(value or name or ""), [bare_name(tool) for tool in tools]
+        word, names = bare_name(value or name or ""), map(bare_name, tools)
         return word in names if ended or called else is_cut and any(tool.startswith(word) for tool in names)
     return is_cut or key in tools or key in CALL_KEYS
 
