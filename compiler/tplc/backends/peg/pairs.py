@@ -89,7 +89,9 @@ class PairRules:
     def any_pair_of(self, tool: KnownTool, place: str) -> list[Rule]:
         """Return rules for a pair of a parameter, or any other, and for one in another form than the template's."""
         suffix, other = f"_for_{tool.rule}", f"argument_for_other__for_{tool.rule}"
-        own = [f"argument_for_{parameter.rule}" for parameter in tool.parameters]
+        # White space may end a key that another key begins with: the longest first.
+        ordered = sorted(tool.parameters, key=lambda one: -len(one.name) * (one.name.split() != [one.name]))
+        own = [f"argument_for_{parameter.rule}" for parameter in ordered]
         if not self.form.reads_again or around_key(self.pairs) is None:
             return [rule(f"any_argument{suffix}", *own, f"argument{place}")]
         over, key_end = self.values.cores_of(*ENDS_OF_PAIRS), self.pairs.slots[-1].suffixes[0]

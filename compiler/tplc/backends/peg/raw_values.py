@@ -40,6 +40,7 @@ from tplc.lower.pairs import (
     value_ends_and_markers,
 )
 from tplc.lower.states import respelled_kinds
+from tplc_runtime.guess import ODD_KEY
 from tplc_runtime.pattern import NAME_LIMIT
 
 KINDS = tuple(f"{kind}_for_argument" for kind in ("object", "list", *WORDS))
@@ -210,11 +211,18 @@ class RawValues:
         if self.pairs.value_ends:
             return group(either([self.own_ends, self._respelled_closers(keys)]))
         # A closer that values hold as well counts only before what may follow it.
-        return marker(self.closer) if is_distinctive(self.closer) else self._guess()
+        if is_distinctive(self.closer):
+            return marker(self.closer)
+        # Keys of a schema may have characters that no other key has.
+        odd = one_of([key for key in keys if ODD_KEY.fullmatch(key)])
+        return self._guess(key=f"(?:{odd}|{self._any_key()})" if odd else "")
 
-    def _guess(self, keys: Sequence[str] = ()) -> str:
+    def _any_key(self) -> str:
+        return any_key(self.pairs.following)
+
+    def _guess(self, keys: Sequence[str] = (), key: str = "") -> str:
         tool, following = self._tool_names(), self.pairs.following
-        key, name = one_of(keys) or any_key(following), tool or KEY
+        key, name = key or one_of(keys) or self._any_key(), tool or KEY
         names = name_of_call(following, name), name
         follow = pattern_of(following, over=True, key=key, names=names, tool=tool)
         return f"{closer_before_end(self.closer)}(?={follow})"
