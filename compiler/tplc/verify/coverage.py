@@ -10,6 +10,8 @@ way and that one comes back.
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
@@ -34,6 +36,15 @@ def kind_of(case: Case, context: str = "") -> CoveredKind:
     return CoveredKind(f"{case.shape}{bare}{after}", context)
 
 
+def kinds_of_names(case: Case, context: str = "", other: Case | None = None) -> Iterator[CoveredKind]:
+    """Yield a kind for each character of the calls' names that words don't have: a template may choose the form of a
+    call by it.  `other`: only of calls that this message lacks."""
+    read = Counter(call.name for call in other.calls) if other is not None else Counter[str]()
+    lost = (Counter(call.name for call in case.calls) - read).elements()
+    for sign in dict.fromkeys(char for name in lost for char in name if not (char.isalnum() or char == "_")):
+        yield CoveredKind(f"a call whose name has {json.dumps(sign, ensure_ascii=False)}", context)
+
+
 @dataclass(slots=True)
 class Coverage:
     """`lost` has the first message of a kind that did not come back, by what it was read as: None for a message with
@@ -51,6 +62,10 @@ class Coverage:
         if read_as is not None:
             self.first_read_as.setdefault(read_as, other)
         self.lost.setdefault(kind_of(case, context), {}).setdefault(read_as, failure)
+
+    def note_lost_names(self, case: Case, other: Case, context: str, failure: str) -> None:
+        for kind in kinds_of_names(case, context, other):
+            self.lost.setdefault(kind, {}).setdefault(None, f"{kind} never comes back: {failure}")
 
     def plain_cases(self, context: str) -> Iterator[Case]:
         """Yield a message of plain words for each kind in this context of which only random messages were tried, and

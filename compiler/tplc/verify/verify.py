@@ -25,7 +25,7 @@ from tplc.verify.battery import SHAPES, Case, Shape, after_results, battery, ran
 from tplc.verify.causes import Tried, explained
 from tplc.verify.compare import ID, NAME, Difference, as_case, as_message, difference, fits, same_message, with_texts
 from tplc.verify.conversation import fitting_tools
-from tplc.verify.coverage import kind_of
+from tplc.verify.coverage import kind_of, kinds_of_names
 from tplc.verify.excerpts import excerpt, quoted
 from tplc.verify.notations import opener_in_prompt
 from tplc.verify.shown import (
@@ -231,15 +231,17 @@ class _RoundTrip:
         if problem is None:
             self.tally.messages += 1
             self.tally.passed += 1
-            self.tally.coverage.came_back.add(kind)
+            self.tally.coverage.came_back.update([kind, *kinds_of_names(case, _place(context))])
         elif isinstance(problem, OneRender):
             found = problem.ambiguity
-            lost = f"{kind.parts} never comes back: expected {found.first}, got {found.second}"
-            failure = self._failure(case, context, turn, lost)
+            read = f"expected {found.first}, got {found.second}"
+            failure = self._failure(case, context, turn, f"{kind.parts} never comes back: {read}")
             self.tally.coverage.note_lost(case, problem.other, _place(context), failure)
+            self.tally.coverage.note_lost_names(case, problem.other, _place(context), read)
             self.tally.ambiguities.setdefault(found.kind, found)
             tried = Tried(case, turn, f"{found.kind}: expected {found.first}, got {found.second}")
-            self.tally.excuses.append(Excuse(kind, tried, problem.pair, first))
+            names = kinds_of_names(case, _place(context), problem.other)
+            self.tally.excuses.append(Excuse((kind, *names), tried, problem.pair, first))
         else:
             self.tally.messages += 1
             excuse = self.expectations.excuse(case)
