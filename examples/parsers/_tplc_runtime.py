@@ -3110,7 +3110,7 @@ class Slots(TurnStates):
 
     def _known(self, slot: str, pos: int, ends: Scanner, stops: str) -> int:
         """Return the length of a tool's name here that contains an end of names; -1 if more input is needed."""
-        buf, names = self._buf, self._odd_names(slot, ends)
+        buf, names = self._buf, self._odd_names(slot, ends, stops)
         for name in names:
             at = next_char(buf, pos + len(name)) if buf.startswith(name, pos) else -1
             if at >= 0 and (ends.match_at(buf, at) is not None or any(ch in stops for ch in buf[pos + len(name) : at])):
@@ -3120,14 +3120,14 @@ class Slots(TurnStates):
                 return -1
         return 0
 
-    def _odd_names(self, slot: str, ends: Scanner) -> list[str]:
+    def _odd_names(self, slot: str, ends: Scanner, stops: str) -> list[str]:
         """Return the names of tools (or of the tool's parameters) that contain ends of names, the longest first."""
         of = self._out.calls[-1][0] if slot == "key" and self._out.calls else ""
         self._odd = {} if self._odd is None else self._odd
         if (slot, of) not in self._odd:
             names = self._tools if slot == "name" else properties_of(self._tools.get(of))
-            names = [name for name in names if not name.isidentifier()]
-            odd = [name for name in names if "\n" in name or ends.find(name, 0) is not None]
+            names, ends_of_all = [name for name in names if not name.isidentifier()], "\n" + stops
+            odd = [name for name in names if any(ch in name for ch in ends_of_all) or ends.find(name, 0) is not None]
             fit = [name for name in odd if name == name.strip() and 0 < len(name) < NAME_LIMIT]
             self._odd[slot, of] = sorted(fit, key=len, reverse=True)[:MOST_ODD]
         return self._odd[slot, of]
