@@ -26,13 +26,13 @@ def reason(form: str, size: int) -> str:
         return str(error)
 
 
-@pytest.mark.parametrize("size", [60, 100, 200, 400])
+@pytest.mark.parametrize("size", [37, 50, 60, 100, 200, 400])
 def test_a_shortened_object(size: int) -> None:
     assert any(text in reason("an object", size) for text in REASONS)
 
 
 @pytest.mark.sweep(7)
-@pytest.mark.parametrize("size", [12, 20, 30, 40, 60])
+@pytest.mark.parametrize("size", [12, 20, 25, 30, 33, 40, 45, 55, 60])
 @pytest.mark.parametrize("form", FORMS)
 def test_what_is_shortened(form: str, size: int) -> None:
     assert any(text in reason(form, size) for text in REASONS)

@@ -27,6 +27,7 @@ from tplc.verify.compare import as_message
 from tplc.verify.lengths import lengths
 from tplc.verify.misplaced import misplaced
 from tplc.verify.notations import notations
+from tplc.verify.shortened import shortened
 
 _AROUND = 24
 _SAME = 8
@@ -34,7 +35,6 @@ _LEAST = 4  # a shorter word occurs by chance
 _LONGEST = 160
 _LONGEST_VARIANT = 80  # longer text contains values too
 _MOST_VARIANTS = 3
-_DOTS = ("...", "…")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,8 @@ def causes(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
     yield from weak
     if not counted and not weak:
         turns = [[(one.case, one.turn) for one in tried if one.passed == passed] for passed in (False, True)]
-        found = [*_without_reasoning(ir, tried)] or [*notations(ir, turns[0])] or [*_shortened(ir, tried)]
+        found = [*_without_reasoning(ir, tried)] or [*notations(ir, turns[0])]
+        found = found or [*shortened([(*one, _written(ir, one[0])) for one in turns[0]])]
         found = found or [*_transformed(ir, tried)] or [*_single_call(tried)] or [*misplaced(ir, *turns)]
         if not found:
             by_name = [*_by_name(tried)]
@@ -86,25 +87,6 @@ def _without_reasoning(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
     failed = [one for one in tried if not one.passed]
     if ir.left_out and failed and all(one.case.reasoning for one in failed):
         yield from ir.left_out
-
-
-def _shortened(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
-    """Yield that arguments are cut off: where the format writes more of them, the template writes dots, or nothing
-    after the same number of characters, or more than any marker has."""
-    cut: dict[int, str] = {}  # what is left out after so many characters
-    for one in sorted((one for one in tried if not one.passed and one.case.calls), key=lambda one: len(one.turn)):
-        expected = _written(ir, one.case)
-        start = len(common_prefix(expected, one.turn))
-        if len(one.turn) >= len(expected):
-            continue
-        end = len(common_suffix(expected[start:], one.turn[start:]))
-        names = [one.turn.rfind(call.name, 0, start) + len(call.name) for call in one.case.calls]
-        lost, kept = expected[start : len(expected) - end], start - max(names)
-        is_cut = start + end == len(one.turn) and kept > 0
-        dots = one.turn.startswith(_DOTS, start) and expected[start] not in _DOTS
-        if dots or (is_cut and (len(lost) > _LONGEST_VARIANT or cut.setdefault(kept, lost) != lost)):
-            yield f"the template shortens arguments, and what it leaves out is lost: {quoted(one.turn[:_LONGEST])}"
-            return
 
 
 def _weak_places(ir: TemplateIR) -> Iterator[str]:

@@ -52,6 +52,7 @@ class Coverage:
 
     came_back: set[CoveredKind] = field(default_factory=set)
     lost: dict[CoveredKind, dict[CoveredKind | None, str]] = field(default_factory=dict)
+    lost_names: dict[CoveredKind, str] = field(default_factory=dict)
     first_lost: dict[CoveredKind, Case] = field(default_factory=dict)
     first_read_as: dict[CoveredKind, Case] = field(default_factory=dict)
 
@@ -65,7 +66,7 @@ class Coverage:
 
     def note_lost_names(self, case: Case, other: Case, context: str, failure: str) -> None:
         for kind in kinds_of_names(case, context, other):
-            self.lost.setdefault(kind, {}).setdefault(None, f"{kind} never comes back: {failure}")
+            self.lost_names.setdefault(kind, f"{kind} never comes back: {failure}")
 
     def plain_cases(self, context: str) -> Iterator[Case]:
         """Yield a message of plain words for each kind in this context of which only random messages were tried, and
@@ -78,14 +79,18 @@ class Coverage:
                 yield replace(case, title=f"{kind.parts}", reasoning=REASONING if case.reasoning else "", content=words)
 
     def lost_kinds(self) -> frozenset[CoveredKind]:
-        """Return the kinds of which no message came back, and some were read as no other kind that does."""
-        return frozenset(
+        """Return the kinds of which no message came back, and some were read as no other kind that does; without such
+        kinds, those of names that never came back."""
+        kinds = {
             kind
             for kind, found in self.lost.items()
             if kind not in self.came_back and any(read_as not in self.came_back for read_as in found)
-        )
+        }
+        return frozenset(kinds or self.lost_names.keys() - self.came_back)
 
     def failures(self) -> Iterator[str]:
-        for kind in self.lost:
-            if kind in self.lost_kinds():
-                yield from (failure for read_as, failure in self.lost[kind].items() if read_as not in self.came_back)
+        lost = self.lost_kinds()
+        for kind, found in self.lost.items():
+            if kind in lost:
+                yield from (failure for read_as, failure in found.items() if read_as not in self.came_back)
+        yield from (failure for kind, failure in self.lost_names.items() if kind in lost)
