@@ -6,11 +6,11 @@ r"""Calls: one object, or a header and arguments.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from tplc.ir.markers import lead_of, only_punctuation
-from tplc.ir.nodes import ObjectArguments, PairArguments, Slot, TemplateIR, Text, Tools
+from tplc.ir.markers import is_ordinary, lead_of, only_punctuation
+from tplc.ir.nodes import Layout, ObjectArguments, PairArguments, Slot, TemplateIR, Text, Tools
 from tplc.ir.spellings import spellings_of
 from tplc.lower.acceptor import CallForm, CallShape, Where
 from tplc.lower.call_objects import CallObject, object_head, object_of, opening_of, wrapped_fields
@@ -34,6 +34,7 @@ from tplc.lower.whole_call import whole_call_of
 from tplc.lower.written import WrittenCalls, written_calls
 
 NOT_IN_JSON = re.compile(r"""[^\w\s\[\]{}:,.+'"-]""")  # a character that is in JSON inside of strings only
+WORD_END = re.compile(r"\w\Z")
 # Models write these between calls of any template.
 _OPTIONAL_SEPARATORS = ",;"
 
@@ -99,6 +100,16 @@ def _cores(markers: Iterable[str]) -> tuple[str, ...]:
     return tuple(text.strip() for text in markers if text.strip())
 
 
+def _is_number(layout: Layout) -> bool:
+    return layout in ((Slot("index"),), (Slot("count"),))
+
+
+def _numbered(openers: Iterable[str]) -> Iterator[str]:
+    """Yield openers with the first digit of the number that follows them, if a key could begin with their word."""
+    for text in openers:
+        yield from (f"{text}{digit}" for digit in range(10)) if is_ordinary(text) and WORD_END.search(text) else (text,)
+
+
 def _object_calls(ir: TemplateIR, called: CallObject, tolerated: Tolerated) -> CallForm:
     """Lower a call that is one object, with or without slots before it."""
     tools, before = ir.tools, merged((*called.before, Text(called.opened)))
@@ -134,7 +145,8 @@ def _header_calls(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
     pairs, last = None, before_object(tools, tolerated, text_at(layout, at - 1))
     if isinstance(tools.arguments, PairArguments):
         # Where nothing closes a call, what opens the next one does.
-        following = [*ends, tools.separator, *form.openers, *(form.inner if not form.call_closers else ())]
+        opens = [*form.openers, *(form.inner if not form.call_closers else ())]
+        following = [*ends, tools.separator, *(_numbered(opens) if _is_number(layout[1:2]) else opens)]
         pairs = pairs_of(ir, tools.arguments, after.ends, following, tolerated)
         form, pairs = with_unprefixed(form, pairs, prefix_of_closers(ir, tolerated))
         last = before_pairs(text_at(layout, at - 1), tools.arguments, pairs, ends or ir.turn.ends)

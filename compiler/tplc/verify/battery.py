@@ -68,6 +68,7 @@ KEY = "value"  # of the argument that values of all kinds are tried for
 LONG_NAME = "search_all_documents_of_the_house_and_their_comments_of_one_year"
 LONG_KEY = "words_that_documents_or_their_comments_contain_in_whatever_order"
 LONG_TEXT = "lorem ipsum dolor sit amet " * 60 + "."
+_LAST_WORD = re.compile(r"[^\W\d]\w*\Z")
 _WORD = re.compile(r"(?<![\w-])[A-Za-z_]\w*(?![\w-])")
 _MOST_WORDS = 8  # of a format, as keys
 SHAPES = tuple(
@@ -205,6 +206,11 @@ def _words_as_keys(ir: TemplateIR) -> Iterator[Case]:
         if len(keys) > bool(title):
             arguments = tuple((key, "x") for key in keys)
             yield Case(f"arguments called {', '.join(keys)}{title}", calls=(Call("find", arguments),))
+    # A key may begin with the word that a name or a number is written to.
+    before = [first.text for first, _ in pairwise(call) if isinstance(first, Text) and is_ordinary(first.text)]
+    for word in dict.fromkeys(match.group() for text in before if (match := _LAST_WORD.search(text))):
+        longer = tuple((word + rest, "x") for rest in ("ing", "_"))
+        yield Case(f"arguments called {word}ing, {word}_", calls=(Call("find", longer),))
 
 
 def _escaped_names(ir: TemplateIR) -> Iterator[Case]:

@@ -132,7 +132,7 @@ def _without(one: Lexeme, first: str) -> str:
     rest = one.core.removesuffix(first)
     core = rest.strip()
     if not core:
-        return ahead(rest, first)
+        return ahead(rest, first) if rest or not first[0].isalnum() else f"(?={exact(first)})"
     return (respelling(core) if one.respelled else core_pattern(core)) + ahead(rest, first)
 
 
