@@ -804,7 +804,7 @@ class ValueWriter(Copyable):
 
     def _pop(self) -> None:
         if self.want == "colon" or (self.want == "value" and self.stack[-1] == "{"):
-            self._repaired("missing value")
+            self._repaired("missing value", guessed=len(self.stack) > self.floor)
             self.out.append(": null" if self.want == "colon" else " null")
         self.out += self.comma[1:]
         self.comma.clear()
@@ -1391,12 +1391,14 @@ def misfit_in(text: str, schema: object, *, types: bool = True) -> tuple[str, st
     return misfit(arguments, schema, types=types) if isinstance(arguments, dict) else None
 
 
-def is_damaged(arguments: str, schema: Any) -> bool:
-    """Return whether an argument that is required is missing: it is in the text of another, or has another name."""
+def is_damaged(arguments: str, schema: Any, markers: Scanner | None, own_keys: tuple[str, ...]) -> bool:
+    """Return whether a required argument is in another's text, or has another name, or a key of the call is one."""
     missing = [key for key in required_of(schema) if f'"{key}":' not in arguments]
-    given: Any = loaded(arguments) if missing else None
-    found = misfit(given, schema, types=False) if isinstance(given, dict) else None
-    return found is not None and any(key not in given and (found[0] == "key" or found[1] == key) for key in missing)
+    inside = missing != [] and markers is not None and markers.find(arguments, 0) is not None
+    given: Any = loaded(arguments) if missing or any(f'"{key}":' in arguments for key in own_keys) else None
+    kind, name = (misfit(given, schema, types=False) if isinstance(given, dict) else None) or ("", "")
+    lost = [key for key in missing if (kind == "key" or name == key) and key not in given]
+    return inside or lost != [] or (kind == "key" and name in own_keys)
 
 
 def loaded(text: str) -> Any:
@@ -3144,6 +3146,8 @@ MISFITS = {
 class CallArguments(Slots):
     REREADS_CALLS: ClassVar[bool] = True  # failed calls are read again, by the tools' names
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
+    LAST_CLOSER: ClassVar[Scanner | None] = None  # closers of values, and markers of which one follows the right one
+    OWN_KEYS: ClassVar[tuple[str, ...]] = ()  # the keys of a call that are no arguments
     _reader: Reader | None = None  # and the reader of one
     _written = ""  # the beginning of the arguments
     _repaired = False  # the arguments of the last call were repaired
@@ -3218,9 +3222,9 @@ class CallArguments(Slots):
         if self._repaired or self._tools:
             name, arguments = self._out.calls[-1][0], "".join([*self._out.texts["arguments"], *self._out._pieces])
             schema = self._tools.get(name)
-            misfits = self._repaired and misfit_in(arguments, schema) is not None
-            other = holds_other_call(name, arguments, self._tools)
-            self.incomplete = self.incomplete or misfits or other or is_damaged(arguments, schema)
+            odd = self._repaired and misfit_in(arguments, schema) is not None
+            odd = odd or is_damaged(arguments, schema, self.LAST_CLOSER, self.OWN_KEYS)
+            self.incomplete = self.incomplete or odd or holds_other_call(name, arguments, self._tools)
 
     def _note_misfits(self) -> None:
         """Report, for each call, the first argument that the tool's schema doesn't allow."""
@@ -3831,7 +3835,7 @@ class Repairs(Machine):
         if at < len(self._buf) and LEFT_OVER_BRACKET.match(self._buf, at) is None:
             self._out.flush()
             if is_empty_object("".join(texts)):
-                self._note_lost_text("no_argument", "text follows the empty arguments of a call without a closer")
+                self._note_lost_text("no_argument", "text follows the empty arguments of a call")
 
     def _left_over_ends(self, start: int) -> list[int]:
         """Return where a bracket, a fence or punctuation too many ends, and a garbled closer; -1 if undecided."""
@@ -4922,8 +4926,7 @@ class KnownPairs:
         if self.UNOPENED_LINES:
             stop = len(buf) if match is None else match.start
             for line in self.lines if buf.find("\n", pos, stop) >= 0 else ():
-                at = buf.find(line, pos, stop)
-                if at >= 0:
+                if (at := buf.find(line, pos, stop)) >= 0:
                     match, stop = Match("next", at, at), at
         return match
 
@@ -4986,11 +4989,9 @@ def nested_json(text: str) -> str | None:
 
 def nested_or_repaired(text: str) -> str | None:
     """Return a list or an object as JSON, with a comma or a quote too many or too few."""
-    found = nested_json(text)
-    if found is None:
-        reader = Reader(any_styles())
-        end = reader.read(text, 0, True)
-        found = reader.take() if end == len(text) and not (reader.want or reader.is_guessed) else None
+    found, reader = nested_json(text), Reader(any_styles())
+    if found is None and reader.read(text, 0, True) == len(text) and not (reader.want or reader.is_guessed):
+        found = reader.take()
     return found
 
 
@@ -5075,7 +5076,6 @@ class RawPairs(Pairs):
     RETYPES_VALUES: ClassVar[bool] = True  # a value in another form is converted by the schema
     WORDS: ClassVar[ValueWords]
     AFTER_VALUE: ClassVar[End]
-    LAST_CLOSER: ClassVar[Scanner | None] = None  # closers, and markers of which one follows the closer that counts
     TYPE_WORDS: ClassVar[Mapping[str, Sequence[str]]] = {}
     NEXT_PAIR: ClassVar[tuple[Scanner, ...]] = ()  # a value's end or the text before a key, and the text after a key
     NEXT_PAIR_OPENER: ClassVar[Any] = ""  # the text that such a pair begins with, or several
@@ -5123,8 +5123,7 @@ class RawPairs(Pairs):
         member = super()._key_of(comma, key)
         holds_all = comma == "{" and key in WHOLE_ARGUMENTS and self._keys and key not in self._keys
         self._all = member if holds_all else ""
-        if key in self._keys:
-            self._keys = self._keys - {key}
+        self._keys = self._keys - {key}
         return "" if holds_all else member
 
     def _begin_value(self, key: str, word: str) -> None:

@@ -90,6 +90,7 @@ class StreamParser(CallObjects):
     )
     TO_ARGUMENTS = ', "arguments": {'
     USUAL_KEYS = ("name", "arguments")
+    OWN_KEYS = ("name", "id")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Markers(mark=("```\ufdd1\n{{DO}} [{", "{{DO}}", "{{END}}"))
     LEFT_OVER = Markers(call=(" {{DO}} [",))

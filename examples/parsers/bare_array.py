@@ -75,6 +75,7 @@ class StreamParser(CallObjects):
     HEAD = Pattern('\\{\\s*"name"\\s*:\\s*"(?P<name>[^"\\\\\\x00-\\x1f]*)"')
     TO_ARGUMENTS = ', "arguments": {'
     USUAL_KEYS = ("name", "arguments")
+    OWN_KEYS = ("name",)
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Markers(mark=("/over/", "/helper/"))
     USUAL_NEXT = ExpectedText(', {"name": "')

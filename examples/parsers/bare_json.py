@@ -76,6 +76,7 @@ class StreamParser(CallObjects):
     HEAD = Pattern('\\{\\s*"name"\\s*:\\s*"(?P<name>[^"\\\\\\x00-\\x1f]*)"')
     TO_ARGUMENTS = ', "parameters": {'
     USUAL_KEYS = ("name", "parameters")
+    OWN_KEYS = ("name",)
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Markers(mark=("|end of turn|", "|assistant|"))
     USUAL_NEXT = ExpectedText('{"name": "')

@@ -94,6 +94,7 @@ class StreamParser(CallObjects):
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("args",): "arguments", ("fn",): "name"}
     OBJECT_OPENER = "{"
     CLOSERS = (" [[/call]]", "[[/call]]")
+    OWN_KEYS = ("fn",)
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Markers(mark=("[[/call]", "[[call", "```\ufdd1\n[[call", "[[assistant]]"))
     LEFT_OVER = Markers(call=("[[call ",))

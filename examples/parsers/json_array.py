@@ -105,6 +105,7 @@ class StreamParser(CallObjects):
     HEAD = Pattern('\\{\\s*"name"\\s*:\\s*"(?P<name>[^"\\\\\\x00-\\x1f]*)"')
     TO_ARGUMENTS = ', "arguments": {'
     USUAL_KEYS = ("name", "arguments")
+    OWN_KEYS = ("name",)
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Markers(mark=("]«/wishes»", "«/wishes»", "```\ufdd1\n«wishes»[{", "«wishes»", "«/»", "«assistant»"))
     LEFT_OVER = Markers(call=("«wishes»[",))

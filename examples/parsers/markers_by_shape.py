@@ -95,6 +95,7 @@ class StreamParser(CallObjects):
     HEAD = Pattern('\\{\\s*"call"\\s*:\\s*"(?P<name>[^"\\\\\\x00-\\x1f]*)"')
     TO_ARGUMENTS = ', "with": {'
     USUAL_KEYS = ("call", "with")
+    OWN_KEYS = ("call",)
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Markers(mark=("(~/do~)", "```\ufdd1\n(~do~){", "(~do~)", "(~end~)", "(~assistant~)"))
     LEFT_OVER = Markers(call=("(~do~)",))

@@ -90,6 +90,7 @@ class StreamParser(CallObjects):
     HEAD = Pattern('\\{\\s*"function"\\s*:\\s*"(?P<name>[^"\\\\\\x00-\\x1f]*)"')
     TO_ARGUMENTS = ', "input": {'
     USUAL_KEYS = ("function", "input")
+    OWN_KEYS = ("function",)
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Markers(mark=("```\ufdd1\n[=request=]{", "[=request=]", "[=stop=]", "[=assistant=]"))
     LEFT_OVER = Markers(call=("[=request=]",))

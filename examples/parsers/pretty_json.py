@@ -86,6 +86,7 @@ class StreamParser(CallObjects):
     HEAD = Pattern('\\{\\s*"step"\\s*:\\s*"(?P<name>[^"\\\\\\x00-\\x1f]*)"')
     TO_ARGUMENTS = ',\n        "with": {'
     USUAL_KEYS = ("step", "with")
+    OWN_KEYS = ("step",)
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Markers(mark=("```json\n[\n    {", "Steps:\n```json", "<FIN>", "<SAY>"))
     LEFT_OVER = Markers(call=("\nSteps:\n```json\n[\n    ",))

@@ -79,6 +79,7 @@ class StreamParser(Objects):
         "(?:\\[\\w{1,32}\\]|\\{'callable':|'kwargs':|callable|kwargs|\\[run\\]|run|',|'|,|:|\\[|\\]|\\{|[^\\S\\n]{0,64}[\\n:.,/'\"`<>]"
         "|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
     )
+    OWN_KEYS = ("callable", "kwargs")
     SHORT_OPENERS = ("[run]{'callable",)
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Markers(

@@ -63,7 +63,7 @@ class StreamParser(Objects):
         Pattern(
             r"\A\s*~\)|~\)\s*\Z|\A\s*\(~musing[^\S\n]*\n|\(!ask:\s*\Z|\(!ask:\n\(!ask:\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?"
             ":``|```\\w*\\s*```)(?!`)|(?i:json):?\\s*\\Z|(?:''|\\\"\\\")\\s*\\Z)|[\\[{(]\\Z"
-        ), Pattern("(?!)"),
+        ), Pattern(r'‹\\"'),
     )
     FENCED_CALLS = False
     CLOSERS_COME_FIRST = True

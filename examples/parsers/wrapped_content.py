@@ -107,6 +107,7 @@ class StreamParser(CallObjects):
     HEAD = Pattern('\\{\\s*"tool"\\s*:\\s*"(?P<name>[^"\\\\\\x00-\\x1f]*)"')
     TO_ARGUMENTS = ', "input": {'
     USUAL_KEYS = ("tool", "input")
+    OWN_KEYS = ("tool",)
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Markers(mark=("<#/acts#>", "```\ufdd1\n<#acts#>\n{", "<#acts#>", "<#over#>", "<#assistant#>"))
     LEFT_OVER = Markers(call=("<#acts#>\n",))

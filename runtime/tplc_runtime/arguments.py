@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from typing import ClassVar
 
     from .message import Delta
+    from .scanner import Scanner
     from .values import Reader, Style
 
 MISFITS = {
@@ -27,6 +28,8 @@ MISFITS = {
 class CallArguments(Slots):
     REREADS_CALLS: ClassVar[bool] = True  # failed calls are read again, by the tools' names
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
+    LAST_CLOSER: ClassVar[Scanner | None] = None  # closers of values, and markers of which one follows the right one
+    OWN_KEYS: ClassVar[tuple[str, ...]] = ()  # the keys of a call that are no arguments
     _reader: Reader | None = None  # and the reader of one
     _written = ""  # the beginning of the arguments
     _repaired = False  # the arguments of the last call were repaired
@@ -101,9 +104,9 @@ class CallArguments(Slots):
         if self._repaired or self._tools:
             name, arguments = self._out.calls[-1][0], "".join([*self._out.texts["arguments"], *self._out._pieces])
             schema = self._tools.get(name)
-            misfits = self._repaired and misfit_in(arguments, schema) is not None
-            other = holds_other_call(name, arguments, self._tools)
-            self.incomplete = self.incomplete or misfits or other or is_damaged(arguments, schema)
+            odd = self._repaired and misfit_in(arguments, schema) is not None
+            odd = odd or is_damaged(arguments, schema, self.LAST_CLOSER, self.OWN_KEYS)
+            self.incomplete = self.incomplete or odd or holds_other_call(name, arguments, self._tools)
 
     def _note_misfits(self) -> None:
         """Report, for each call, the first argument that the tool's schema doesn't allow."""

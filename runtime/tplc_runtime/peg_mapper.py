@@ -273,7 +273,8 @@ class _Mapper(ValueMapper):
             self.prefilled_calls -= 1
             return
         odd = not (self.schemas or ODD_IN_NAMES.isdisjoint(called))
-        odd = odd or is_damaged(arguments, self.schemas.get(called))
+        spelled = self.readers.spelled
+        odd = odd or is_damaged(arguments, self.schemas.get(called), spelled.pair_markers, spelled.own_keys)
         self.incomplete = self.incomplete or odd or holds_other_call(called, arguments, self.readers.tools)
         if arguments.startswith(self.prefilled_arguments):
             arguments = arguments[len(self.prefilled_arguments) :]

@@ -87,6 +87,8 @@ class OtherSpelling:
     around_key: Optional[tuple[Pattern, Pattern]] = None
     value_opener: Optional[Pattern] = None
     damaged: Optional[Pattern] = None
+    pair_markers: Optional[Scanner] = None
+    own_keys: tuple[str, ...] = ()
     pairs_open: bool = True
     is_distinct: bool = True
     names_alike: bool = True

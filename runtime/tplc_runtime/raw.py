@@ -112,8 +112,7 @@ class KnownPairs:
         if self.UNOPENED_LINES:
             stop = len(buf) if match is None else match.start
             for line in self.lines if buf.find("\n", pos, stop) >= 0 else ():
-                at = buf.find(line, pos, stop)
-                if at >= 0:
+                if (at := buf.find(line, pos, stop)) >= 0:
                     match, stop = Match("next", at, at), at
         return match
 
@@ -176,11 +175,9 @@ def nested_json(text: str) -> str | None:
 
 def nested_or_repaired(text: str) -> str | None:
     """Return a list or an object as JSON, with a comma or a quote too many or too few."""
-    found = nested_json(text)
-    if found is None:
-        reader = Reader(any_styles())
-        end = reader.read(text, 0, True)
-        found = reader.take() if end == len(text) and not (reader.want or reader.is_guessed) else None
+    found, reader = nested_json(text), Reader(any_styles())
+    if found is None and reader.read(text, 0, True) == len(text) and not (reader.want or reader.is_guessed):
+        found = reader.take()
     return found
 
 
@@ -265,7 +262,6 @@ class RawPairs(Pairs):
     RETYPES_VALUES: ClassVar[bool] = True  # a value in another form is converted by the schema
     WORDS: ClassVar[ValueWords]
     AFTER_VALUE: ClassVar[End]
-    LAST_CLOSER: ClassVar[Scanner | None] = None  # closers, and markers of which one follows the closer that counts
     TYPE_WORDS: ClassVar[Mapping[str, Sequence[str]]] = {}
     NEXT_PAIR: ClassVar[tuple[Scanner, ...]] = ()  # a value's end or the text before a key, and the text after a key
     NEXT_PAIR_OPENER: ClassVar[Any] = ""  # the text that such a pair begins with, or several
@@ -313,8 +309,7 @@ class RawPairs(Pairs):
         member = super()._key_of(comma, key)
         holds_all = comma == "{" and key in WHOLE_ARGUMENTS and self._keys and key not in self._keys
         self._all = member if holds_all else ""
-        if key in self._keys:
-            self._keys = self._keys - {key}
+        self._keys = self._keys - {key}
         return "" if holds_all else member
 
     def _begin_value(self, key: str, word: str) -> None:

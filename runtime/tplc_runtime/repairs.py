@@ -175,7 +175,7 @@ class Repairs(Machine):
         if at < len(self._buf) and LEFT_OVER_BRACKET.match(self._buf, at) is None:
             self._out.flush()
             if is_empty_object("".join(texts)):
-                self._note_lost_text("no_argument", "text follows the empty arguments of a call without a closer")
+                self._note_lost_text("no_argument", "text follows the empty arguments of a call")
 
     def _left_over_ends(self, start: int) -> list[int]:
         """Return where a bracket, a fence or punctuation too many ends, and a garbled closer; -1 if undecided."""

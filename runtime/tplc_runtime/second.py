@@ -231,12 +231,14 @@ def misfit_in(text: str, schema: object, *, types: bool = True) -> tuple[str, st
     return misfit(arguments, schema, types=types) if isinstance(arguments, dict) else None
 
 
-def is_damaged(arguments: str, schema: Any) -> bool:
-    """Return whether an argument that is required is missing: it is in the text of another, or has another name."""
+def is_damaged(arguments: str, schema: Any, markers: Scanner | None, own_keys: tuple[str, ...]) -> bool:
+    """Return whether a required argument is in another's text, or has another name, or a key of the call is one."""
     missing = [key for key in required_of(schema) if f'"{key}":' not in arguments]
-    given: Any = loaded(arguments) if missing else None
-    found = misfit(given, schema, types=False) if isinstance(given, dict) else None
-    return found is not None and any(key not in given and (found[0] == "key" or found[1] == key) for key in missing)
+    inside = missing != [] and markers is not None and markers.find(arguments, 0) is not None
+    given: Any = loaded(arguments) if missing or any(f'"{key}":' in arguments for key in own_keys) else None
+    kind, name = (misfit(given, schema, types=False) if isinstance(given, dict) else None) or ("", "")
+    lost = [key for key in missing if (kind == "key" or name == key) and key not in given]
+    return inside or lost != [] or (kind == "key" and name in own_keys)
 
 
 def loaded(text: str) -> Any:

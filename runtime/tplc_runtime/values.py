@@ -303,7 +303,7 @@ class ValueWriter(Copyable):
 
     def _pop(self) -> None:
         if self.want == "colon" or (self.want == "value" and self.stack[-1] == "{"):
-            self._repaired("missing value")
+            self._repaired("missing value", guessed=len(self.stack) > self.floor)
             self.out.append(": null" if self.want == "colon" else " null")
         self.out += self.comma[1:]
         self.comma.clear()

@@ -39,7 +39,7 @@ RULES: dict[str, tuple[str, str, Any, bool, list[str]]] = {
         "parameter-tags",
         "\n\n<deed>\n<do=get_weather>\n<with=city>\n<do=f>\n<with=days>\ndays>\n3\n</with>\n</do>\n</deed><:>\n",
         (None, None, [("get_weather", {"city": "<do=f>\n<with=days>\ndays>\n3"})]),
-        False,
+        True,
         ["<with=days> is like a marker, but remains in the message"],
     ),
     "an argument with other quotes": (
@@ -76,6 +76,54 @@ RULES: dict[str, tuple[str, str, Any, bool, list[str]]] = {
             "the argument days is not written as the template does",
         ],
     ),
+    "a value that begins with the opener of values": (
+        "key-value-tags",
+        "[ability]get_weather\n[k]city[/k]\n[v][v]Oslo[/v]\n[k]days[/k]\n[v]3[/v]\n[/ability]\n[@user@]",
+        (None, None, [("get_weather", {"city": "[v]Oslo", "days": 3})]),
+        True,
+        ["[v] is like a marker, but remains in the message"],
+    ),
+    "a value that quotes an argument of the same name": (
+        "parameter-tags",
+        "\n\n<deed>\n<do=get_weather>\n<with=city>\n<with=city>x</with> is it\n</with>\n<with=days>\n3\n</with>\n"
+        "</do>\n</deed><:>\n",
+        (None, None, [("get_weather", {"city": "<with=city>x</with> is it", "days": 3})]),
+        False,
+        ["an argument contains its own closing marker"],
+    ),
+    "a required argument without its opener is in the value of another": (
+        "cdata-values",
+        '<act name="get_weather"><arg key="city">Oslo</arg>\n3</arg></act>',
+        (None, None, [("get_weather", {"city": "Oslo</arg>\n3"})]),
+        True,
+        ["an argument contains its own closing marker"],
+    ),
+    "a call in a value that ends the value": (
+        "parameter-tags",
+        "\n\n<deed>\n<do=get_weather>\n<with=city>\nSee <deed>\n<do=get_time>\n<with=zone>\nCET\n</with>\n</do>\n"
+        "</deed> there\n</with>\n<with=days>\n3\n</with>\n</do>\n</deed><:>\n",
+        (
+            " there\n</with>\n<with=days>\n3\n</with>\n</do>\n</deed>",
+            None,
+            [("get_weather", {"city": "See <deed>\n<do=get_time>\n<with=zone>\nCET"})],
+        ),
+        True,
+        ["</with>\n< is like a marker, but remains in the message"],
+    ),
+    "the id of a call among its arguments": (
+        "array-with-ids",
+        ' {{DO}} [{"name": "get_weather", "arguments": {"city": "Oslo", "days": 3, "id": "call00000"}}]{{END}}',
+        (None, None, [("get_weather", {"city": "Oslo", "days": 3, "id": "call00000"})]),
+        True,
+        ["the tool get_weather has no argument id"],
+    ),
+    "a key without a value": (
+        "open-json",
+        '[=request=]{"function": "get_weather", "input": {"city": "Oslo", "days"}}[=stop=]',
+        (None, None, [("get_weather", {"city": "Oslo", "days": None})]),
+        True,
+        ["call: missing value"],
+    ),
     "text in the place of an argument": (
         "cdata-values",
         '<act name="get_weather">by the way<arg key="city">Oslo</arg></act>',
@@ -109,7 +157,7 @@ RULES: dict[str, tuple[str, str, Any, bool, list[str]]] = {
         '{to}fn.get_weather{}work{body}{"city": "Oslo", "days": 3}{invoke}{done}',
         ('work{body}{"city": "Oslo", "days": 3}{invoke}', None, [("get_weather", {})]),
         True,
-        ["text follows the empty arguments of a call without a closer"],
+        ["text follows the empty arguments of a call"],
     ),
     "a closer with other brackets before the end of the turn": (
         "tagged-json",
@@ -282,7 +330,7 @@ RULES: dict[str, tuple[str, str, Any, bool, list[str]]] = {
         "<!calls!><!call!>tools.get_weather:0<!args!>hm<!/call!><!/calls!><!.!>",
         ("hm<!/call!><!/calls!>", None, [("get_weather", {})]),
         True,
-        ["expected the arguments", "text follows the empty arguments of a call without a closer"],
+        ["expected the arguments", "text follows the empty arguments of a call"],
     ),
     "an argument with another attribute": (
         "cdata-values",

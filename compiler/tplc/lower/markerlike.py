@@ -32,6 +32,7 @@ _OTHER_BRACKET = {"<": r"(?:[<＜\[]|&lt;)", ">": r"(?:[>＞\]]|&gt;)", "[": r"(
 _INSIDE = frozenset("#.^~@*+%$&")  # what markers have between a bracket and their letters
 # Brackets of at least two characters around words: hardly any text that is no marker has them.
 _BETWEEN_BRACKETS = re.compile(r"([^\w\s]{2,4})\w(?:.*\w)?([^\w\s]{2,4})", re.DOTALL)
+_KEY = re.compile(r"""["'](\w+)["']\s*:""")
 _WITH_SPACE = re.compile(r"[<\[【«][^>\]】»]*\s[^>\]】»]*[>\]】»]")
 
 
@@ -80,6 +81,8 @@ def marker_like_texts(acceptor: Acceptor) -> MarkerLikeTexts | None:
     if pairs is not None and not pairs.quoted:
         # Quotes of lists are not at the edges of a raw value.
         value += rf'|(?<=: )"(?:[{last}]|\\r\\n)|(?:(?:{text})(?:\\n)?|[{first}]|\\r)"(?=[,}}])'
+        opener = _value_opener(pairs)
+        value += rf'|(?<=: ")(?:\\[nr]| ){{0,8}}{_in_json(opener)}' * bool(opener)
     return MarkerLikeTexts(anywhere, "|".join([*edges, *_left_over(acceptor)]), value, alone)
 
 
@@ -98,11 +101,14 @@ def _value_edges(acceptor: Acceptor) -> str:
     """Return the pattern of what a raw value seldom begins or ends with: the first piece of its closer, or punctuation
     of the call where the end of a value is guessed."""
     calls = acceptor.calls
-    if calls is None or calls.pairs is None:
+    if calls is None:
         return NOTHING
     pairs, strings = calls.pairs, calls.styles[0].strings if calls.styles else ()
-    if pairs.quoted:
-        return DOUBLED_QUOTES if strings and strings[0][2] == "none" else NOTHING
+    # A string that contains the delimiter of another one lacks its own.
+    delimiters = [_in_json(strings[0][0])] if strings and strings[0][2] == "none" and len(strings[0][0]) > 1 else []
+    if pairs is None or pairs.quoted:
+        quotes = [DOUBLED_QUOTES] if pairs is not None and strings and strings[0][2] == "none" else []
+        return "|".join([*quotes, *delimiters]) or NOTHING
     unclosed = _unclosed_pair(pairs)
     if pairs.value_close is not None:
         return "|".join([exact(json.dumps(pairs.value_close[0].strip(), ensure_ascii=False)[1:]), *unclosed])
@@ -142,10 +148,27 @@ def damaged_arguments(acceptor: Acceptor) -> str | None:
     over += [f"(?<={exact(text)})" for text in texts]
     over += [r'(?<=[^\\]\\r")'] * ("\n" in pairs.close)
     begins = rf'|(?<=: "){exact(last)}[^\W\d]' * (last in _CLOSING and bool(last))
+    opener = _value_opener(pairs)
+    begins += rf'|(?<=: ")(?:\\[nr]| ){{0,8}}{_in_json(opener)}' * bool(opener)
     openers = [text.strip() for text in pairs.opens[:several] if text.strip() not in ends[0]]
     quoted = [_in_json(opener) for opener in openers]
     unquoted = "".join(f"(?!.*{opener})" for opener in quoted)
     return rf'{unquoted}.*?"(?:(?:{"|".join(over)})(?=[,}}\]]){begins})'
+
+
+def own_keys(calls: CallForm) -> tuple[str, ...]:
+    """Return the keys that the template writes before parts of a call, except that of arguments in an object."""
+    header = [text for slot in calls.header for text in slot.suffixes]
+    tail = [calls.tail[0], *(text for slot in calls.tail[1] for text in slot.suffixes)] if calls.tail else []
+    written = (key for text in (*calls.openers, *header, *tail) for key in _KEY.findall(text))
+    fields = (path[-1] for path, role in (*calls.fields, *calls.wrapped) if role != "arguments")
+    return unique([*fields, *written])
+
+
+def _value_opener(pairs: PairForm) -> str:
+    """Return the marker between the end of a key and its value; "" if there is none."""
+    pieces = pieces_of(pairs.slots[-1].suffixes[0]) if pairs.slots else []
+    return pieces[-1] if len(pieces) > 1 and is_unmistakable(pieces[-1]) else ""
 
 
 def _at_edges(acceptor: Acceptor) -> Iterator[str]:

@@ -753,7 +753,7 @@ class ValueWriter(Copyable):
 
     def _pop(self) -> None:
         if self.want == "colon" or (self.want == "value" and self.stack[-1] == "{"):
-            self._repaired("missing value")
+            self._repaired("missing value", guessed=len(self.stack) > self.floor)
             self.out.append(": null" if self.want == "colon" else " null")
         self.out += self.comma[1:]
         self.comma.clear()
@@ -1266,12 +1266,14 @@ def misfit_in(text: str, schema: object, *, types: bool = True) -> tuple[str, st
     return misfit(arguments, schema, types=types) if isinstance(arguments, dict) else None
 
 
-def is_damaged(arguments: str, schema: Any) -> bool:
-    """Return whether an argument that is required is missing: it is in the text of another, or has another name."""
+def is_damaged(arguments: str, schema: Any, markers: Scanner | None, own_keys: tuple[str, ...]) -> bool:
+    """Return whether a required argument is in another's text, or has another name, or a key of the call is one."""
     missing = [key for key in required_of(schema) if f'"{key}":' not in arguments]
-    given: Any = loaded(arguments) if missing else None
-    found = misfit(given, schema, types=False) if isinstance(given, dict) else None
-    return found is not None and any(key not in given and (found[0] == "key" or found[1] == key) for key in missing)
+    inside = missing != [] and markers is not None and markers.find(arguments, 0) is not None
+    given: Any = loaded(arguments) if missing or any(f'"{key}":' in arguments for key in own_keys) else None
+    kind, name = (misfit(given, schema, types=False) if isinstance(given, dict) else None) or ("", "")
+    lost = [key for key in missing if (kind == "key" or name == key) and key not in given]
+    return inside or lost != [] or (kind == "key" and name in own_keys)
 
 
 def loaded(text: str) -> Any:
@@ -2398,6 +2400,8 @@ class CallArguments(TurnStates):
     _slot_diagnostics: Sequence[tuple[str, str]] = ()  # diagnostics of the slots: codes and texts
     _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that contain ends of names
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
+    LAST_CLOSER: ClassVar[Scanner | None] = None  # closers of values, and markers of which one follows the right one
+    OWN_KEYS: ClassVar[tuple[str, ...]] = ()  # the keys of a call that are no arguments
     _reader: Reader | None = None  # and the reader of one
     _repaired = False  # the arguments of the last call were repaired
 
@@ -2583,9 +2587,9 @@ class CallArguments(TurnStates):
         if self._repaired or self._tools:
             name, arguments = self._out.calls[-1][0], "".join([*self._out.texts["arguments"], *self._out._pieces])
             schema = self._tools.get(name)
-            misfits = self._repaired and misfit_in(arguments, schema) is not None
-            other = holds_other_call(name, arguments, self._tools)
-            self.incomplete = self.incomplete or misfits or other or is_damaged(arguments, schema)
+            odd = self._repaired and misfit_in(arguments, schema) is not None
+            odd = odd or is_damaged(arguments, schema, self.LAST_CLOSER, self.OWN_KEYS)
+            self.incomplete = self.incomplete or odd or holds_other_call(name, arguments, self._tools)
 
     def _note_misfits(self) -> None:
         """Report, for each call, the first argument that the tool's schema doesn't allow."""
@@ -3056,7 +3060,7 @@ class Machine(CallArguments):
         if at < len(self._buf) and LEFT_OVER_BRACKET.match(self._buf, at) is None:
             self._out.flush()
             if is_empty_object("".join(texts)):
-                self._note_lost_text("no_argument", "text follows the empty arguments of a call without a closer")
+                self._note_lost_text("no_argument", "text follows the empty arguments of a call")
 
     def _left_over_ends(self, start: int) -> list[int]:
         """Return where a bracket, a fence or punctuation too many ends, and a garbled closer; -1 if undecided."""

@@ -701,7 +701,7 @@ class ValueWriter(Copyable):
 
     def _pop(self) -> None:
         if self.want == "colon" or (self.want == "value" and self.stack[-1] == "{"):
-            self._repaired("missing value")
+            self._repaired("missing value", guessed=len(self.stack) > self.floor)
             self.out.append(": null" if self.want == "colon" else " null")
         self.out += self.comma[1:]
         self.comma.clear()
@@ -1257,12 +1257,14 @@ def misfit_in(text: str, schema: object, *, types: bool = True) -> tuple[str, st
     return misfit(arguments, schema, types=types) if isinstance(arguments, dict) else None
 
 
-def is_damaged(arguments: str, schema: Any) -> bool:
-    """Return whether an argument that is required is missing: it is in the text of another, or has another name."""
+def is_damaged(arguments: str, schema: Any, markers: Scanner | None, own_keys: tuple[str, ...]) -> bool:
+    """Return whether a required argument is in another's text, or has another name, or a key of the call is one."""
     missing = [key for key in required_of(schema) if f'"{key}":' not in arguments]
-    given: Any = loaded(arguments) if missing else None
-    found = misfit(given, schema, types=False) if isinstance(given, dict) else None
-    return found is not None and any(key not in given and (found[0] == "key" or found[1] == key) for key in missing)
+    inside = missing != [] and markers is not None and markers.find(arguments, 0) is not None
+    given: Any = loaded(arguments) if missing or any(f'"{key}":' in arguments for key in own_keys) else None
+    kind, name = (misfit(given, schema, types=False) if isinstance(given, dict) else None) or ("", "")
+    lost = [key for key in missing if (kind == "key" or name == key) and key not in given]
+    return inside or lost != [] or (kind == "key" and name in own_keys)
 
 
 def loaded(text: str) -> Any:
@@ -2550,6 +2552,8 @@ PART_OF_CLOSING_TAG = Pattern(r"<(?:/[\w:.=-]{0,64})?\Z")
 class Machine(TurnStates):
     BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that never occur in names, or in values outside of a string
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
+    LAST_CLOSER: ClassVar[Scanner | None] = None  # closers of values, and markers of which one follows the right one
+    OWN_KEYS: ClassVar[tuple[str, ...]] = ()  # the keys of a call that are no arguments
     _reader: Reader | None = None  # and the reader of one
     _written = ""  # the beginning of the arguments
     _repaired = False  # the arguments of the last call were repaired
@@ -2623,9 +2627,9 @@ class Machine(TurnStates):
         if self._repaired or self._tools:
             name, arguments = self._out.calls[-1][0], "".join([*self._out.texts["arguments"], *self._out._pieces])
             schema = self._tools.get(name)
-            misfits = self._repaired and misfit_in(arguments, schema) is not None
-            other = holds_other_call(name, arguments, self._tools)
-            self.incomplete = self.incomplete or misfits or other or is_damaged(arguments, schema)
+            odd = self._repaired and misfit_in(arguments, schema) is not None
+            odd = odd or is_damaged(arguments, schema, self.LAST_CLOSER, self.OWN_KEYS)
+            self.incomplete = self.incomplete or odd or holds_other_call(name, arguments, self._tools)
 
     def _note_misfits(self) -> None:
         """Report, for each call, the first argument that the tool's schema doesn't allow."""
@@ -3362,6 +3366,7 @@ class StreamParser(CallObjects):
     HEAD = Pattern('\\{\\s*"name"\\s*:\\s*"(?P<name>[^"\\\\\\x00-\\x1f]*)"')
     TO_ARGUMENTS = ', "arguments": {'
     USUAL_KEYS = ("name", "arguments")
+    OWN_KEYS = ("name",)
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "<~assistant~>", "", "", 0), ("mark", "</fn>", "", "", 0), ("mark", "<fn>", "", "", 1),

@@ -9,8 +9,8 @@ from tplc.lower import Acceptor
 from tplc.lower.following import after_quoted
 from tplc.lower.garbled import garbled_closers
 from tplc.lower.lexemes import Lexemes, lexemes_of
-from tplc.lower.markerlike import damaged_arguments
-from tplc.lower.pairs import around_key, between_pairs, value_opener
+from tplc.lower.markerlike import damaged_arguments, own_keys
+from tplc.lower.pairs import around_key, between_pairs, value_ends_and_markers, value_opener
 from tplc.lower.states import respelled_kinds, states
 from tplc.lower.values import style_of
 from tplc_runtime.escapes import Escapes
@@ -48,6 +48,7 @@ def spelled_of(acceptor: Acceptor) -> OtherSpelling:
     spelled.fields = dict((*calls.fields, *calls.wrapped))
     spelled.closers, spelled.header_texts = calls.distinctive_closers, Pattern(calls.header_pattern)
     spelled.id_prefix, spelled.name_escapes = calls.shape.id_prefix, Escapes(dict(calls.replaced))
+    spelled.own_keys = own_keys(calls)
     pairs = calls.pairs
     garbled = garbled_closers(acceptor)
     spelled.garbled = spelled.garbled if garbled is None else Pattern(garbled.pattern)
@@ -58,6 +59,7 @@ def spelled_of(acceptor: Acceptor) -> OtherSpelling:
         spelled.follow = (Pattern(follows[0]), Pattern(follows[1])) if follows else (NEVER, NEVER)
         damaged, around = damaged_arguments(acceptor), around_key(pairs)
         spelled.damaged = None if damaged is None else Pattern(damaged)
+        spelled.pair_markers = scanner(value_ends_and_markers(pairs)) if pairs.marks and not pairs.quoted else None
         spelled.pairs_open, spelled.literals = bool(pairs.opens), pairs.literals
         spelled.key_escapes = Escapes(dict(pairs.replaced))
         spelled.around_key = None if around is None else (Pattern(around[0]), Pattern(around[1]))

@@ -41,7 +41,7 @@ from tplc.lower.following import (
 from tplc.lower.garbled import garbled_closers
 from tplc.lower.garbled_values import garbled_end_of_value
 from tplc.lower.lexemes import MAX_INNER_SPACE, NOTHING, Lexemes, is_wordless, lexemes_of, plain_word
-from tplc.lower.markerlike import damaged_arguments, marker_like_texts
+from tplc.lower.markerlike import damaged_arguments, marker_like_texts, own_keys
 from tplc.lower.pairs import (
     around_key,
     between_pairs,
@@ -194,6 +194,8 @@ def _of_calls(calls: CallForm, facts: Acceptor, scanners: Scanners) -> list[str]
         if "other_forms" in facts.tolerances:  # parts of headers may be missing or come twice
             lines += assignment("HEADER_PARTS", _packed(map(literal, calls.header_texts)), INDENT)
             lines += assignment("HEADER_TEXTS", called("Pattern", [raw(calls.header_pattern)]), INDENT)
+    own = own_keys(calls)
+    lines += [f"    OWN_KEYS = {texts(own)}"] * bool(own)
     if calls.whole:
         lines += assignment("WHOLE_CALL", _whole(calls), INDENT)
     lone = [text.strip() for text in calls.ordinary]
