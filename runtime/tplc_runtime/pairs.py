@@ -25,6 +25,16 @@ NO_PAIR = "expected an argument or the end of the call"
 ENDS_OF_HEADERS = "'\"“”>"  # characters after a name that may be before a key as well
 OBJECT = ("object_as_arguments", "an object in the place of arguments")
 PAIR_KINDS = ("pair", "end", "skip", "next", "broken")
+# A set or a tuple of strings and scalars in Python, and the beginning of one.  Both are bounded.
+PYTHON_ITEM = r"""(?:'[^'\\\n]{0,128}'|"[^"\\\n]{0,128}"|-?[0-9][\w.]{0,32}|True|False|None)"""
+PART_OF_ITEM = r"""(?:'[^'\\\n]{0,128}'?|"[^"\\\n]{0,128}"?|-?[\w.]{0,32})"""
+COLLECTION = Pattern(
+    rf"\{{\s{{0,16}}{PYTHON_ITEM}(?:\s{{0,16}},\s{{0,16}}{PYTHON_ITEM}){{0,31}}\s{{0,16}},?\s{{0,16}}\}}"
+    rf"|\(\s{{0,16}}{PYTHON_ITEM}\s{{0,16}},(?:\s{{0,16}}{PYTHON_ITEM}\s{{0,16}},){{0,31}}\s{{0,16}}{PYTHON_ITEM}?\s{{0,16}}\)"
+)
+PART_OF_COLLECTION = Pattern(
+    rf"[({{]\s{{0,16}}(?:{PYTHON_ITEM}\s{{0,16}},\s{{0,16}}){{0,32}}(?:{PART_OF_ITEM}\s{{0,16}})?"
+)
 
 
 def irregular_key(buf: str, start: int, keys: Any, around: Any, final: bool) -> tuple[str, int, int] | None:
@@ -43,6 +53,21 @@ def irregular_key(buf: str, start: int, keys: Any, around: Any, final: bool) -> 
         if key and (not is_bare or (pos > start and buf.startswith("\n", end))):
             return key, pos, end + is_bare
     return "", start, start
+
+
+def collection_end(buf: str, pos: int, final: bool) -> int:
+    """Return the end of a set or a tuple in Python; `pos` if there is none, -1 if more input is needed."""
+    if buf[pos : pos + 1] not in ("{", "("):
+        return pos
+    found = COLLECTION.match(buf, pos)
+    if found is None:
+        return -1 if not final and PART_OF_COLLECTION.fullmatch(buf, pos) is not None else pos
+    return int(found.end())
+
+
+def with_list(buf: str, start: int, end: int) -> str:
+    """Return the text with a list in the place of a set or a tuple."""
+    return f"{buf[:start]}[{buf[start + 1 : end - 1]}]{buf[end:]}"
 
 
 class Pairs(Repairs):
@@ -286,6 +311,14 @@ class QuotedPairs(Pairs):
         reader = self._reader
         if reader is None:
             return False
+        if reader.style.is_python and reader.want == "value" and reader.string is None and not reader.stack:
+            start = next_char(self._buf, self._pos)
+            end = collection_end(self._buf, start, self._final)
+            if end < 0:
+                return False
+            if end > start:
+                self._buf = with_list(self._buf, start, end)
+                reader._repaired("a set or a tuple as in Python")
         self._pos, self._wanted = reader.read(self._buf, self._pos, self._final), reader.wanted
         if self._all and reader.want:
             return False

@@ -53,7 +53,8 @@ BEFORE_CALLS = Pattern(rf"[\s(>]*(?:\[\s*(?=\w[{NAME_CHARACTERS}]*\())?{CALL_IN_
 NO_BRACE = Pattern(r"""["']\w+["']\s*:""")
 BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*(?:and\s+)?" + CALL_IN_CALL)
 BEFORE_FIRST_KEY = Pattern(
-    r"""[\s(>{\[\\"'“”‘«`]*(?:(?i:json)\b:?[\s({\[\\"'“”‘«`]*)?(?:<(?:[\w:-]+\s*[ =]\s*(?:\w+\s*=\s*)?)?["']?)?"""
+    r"""[\s(>{\[\\"'“”‘«`]*(?:(?:(?i:json)\b:?|(?<=```)[\w-]{0,16}(?:\n|\Z))[\s({\[\\"'“”‘«`]*)?"""
+    r"""(?:<(?:[\w:-]+\s*[ =]\s*(?:\w+\s*=\s*)?)?["']?)?"""
 )
 ANY_KEY = Pattern(
     r"""(?=[\s(>\[`{]|(?i:json))[\s(>\[`]*(?:(?i:json)\b:?\s*)?(?:\{[{\s]*|(?<=\s))(?:\\n)?[\\"'“”‘«]+\w"""
@@ -79,8 +80,7 @@ NAME_LEFT_OPEN = Pattern(r':\s*"(\w+)\s*,(?=\s*"\w+"\s*:)')
 
 def may_be_calls(text: str, tools: Parameters) -> bool:
     """Return whether the text begins like a call: with an object, or with brackets, quotes and a tool's name."""
-    at = BEFORE_FIRST_KEY.match(text).end()
-    rest = text[at : at + 64]
+    rest = text[BEFORE_FIRST_KEY.match(text).end() :][:64]
     if ANY_KEY.match(text) is not None:
         return True
     return not rest or any(rest.startswith(word) or word.startswith(rest) for word in [*KNOWN_KEYS, "print(", *tools])

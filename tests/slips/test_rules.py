@@ -245,6 +245,60 @@ RULES: dict[str, tuple[str, str, Any, bool, list[str]]] = {
         False,
         ["arguments: a string as in Python", "arguments: a string as in Python"],
     ),
+    "a fence with a language around Python calls": (
+        "keyword-calls",
+        '<.code.>```python\n[get_weather(city="Oslo", days=3)]\n```<./code.><./.>\n',
+        (None, None, [OSLO]),
+        False,
+        ["calls that are not written as the template does"],
+    ),
+    "a fence around other code is no call": (
+        "keyword-calls",
+        "<.code.>```python\nprint(1)\n```<./code.><./.>\n",
+        ("<.code.>```python\nprint(1)\n```<./code.>", None, []),
+        False,
+        ["not a call: expected the name of a tool"],
+    ),
+    "a set in a Python call": (
+        "keyword-calls",
+        "<.code.>[make_plan(tags={'sea', \"a hill\"}, options={'a': 1}), get_time(zone={1, 2}, exact=True)]"
+        "<./code.><./.>\n",
+        (
+            None,
+            None,
+            [
+                ("make_plan", {"tags": ["sea", "a hill"], "options": {"a": 1}}),
+                ("get_time", {"zone": [1, 2], "exact": True}),
+            ],
+        ),
+        True,
+        [
+            "arguments: a set or a tuple as in Python",
+            "arguments: a set or a tuple as in Python",
+            "the argument zone is not of the type in the schema",
+        ],
+    ),
+    "a tuple in a Python call": (
+        "bare-keyword-calls",
+        "[make_plan(tags=('sea', \"a hill\",), options={}), make_plan(tags=( 'a' , ), options={\"b\": {}})]~~\n",
+        (
+            None,
+            None,
+            [
+                ("make_plan", {"tags": ["sea", "a hill"], "options": {}}),
+                ("make_plan", {"tags": ["a"], "options": {"b": {}}}),
+            ],
+        ),
+        False,
+        ["arguments: a set or a tuple as in Python", "arguments: a set or a tuple as in Python"],
+    ),
+    "one string in brackets is no tuple": (
+        "keyword-calls",
+        '<.code.>[make_plan(tags=["sea"], options={}), get_time(zone=(1), exact=True)]<./code.><./.>\n',
+        (None, None, [("make_plan", {"tags": ["sea"], "options": {}}), ("get_time", {"zone": "(1)", "exact": True})]),
+        False,
+        ["arguments: missing quotes"],
+    ),
     "code before a Python call": (
         "keyword-calls",
         '<.code.>[w = await get_weather(city="Oslo", days=3), return list_all()]<./code.><./.>\n',

@@ -1152,7 +1152,8 @@ BEFORE_CALLS = Pattern(rf"[\s(>]*(?:\[\s*(?=\w[{NAME_CHARACTERS}]*\())?{CALL_IN_
 NO_BRACE = Pattern(r"""["']\w+["']\s*:""")
 BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*(?:and\s+)?" + CALL_IN_CALL)
 BEFORE_FIRST_KEY = Pattern(
-    r"""[\s(>{\[\\"'“”‘«`]*(?:(?i:json)\b:?[\s({\[\\"'“”‘«`]*)?(?:<(?:[\w:-]+\s*[ =]\s*(?:\w+\s*=\s*)?)?["']?)?"""
+    r"""[\s(>{\[\\"'“”‘«`]*(?:(?:(?i:json)\b:?|(?<=```)[\w-]{0,16}(?:\n|\Z))[\s({\[\\"'“”‘«`]*)?"""
+    r"""(?:<(?:[\w:-]+\s*[ =]\s*(?:\w+\s*=\s*)?)?["']?)?"""
 )
 ANY_KEY = Pattern(
     r"""(?=[\s(>\[`{]|(?i:json))[\s(>\[`]*(?:(?i:json)\b:?\s*)?(?:\{[{\s]*|(?<=\s))(?:\\n)?[\\"'“”‘«]+\w"""
@@ -1175,8 +1176,7 @@ NAME_LEFT_OPEN = Pattern(r':\s*"(\w+)\s*,(?=\s*"\w+"\s*:)')
 
 def may_be_calls(text: str, tools: Parameters) -> bool:
     """Return whether the text begins like a call: with an object, or with brackets, quotes and a tool's name."""
-    at = BEFORE_FIRST_KEY.match(text).end()
-    rest = text[at : at + 64]
+    rest = text[BEFORE_FIRST_KEY.match(text).end() :][:64]
     if ANY_KEY.match(text) is not None:
         return True
     return not rest or any(rest.startswith(word) or word.startswith(rest) for word in [*KNOWN_KEYS, "print(", *tools])
@@ -3130,6 +3130,16 @@ NO_PAIR = "expected an argument or the end of the call"
 ENDS_OF_HEADERS = "'\"“”>"  # characters after a name that may be before a key as well
 OBJECT = ("object_as_arguments", "an object in the place of arguments")
 PAIR_KINDS = ("pair", "end", "skip", "next", "broken")
+# A set or a tuple of strings and scalars in Python, and the beginning of one.  Both are bounded.
+PYTHON_ITEM = r"""(?:'[^'\\\n]{0,128}'|"[^"\\\n]{0,128}"|-?[0-9][\w.]{0,32}|True|False|None)"""
+PART_OF_ITEM = r"""(?:'[^'\\\n]{0,128}'?|"[^"\\\n]{0,128}"?|-?[\w.]{0,32})"""
+COLLECTION = Pattern(
+    rf"\{{\s{{0,16}}{PYTHON_ITEM}(?:\s{{0,16}},\s{{0,16}}{PYTHON_ITEM}){{0,31}}\s{{0,16}},?\s{{0,16}}\}}"
+    rf"|\(\s{{0,16}}{PYTHON_ITEM}\s{{0,16}},(?:\s{{0,16}}{PYTHON_ITEM}\s{{0,16}},){{0,31}}\s{{0,16}}{PYTHON_ITEM}?\s{{0,16}}\)"
+)
+PART_OF_COLLECTION = Pattern(
+    rf"[({{]\s{{0,16}}(?:{PYTHON_ITEM}\s{{0,16}},\s{{0,16}}){{0,32}}(?:{PART_OF_ITEM}\s{{0,16}})?"
+)
 
 
 def irregular_key(buf: str, start: int, keys: Any, around: Any, final: bool) -> tuple[str, int, int] | None:
@@ -3148,6 +3158,21 @@ def irregular_key(buf: str, start: int, keys: Any, around: Any, final: bool) -> 
         if key and (not is_bare or (pos > start and buf.startswith("\n", end))):
             return key, pos, end + is_bare
     return "", start, start
+
+
+def collection_end(buf: str, pos: int, final: bool) -> int:
+    """Return the end of a set or a tuple in Python; `pos` if there is none, -1 if more input is needed."""
+    if buf[pos : pos + 1] not in ("{", "("):
+        return pos
+    found = COLLECTION.match(buf, pos)
+    if found is None:
+        return -1 if not final and PART_OF_COLLECTION.fullmatch(buf, pos) is not None else pos
+    return int(found.end())
+
+
+def with_list(buf: str, start: int, end: int) -> str:
+    """Return the text with a list in the place of a set or a tuple."""
+    return f"{buf[:start]}[{buf[start + 1 : end - 1]}]{buf[end:]}"
 
 
 class Pairs(Machine):
@@ -3548,6 +3573,14 @@ class StreamParser(Pairs):
         reader = self._reader
         if reader is None:
             return False
+        if reader.style.is_python and reader.want == "value" and reader.string is None and not reader.stack:
+            start = next_char(self._buf, self._pos)
+            end = collection_end(self._buf, start, self._final)
+            if end < 0:
+                return False
+            if end > start:
+                self._buf = with_list(self._buf, start, end)
+                reader._repaired("a set or a tuple as in Python")
         self._pos, self._wanted = reader.read(self._buf, self._pos, self._final), reader.wanted
         if self._all and reader.want:
             return False
