@@ -3650,10 +3650,11 @@ def _over(buf: str, end: int, final: bool, closing: str, after: Scanner, tools: 
     at = int(CLOSING_BRACKETS.match(buf, end).end())
     if "\n" in buf[end:at] and closing != FENCE_END:  # what follows a fence shows whether it is an example
         return True
-    mark = after.match_at(buf, at)
-    if at == len(buf) or (mark is not None and mark.kind in ENDS_OF_CALLS):
+    starts = range(end, at + 1)  # what closes calls may begin with a bracket
+    marks = [mark for start in starts if (mark := after.match_at(buf, start)) is not None and mark.end > at]
+    if at == len(buf) or (marks and marks[0].kind in ENDS_OF_CALLS):
         return True if final or at < len(buf) else None
-    is_cut = after.prefix_of(buf, at, ENDS_OF_CALLS) != ""
+    is_cut = any(after.prefix_of(buf, start, ENDS_OF_CALLS) for start in starts)
     if (is_cut or PART_OF_AROUND.match(buf, at)) and not final:
         return None
     if is_cut and len(buf) - at >= LEAST_CUT:
@@ -4139,6 +4140,7 @@ class CallReader(RegularReader):
         self.depth = 0
         self.floor = NO_FLOOR
         self.event = ""
+        self.is_call = False  # its name and its arguments were read
 
     def go_to(self, key: str, opened: str = "") -> None:
         """Continue as if the object's opening and its members up to this one had been read, or `opened` of this one."""
@@ -4152,6 +4154,21 @@ class CallReader(RegularReader):
         inside = self.role == "arguments" and len(self.stack) == 2 and self.stack[1] == "{" and self.string is None
         regular = self.style.is_json and not (self.repair or self.comma or "}" in self.first or early is not None)
         return inside and regular and self.want in ("comma", "key")
+
+    def _token(self, buf: str, pos: int, final: bool) -> int:
+        at_next = (
+            self.is_call and buf[pos] == "{" and self.want in ("member", "comma") and not (self.role or self.lists)
+        )
+        key = FIRST_KEY.match(buf, pos) if at_next else None
+        if at_next and key is None and not final and PART_OF_FIRST_KEY.fullmatch(buf, pos):
+            return -1
+        if key is None or not any(field[0] in (key[1], "*") for field in self.fields):
+            return super()._token(buf, pos, final)
+        self._repaired("missing closing bracket")  # the object of the next call begins
+        self.comma.clear()
+        while self.stack:
+            self._pop()
+        return pos
 
     def _begin(self) -> None:
         super()._begin()
@@ -4326,6 +4343,7 @@ class CallObjects(Repairs):
                     self._in_string(reader)
             if event and not self._member(reader, event):
                 return True
+            reader.is_call = self._has_name and self._arguments_before_name is not None
         if reader is not None and not reader.want and self._reader is reader:
             return self._end_object(reader)
         return self._reader is None

@@ -133,7 +133,8 @@ class StreamParser(RawPairs):
     USUAL_ENDS = ExpectedText("\n</with>\n<with=", "\n</with>\n</do>\n</deed")
     NEXT_PAIR = (
         Markers(
-            end=("\n</with>",), next=("\n<with=",), breaks=("</do>", "</deed>", "<do=", "<:assistant:>"), apart=("end",)
+            end=("\n</with>",), next=("\n\n<with=",), breaks=("</do>", "</deed>", "<do=", "<:assistant:>"),
+            apart=("end",),
         ),
         Markers(end=(">\n",)),
     )

@@ -61,19 +61,21 @@ class StreamParser(Objects):
     MARKER_LIKE = (
         Pattern("(?!)"),
         Pattern(
-            r"\A\s*~\)|~\)\s*\Z|\A\s*\(~musing[^\S\n]*\n|\(!ask:\s*\Z|\(!ask:\n\(!ask:\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?"
-            ":``|```\\w*\\s*```)(?!`)|(?i:json):?\\s*\\Z|(?:''|\\\"\\\")\\s*\\Z)|[\\[{(]\\Z"
+            r"\A\s*~\)|~\)\s*\Z|\A\s*\(~musing[^\S\n]*\n|\(!ask:\s*\Z|\(!ask:\n\(!ask:\s*\Z|```[\w-]{0,16}\n\(!ask:\s*\Z|"
+            "\\A\\s*(?:[}\\])]|```(?!.*```)|(?:``|```\\w*\\s*```)(?!`)|(?i:json):?\\s*\\Z|(?:''|\\\"\\\")\\s*\\Z)|[\\[{(]\\Z"
         ), Pattern(r'‹\\"'),
     )
-    FENCED_CALLS = False
     CLOSERS_COME_FIRST = True
     AT_START = Markers(
-        reasoning_end=("\n~)",), reasoning=("(~musing\n",), call=("(!ask:", "(!ask:\n(!ask:"), final_end=("|)\n",),
-        header=("(|assistant\n",),
+        reasoning_end=("\n~)",), reasoning=("(~musing\n",), call=("(!ask:", "(!ask:\n(!ask:", "```\ufdd1\n(!ask:"),
+        final_end=("|)\n",), header=("(|assistant\n",),
     )
-    IN_REASONING = Markers(reasoning_line=("\n~)",), final_end=("|)\n",), line=("(!ask:", "(!ask:\n(!ask:"))
+    IN_REASONING = Markers(
+        reasoning_line=("\n~)",), final_end=("|)\n",), line=("(!ask:", "(!ask:\n(!ask:", "```\ufdd1\n(!ask:")
+    )
     IN_CONTENT = Markers(
-        reasoning=("(~musing\n",), call=("(!ask:", "(!ask:\n(!ask:"), final_end=("|)\n",), header=("(|assistant\n",)
+        reasoning=("(~musing\n",), call=("(!ask:", "(!ask:\n(!ask:", "```\ufdd1\n(!ask:"), final_end=("|)\n",),
+        header=("(|assistant\n",),
     )
     REASONING_AGAIN = Markers(reasoning=("(~musing\n",))
     OPENERS = ("(!ask: (!ask:", "(!ask:")
@@ -84,15 +86,20 @@ class StreamParser(Objects):
         "(?:\\[\\w{1,32}\\]|\\(!ask:|ask:|!|\\(|[^\\S\\n]{0,64}[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
     )
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Markers(mark=("(|assistant", "(!ask:"))
+    BREAKS = Markers(mark=("```\ufdd1\n(!ask:", "(|assistant", "(!ask:"))
     LEFT_OVER = Markers(call=("(!ask:",))
     USUAL_NEXT = ExpectedText("!)(!ask:", "(!ask:")
     NAME_FOLLOWS_SPACE = False
     AFTER_CALL = Markers(
-        call=("(!ask:", "(!ask:\n(!ask:", ",\n(!ask:", ",\n(!ask:\n(!ask:", ";\n(!ask:", ";\n(!ask:\n(!ask:"),
-        closed=("!)",), reasoning=("(~musing\n",), final_end=("|)\n",), header=("(|assistant\n",),
+        call=(
+            "(!ask:", "(!ask:\n(!ask:", "```\ufdd1\n(!ask:", ",\n(!ask:", ",\n(!ask:\n(!ask:", ";\n(!ask:",
+            ";\n(!ask:\n(!ask:",
+        ), closed=("!)",), reasoning=("(~musing\n",), final_end=("|)\n",), header=("(|assistant\n",),
     )
-    AFTER_TURN = Markers(call=("(!ask:", "(!ask:\n(!ask:"), header=("(|assistant (!ask:", "(|assistant (!ask:\n(!ask:"))
+    AFTER_TURN = Markers(
+        call=("(!ask:", "(!ask:\n(!ask:", "```\ufdd1\n(!ask:"),
+        header=("(|assistant (!ask:", "(|assistant (!ask:\n(!ask:", "(|assistant ```\ufdd1\n(!ask:"),
+    )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""
@@ -106,6 +113,7 @@ class StreamParser(Objects):
         elif (
             self._text_fast_path
             and "(" not in chunk
+            and "`" not in chunk
             and "|" not in chunk
             and "~" not in chunk
             and chunk != ""

@@ -45,6 +45,7 @@ class CallReader(RegularReader):
         self.depth = 0
         self.floor = NO_FLOOR
         self.event = ""
+        self.is_call = False  # its name and its arguments were read
 
     def go_to(self, key: str, opened: str = "") -> None:
         """Continue as if the object's opening and its members up to this one had been read, or `opened` of this one."""
@@ -58,6 +59,21 @@ class CallReader(RegularReader):
         inside = self.role == "arguments" and len(self.stack) == 2 and self.stack[1] == "{" and self.string is None
         regular = self.style.is_json and not (self.repair or self.comma or "}" in self.first or early is not None)
         return inside and regular and self.want in ("comma", "key")
+
+    def _token(self, buf: str, pos: int, final: bool) -> int:
+        at_next = (
+            self.is_call and buf[pos] == "{" and self.want in ("member", "comma") and not (self.role or self.lists)
+        )
+        key = FIRST_KEY.match(buf, pos) if at_next else None
+        if at_next and key is None and not final and PART_OF_FIRST_KEY.fullmatch(buf, pos):
+            return -1
+        if key is None or not any(field[0] in (key[1], "*") for field in self.fields):
+            return super()._token(buf, pos, final)
+        self._repaired("missing closing bracket")  # the object of the next call begins
+        self.comma.clear()
+        while self.stack:
+            self._pop()
+        return pos
 
     def _begin(self) -> None:
         super()._begin()
@@ -232,6 +248,7 @@ class CallObjects(Repairs):
                     self._in_string(reader)
             if event and not self._member(reader, event):
                 return True
+            reader.is_call = self._has_name and self._arguments_before_name is not None
         if reader is not None and not reader.want and self._reader is reader:
             return self._end_object(reader)
         return self._reader is None

@@ -33,6 +33,7 @@ CALLS = {
         "{{- key + '=' + value | tojson }}{{- '' if loop.last else ', ' }}{%- endfor %}{{- ')' }}",
     ),
 }
+CALLS["list up to a word"] = CALLS["list"].replace("[[calls]][", "(use [").replace("']'", "'] use)'")
 # An opener that counts only at the start of a line: the template's own form is a list.
 CALLS["keywords in brackets"] = CALLS["keywords"].replace("[[calls]]", "")
 ONE = '{"name": "get_weather", "arguments": {"city": "Oslo", "days": 3}}'
@@ -44,6 +45,7 @@ READ: list[tuple[str, str, int, str, list[str]]] = [
     ("object", ONE, 1, "", [NOTE]),
     ("object", f"  \n{ONE}\n", 1, "", [NOTE]),
     ("object", f"{ONE}[[over]]", 1, "", [NOTE]),
+    ("list up to a word", f"{ONE}] use)", 1, "", [NOTE]),
     ("object", f"{ONE}\nThat is all.", 1, "\nThat is all.", [NOTE]),
     ("object", f"{ONE}\n{ONE}", 2, "", [NOTE, ANOTHER]),
     ("object", f"{ONE}, {ONE}", 2, "", [NOTE, ANOTHER]),

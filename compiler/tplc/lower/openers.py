@@ -6,7 +6,7 @@ section "<calls>\\n", call "<call>"  →  "<calls>\\n<call>", "<call>" (omitted 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from tplc.ir.markers import (
@@ -75,8 +75,8 @@ def openers_of(
     whole, rests = list(not_blank(whole)), list(not_blank(rests))
     # What models write for those; a section alone, or a call alone, is written otherwise as well.
     # What code and prose hold as well has no such variants: no fence makes it a marker.
-    own = [text for text in unique([*whole[:1], *inside[:1]]) if is_unmistakable(text)]
-    own = [text for text in own if not is_ordinary(text)]
+    first_texts = unique([*whole[:1], *inside[:1]])
+    own = [text for text in first_texts if is_unmistakable(text) and not is_ordinary(text)]
     twice: list[str] = []
     if "repeated_markers" in tolerated.kinds:
         twice = _twice(starts[0], first)
@@ -100,11 +100,10 @@ def openers_of(
     known = (text for text in (*whole, *rests) if text not in ordinary)
     is_known = any(is_unambiguous_opener(text) or tolerated.cannot_be_content(text) for text in known)
     where: Where = "anywhere" if is_known else "line start"
-    cores = {text.strip() for text in whole} if where == "line start" else set()
-    # What ends with all of an opener lacks nothing of it.
-    alone = unique(
-        text for text in (*whole, *rests) if text in ordinary and not any(text.strip().endswith(core) for core in cores)
-    )
+    alone = _alone(whole, rests, ordinary, where)
+    fenced = _fenced([text for text in first_texts if text not in own], tolerated)
+    rests += [other for text, other in fenced.items() if text not in alone]
+    alone = unique([*alone, *(other for text, other in fenced.items() if text in alone)])
     return Openers(
         unique(text for text in (*whole, *rests, *opened) if text not in alone),
         not_blank(inside),
@@ -112,6 +111,19 @@ def openers_of(
         alone,
         tuple(text for text in short if text.strip() not in {*map(str.strip, (*whole, *rests))}),
     )
+
+
+def _alone(whole: Sequence[str], rests: Sequence[str], ordinary: Collection[str], where: Where) -> tuple[str, ...]:
+    """Return the ordinary openers, but for those that end with all of an opener, where these count at lines."""
+    cores = {text.strip() for text in whole} if where == "line start" else set()
+    found = [text for text in (*whole, *rests) if text in ordinary]
+    return unique(text for text in found if not any(text.strip().endswith(core) for core in cores))
+
+
+def _fenced(openers: Iterable[str], tolerated: Tolerated) -> dict[str, str]:
+    """Return the openers with a fence before them."""
+    found = (text for text in openers if is_distinctive(text) and FENCE not in text)
+    return {text: ANY_FENCE + text.lstrip() for text in found} if "repeated_markers" in tolerated.kinds else {}
 
 
 def _declared(sections: Iterable[str], inside: Sequence[str], first: str, tolerated: Tolerated) -> list[str]:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from tplc.ir.markers import is_bracketed, is_distinctive, pieces_of
+from tplc.ir.markers import is_bracketed, is_distinctive, lead_of, pieces_of
 from tplc.ir.nodes import Dialect, Layout, PairArguments, Slot, StringStyle, TemplateIR, Tools, TypeWord
 from tplc.ir.spellings import spelling_of
 from tplc.lower.acceptor import Following, PairForm, SlotEnd, TypeWrap
@@ -197,6 +197,17 @@ def _next_pair(
     if not slots or slots[0].kind != "key":
         return None
     return tuple(lead + core for core in cores for lead in leads), slots[0].suffixes[0]
+
+
+def next_pairs(pairs: PairForm) -> list[str]:
+    """Return the texts before the key of a pair that ends an unclosed value, with the white space that may be left of
+    that value's closer."""
+    return [left_of_closer(pairs) + text for text in pairs.next_pair[0]] if pairs.next_pair is not None else []
+
+
+def left_of_closer(pairs: PairForm) -> str:
+    """Return the white space before a value's closer, which may be left where the closer is missing."""
+    return lead_of(pairs.value_ends[0]) if pairs.value_ends else ""
 
 
 def _line_before(text: str) -> str:

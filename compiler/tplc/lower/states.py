@@ -200,7 +200,7 @@ def _state(
     on = tuple((kind, transition_of(name, kind)) for kind, _ in kinds)
     on = _with_opened_content(on) if acceptor.closer_opens_content else on
     otherwise = None if _TEXT[name] else TO_CONTENT
-    apart = ("reasoning_end",) if name == "reasoning" and has_respelled_ends(acceptor) else ()
+    apart = ("reasoning_end",) if name in ("reasoning", "pending") and has_respelled_ends(acceptor) else ()
     counting = tuple(kind for kind, _ in _starts(acceptor, "before content")) or ("reasoning",)
     counting = counting if name == "before_content" else ()
     return TurnState(name, _TEXT[name], kinds, on, otherwise, respelled, apart, any_number, counting=counting)

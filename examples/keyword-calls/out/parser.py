@@ -2712,10 +2712,11 @@ def _over(buf: str, end: int, final: bool, closing: str, after: Scanner, tools: 
     at = int(CLOSING_BRACKETS.match(buf, end).end())
     if "\n" in buf[end:at] and closing != FENCE_END:  # what follows a fence shows whether it is an example
         return True
-    mark = after.match_at(buf, at)
-    if at == len(buf) or (mark is not None and mark.kind in ENDS_OF_CALLS):
+    starts = range(end, at + 1)  # what closes calls may begin with a bracket
+    marks = [mark for start in starts if (mark := after.match_at(buf, start)) is not None and mark.end > at]
+    if at == len(buf) or (marks and marks[0].kind in ENDS_OF_CALLS):
         return True if final or at < len(buf) else None
-    is_cut = after.prefix_of(buf, at, ENDS_OF_CALLS) != ""
+    is_cut = any(after.prefix_of(buf, start, ENDS_OF_CALLS) for start in starts)
     if (is_cut or PART_OF_AROUND.match(buf, at)) and not final:
         return None
     if is_cut and len(buf) - at >= LEAST_CUT:

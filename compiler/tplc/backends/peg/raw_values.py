@@ -37,6 +37,7 @@ from tplc.lower.pairs import (
     between_pairs,
     closes_lost_value,
     ends_of_value,
+    left_of_closer,
     value_ends_and_markers,
 )
 from tplc.lower.states import respelled_kinds
@@ -295,7 +296,10 @@ class RawValues:
         before = group(before) if len(openers) > 1 else before
         pairs = [before + KEY_AGAIN + key_end] * bool(words)
         pairs += [marker_core(opener + key + after) for key in others for opener in openers]
-        found = [exact(lead_of(openers[0])) + self._first_in_call(pair, words) for pair in pairs]
+        left = ""
+        for char in left_of_closer(self.pairs):
+            left = f"(?:{left}{exact(char)})?"
+        found = [left + exact(lead_of(openers[0])) + self._first_in_call(pair, words) for pair in pairs]
         for key in [KEY_AGAIN] * bool(words) + [*map(exact, others)] if self.pairs.next_unopened else []:
             found.append(self._first_in_call(r"\n" + key + exact(self.pairs.next_unopened), words))
         return group(either(found))

@@ -47,6 +47,7 @@ from tplc.lower.pairs import (
     between_pairs,
     closes_lost_value,
     ends_of_value,
+    next_pairs,
     value_ends_and_markers,
     value_opener,
 )
@@ -414,7 +415,7 @@ def _wrap(wrap: TypeWrap, pairs: PairForm, calls: CallForm, scanners: Scanners) 
         ends = scanners.call(lexemes_of([("end", wrap.ends)])) if wrap.ends else "None"
     found: list[Expression] = [literal(wrap.opened), texts(wrap.types), ends]
     if pairs.types_open_pairs and pairs.next_pair is not None:
-        next_pair = ("next", pairs.next_pair[0]), ("breaks", calls.innermost_breaks)
+        next_pair = ("next", next_pairs(pairs)), ("breaks", calls.innermost_breaks)
         found.append(scanners.call(lexemes_of([("end", wrap.ends), *next_pair])))
     return called("", found)
 
@@ -452,7 +453,7 @@ def _ends_of_raw_values(pairs: PairForm, calls: CallForm, respelled: Sequence[st
     if pairs.next_pair is not None:
         before, after = pairs.next_pair
         ends = [
-            ends_of_value(pairs, respelled, ("next", before), ("breaks", calls.innermost_breaks)),
+            ends_of_value(pairs, respelled, ("next", next_pairs(pairs)), ("breaks", calls.innermost_breaks)),
             lexemes_of([("end", [after])]),
         ]
         lines += assignment("NEXT_PAIR", called("", map(scanners.call, ends)), INDENT)

@@ -82,7 +82,7 @@ def idle_flags(
         by_opener = bool(calls.openers) and (opener_kind(calls) == "line" or calls_end_reasoning(facts))
         at_lines = at_lines or by_opener or bool(calls.ordinary)
     unclosed = "reasoning" in of_state and UNCLOSED in dict(of_state["reasoning"].kinds)
-    respelled_ends = unclosed or (bool(has_respelled_ends(facts)) and (at_ends or not is_unopened(facts)))
+    respelled_ends = unclosed or has_respelled_ends(facts)
     texts = (*facts.heads, *(marker.core for marker in markers))
     without_text = any(state.text is None or name == "before_content" for name, state in of_state.items())
     kinds = {kind for state in of_state.values() for kind, _ in state.kinds}

@@ -1,0 +1,108 @@
+"""Where something is missing, what comes next shows where a part ends: parser, chunks, and PEG alike."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.property.every_reader import EveryReader
+from tests.property.report_authored import FOLDER as AUTHORED
+from tests.slips.bases import TOOLS
+from tplc.driver import compile_template
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+OSLO = ("get_weather", '{"city": "Oslo", "days": 3}')
+TIME = ("get_time", '{"zone": "CET", "exact": true}')
+
+
+class Case(NamedTuple):
+    """An output of a template, and the content, the reasoning and the calls that it means."""
+
+    template: str
+    text: str
+    content: str | None = None
+    reasoning: str | None = None
+    calls: tuple[tuple[str, str], ...] = (OSLO,)
+    incomplete: bool = False
+
+
+CASES = {
+    "a brace missing before the next object": Case(
+        "json-array",
+        '«wishes»[{"name": "get_time", "arguments": {"zone": "CET", "exact": true}, '
+        '{"name": "get_weather", "arguments": {"city": "Oslo", "days": 3}}]«/wishes»«/»\n',
+        calls=(TIME, OSLO),
+    ),
+    "the same, with the name as the key": Case(
+        "name-as-key",
+        '(use [{"get_time": {"zone": "CET", "exact": true}, {"get_weather": {"city": "Oslo", "days": 3}}] use)%%\n',
+        calls=(TIME, OSLO),
+    ),
+    "the same, on a line of its own": Case(
+        "wrapped-content",
+        '<#acts#>\n{"tool": "get_time", "input": {"zone": "CET", "exact": true}\n'
+        '{"tool": "get_weather", "input": {"city": "Oslo", "days": 3}}\n<#/acts#><#over#>',
+        calls=(TIME, OSLO),
+    ),
+    "the same, of three objects": Case(
+        "json-array",
+        '«wishes»[{"name": "get_time", "arguments": {"zone": "CET", "exact": true}, '
+        '{"name": "get_weather", "arguments": {"city": "Oslo", "days": 3}, '
+        '{"name": "get_time", "arguments": {"zone": "CET", "exact": true}}]«/wishes»«/»\n',
+        calls=(TIME, OSLO, TIME),
+    ),
+    "an object that is no call next to the arguments": Case(
+        "json-array",
+        '«wishes»[{"name": "get_weather", "arguments": {"city": "Oslo", "days": 3}, {"a": 1}}]«/wishes»«/»\n',
+        incomplete=True,
+    ),
+    "an empty line where a closer is missing": Case(
+        "parameter-tags",
+        "\n<deed>\n<do=get_weather>\n<with=city>\nOslo\n\n<with=days>\n3\n</with>\n</do>\n</deed><:>\n",
+        incomplete=True,
+    ),
+    "a line end where a closer is missing": Case(
+        "parameter-tags",
+        "\n<deed>\n<do=get_weather>\n<with=city>\nOslo\n<with=days>\n3\n</with>\n</do>\n</deed><:>\n",
+        incomplete=True,
+    ),
+    "a fence around an opener like prose": Case(
+        "string-delimiters",
+        '\n```json\n(!ask:get_weather{city:‹"Oslo"›,days:3}!)\n```|)\n',
+        calls=(("get_weather", '{"city":"Oslo","days":3}'),),
+    ),
+    "a closer of reasoning in capitals, where nothing opens it": Case(
+        "cut-at-closer-role-between-marks",
+        'The user asks.</MUSE><do>{"name": "get_weather", "arguments": {"city": "Oslo", "days": 3}}</do><|eot|>',
+        reasoning="The user asks.",
+    ),
+    "the same, with the closer itself after it": Case(
+        "cut-at-closer-role-between-marks",
+        "It ends with </MUSE> or so.</muse>It is two.<|eot|>",
+        "It is two.",
+        "It ends with </MUSE> or so.",
+        (),
+    ),
+}
+
+
+@cache
+def readers_of(name: str) -> EveryReader:
+    path = AUTHORED / f"{name}.jinja"
+    path = path if path.exists() else EXAMPLES / name / "template.jinja"
+    return EveryReader(compile_template(path.read_text(encoding="utf-8"), name=name))
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
+def test_what_comes_next_ends_a_part(case: Case) -> None:
+    readers = readers_of(case.template)
+    message = readers.parse(case.text, tools=TOOLS)
+    calls = tuple((call["function"]["name"], call["function"]["arguments"]) for call in message["tool_calls"])
+    stream = readers.parser.StreamParser(tools=TOOLS)
+    stream.feed(case.text)
+    stream.finish()
+    found = Case(case.template, case.text, message["content"], message["reasoning_content"], calls, stream.incomplete)
+    assert (found, readers.differ) == (case, [])
