@@ -1,13 +1,17 @@
-"""Ends of the turn that the output cuts directly after complete calls: dropped and reported, but for letters alone."""
+"""Ends of the turn that the output cuts directly after complete calls: dropped and reported, also letters alone."""
 
 from __future__ import annotations
 
 import pytest
 
 from tests.backends.parsers import NAMES, ir_of, parser_of
+from tests.independent import TOKENS
+from tests.learn.test_idioms import CONTENT, calls, source_of
+from tests.property.every_reader import EveryReader
 from tests.slips.bases import MESSAGES, TOOLS
 from tests.slips.written import pieces_of, text_of
 from tplc.backends.peg.engine import PegEngine
+from tplc.driver import compile_template
 from tplc_runtime.pattern import LEAST_CUT
 
 CALLING = [name for name in NAMES if ir_of(name).tools.format != "none"]
@@ -21,7 +25,7 @@ def cut_answers(name: str, base: str = "call") -> list[str]:
     at = next((at for at, piece in enumerate(pieces) if piece.kind == "turn_end"), 0)
     core = pieces[at].core if at else ""
     cuts = [core[:size] for size in range(1, len(core))]
-    long = [cut for cut in cuts if len("".join(cut.split())) >= LEAST_CUT and not "".join(cut.split()).isalnum()]
+    long = [cut for cut in cuts if len("".join(cut.split())) >= LEAST_CUT]
     return [text_of(pieces[:at]) + cut for cut in long]
 
 
@@ -47,3 +51,26 @@ def test_a_cut_end_after_calls_is_dropped(name: str) -> None:
 
 def test_the_examples_have_such_ends() -> None:
     assert sum(bool(cut_answers(name)) for name in CALLING) >= 15
+
+
+LETTERS = {  # after calls, and the content that is left
+    "\nUse": None,
+    "\nUser": None,
+    "Use": None,
+    "\nUs": "Us",
+    "\nUses": "Uses",
+    "\nYes. Use": "Yes. Use",
+}
+
+
+@pytest.mark.parametrize("after", LETTERS, ids=repr)
+def test_letters_of_a_cut_end_are_dropped_directly_after_calls(after: str) -> None:
+    one = "{{- '<call>' ~ (c.function | tojson) ~ '</call>' }}"
+    source = source_of(CONTENT + calls(one)).replace("<|e|>", "\\nUser: ")
+    ir = compile_template(source, name="t", special_tokens=TOKENS)
+    assert (ir.verification.verified, ir.turn.ends) == (True, ("\nUser: ",))
+    readers = EveryReader(ir)
+    text = '<call>{"name": "get_weather", "arguments": {"city": "Oslo", "days": 3}}</call>'
+    message = readers.parse(text + after, tools=TOOLS)
+    content = (message["content"] or "").strip() or None
+    assert (content, len(message["tool_calls"]), readers.differ) == (LETTERS[after], 1, [])

@@ -2955,7 +2955,7 @@ class Machine(CallArguments):
             if len(rest) >= least and rest != FENCE_END and marks.prefix_of(buf, at, CALL_KINDS):
                 self._drop_truncated_call()
                 return None
-            is_text = self._unclosed or len(rest) < LEAST_CUT or rest.isalnum()  # letters alone may be text
+            is_text = self._unclosed or len(rest) < LEAST_CUT
             if not is_text and marks.prefix_of(buf, at, ENDS_AFTER_CALLS):
                 return None
         return kind
@@ -3132,10 +3132,7 @@ ENDS_OF_HEADERS = "'\"“”>"  # characters after a name that may be before a k
 OBJECT = ("object_as_arguments", "an object in the place of arguments")
 PAIR_KINDS = ("pair", "end", "skip", "next", "broken")
 # A set or a tuple of strings and scalars in Python, and the beginning of one.  Both are bounded.
-BEFORE_COLLECTION = frozenset(
-    "({ \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
-    "\u2028\u2029\u202f\u205f\u3000"
-)
+BEFORE_COLLECTION = frozenset("({ \t\n\r")  # its first character, or white space before it
 PYTHON_ITEM = r"""(?:'[^'\\\n]{0,128}'|"[^"\\\n]{0,128}"|-?[0-9][\w.]{0,32}|True|False|None)"""
 PART_OF_ITEM = r"""(?:'[^'\\\n]{0,128}'?|"[^"\\\n]{0,128}"?|-?[\w.]{0,32})"""
 COLLECTION = Pattern(

@@ -515,16 +515,16 @@ def _cut_marker(form: FormPatterns, name: StateName) -> str:
 
 
 def _cut_end_after_calls(form: FormPatterns) -> str:
-    """Return the truncated end of the turn, or of content, after complete calls.  Letters alone may be an answer."""
+    """Return the truncated end of the turn, or of content, after complete calls."""
     pattern, last = _cut_ends(form, "after_call", ENDS_AFTER_CALLS), f"(?!{form.not_last})" if form.not_last else ""
-    return rf"{last}(?!(?:[^\W_]|\s)+\Z){pattern}" if pattern else ""
+    return last + pattern if pattern else ""
 
 
 def _cut_ends(form: FormPatterns, name: StateName, kinds: Sequence[str]) -> str:
     """Return the pattern of truncated markers of these kinds; "" if there are none, or if they are text."""
     ends = [one for one in form.states.get(name, NO_LEXEMES).all if one.kind in kinds]
     cores = [one.core for one in ends if not one.respelled]
-    pattern = truncated(cores, least=LEAST_CUT, any_spelling=any(one.respelled for one in ends))
+    pattern = truncated(cores, least=LEAST_CUT, any_spelling=any(one.respelled for one in ends), letters=True)
     return pattern if "cut_markers" in form.acceptor.tolerances and pattern != NOTHING else ""
 
 

@@ -189,13 +189,13 @@ def up_to(stops: list[str], *, least: int = 1) -> str:
     return f"{'.+?' if least else '.*?'}(?={either([*ahead, END])})"
 
 
-def truncated(texts: Sequence[str], *, least: int = 1, any_spelling: bool = False) -> str:
+def truncated(texts: Sequence[str], *, least: int = 1, any_spelling: bool = False, letters: bool = False) -> str:
     """Return the beginning of a marker at the end of the text, but no whole one: at least so many characters of it.
 
-    `any_spelling`: its case and its separators may be others.
+    `any_spelling`: its case and its separators may be others.  `letters`: several characters may be letters alone.
     """
     cores = [text.strip() for text in texts if text.strip()]
-    words = r"(?![^\W_]+\s*\Z)" if least > 1 and any(core[0].isalnum() for core in cores) else ""
+    words = r"(?![^\W_]+\s*\Z)" if least > 1 and not letters and any(core[0].isalnum() for core in cores) else ""
     pattern = truncated_pattern(cores, least=least)
     others = [truncated_respelling(core) for core in cores if is_respelled(core)] if any_spelling else []
     enough = rf"(?=(?:\S\s*){{{least}}})" if least > 1 else ""
