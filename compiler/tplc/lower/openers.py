@@ -74,7 +74,7 @@ def openers_of(
     rests = _incomplete(whole, inside, name_end, tolerated)
     whole, rests = list(not_blank(whole)), list(not_blank(rests))
     # What models write for those; a section alone, or a call alone, is written otherwise as well.
-    # What code and prose hold as well has no such variants: no fence makes it a marker.
+    # What code and prose hold as well has no such variants; after a fence it counts where it does without one.
     first_texts = unique([*whole[:1], *inside[:1]])
     own = [text for text in first_texts if is_unmistakable(text) and not is_ordinary(text)]
     twice: list[str] = []
