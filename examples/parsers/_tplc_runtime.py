@@ -4327,7 +4327,7 @@ class CallObjects(Repairs):
         while more and isinstance(reader, CallReader) and self._reader is reader:
             if self.REREADS_CALLS and reader.want == "colon" and self._tools and not self._irregular_arguments(reader):
                 return False
-            start = self._pos
+            start, reader.is_call = self._pos, self._has_name and self._arguments_before_name is not None
             self._pos = reader.read(self._buf, start, self._final)
             more, reader.pause, event, reader.event = reader.pause, False, reader.event, ""
             if not self._has_name:
@@ -4343,7 +4343,6 @@ class CallObjects(Repairs):
                     self._in_string(reader)
             if event and not self._member(reader, event):
                 return True
-            reader.is_call = self._has_name and self._arguments_before_name is not None
         if reader is not None and not reader.want and self._reader is reader:
             return self._end_object(reader)
         return self._reader is None
@@ -4590,19 +4589,15 @@ def irregular_key(buf: str, start: int, keys: Any, around: Any, final: bool) -> 
     return "", start, start
 
 
-def collection_end(buf: str, pos: int, final: bool) -> int:
-    """Return the end of a set or a tuple in Python; `pos` if there is none, -1 if more input is needed."""
-    if buf[pos : pos + 1] not in ("{", "("):
-        return pos
-    found = COLLECTION.match(buf, pos)
+def with_list(reader: Reader, buf: str, pos: int, final: bool) -> str | None:
+    """Return the text with a list in the place of a set or a tuple in Python, if one begins here; None if more input is
+    needed."""
+    start = next_char(buf, pos)
+    found = COLLECTION.match(buf, start)
     if found is None:
-        return -1 if not final and PART_OF_COLLECTION.fullmatch(buf, pos) is not None else pos
-    return int(found.end())
-
-
-def with_list(buf: str, start: int, end: int) -> str:
-    """Return the text with a list in the place of a set or a tuple."""
-    return f"{buf[:start]}[{buf[start + 1 : end - 1]}]{buf[end:]}"
+        return None if not final and PART_OF_COLLECTION.fullmatch(buf, start) is not None else buf
+    reader._repaired("a set or a tuple as in Python")
+    return f"{buf[:start]}[{buf[start + 1 : found.end() - 1]}]{buf[found.end() :]}"
 
 
 class Pairs(Repairs):
@@ -4849,13 +4844,10 @@ class QuotedPairs(Pairs):
         first = self._buf[self._pos : self._pos + 1]
         is_first = reader.want == "value" and reader.string is None and not reader.stack
         if is_first and reader.style.is_python and first in BEFORE_COLLECTION:
-            start = next_char(self._buf, self._pos)
-            end = collection_end(self._buf, start, self._final)
-            if end < 0:
+            text = with_list(reader, self._buf, self._pos, self._final)
+            if text is None:
                 return False
-            if end > start:
-                self._buf = with_list(self._buf, start, end)
-                reader._repaired("a set or a tuple as in Python")
+            self._buf = text
         self._pos, self._wanted = reader.read(self._buf, self._pos, self._final), reader.wanted
         if self._all and reader.want:
             return False

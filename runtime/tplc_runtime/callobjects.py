@@ -232,7 +232,7 @@ class CallObjects(Repairs):
         while more and isinstance(reader, CallReader) and self._reader is reader:
             if self.REREADS_CALLS and reader.want == "colon" and self._tools and not self._irregular_arguments(reader):
                 return False
-            start = self._pos
+            start, reader.is_call = self._pos, self._has_name and self._arguments_before_name is not None
             self._pos = reader.read(self._buf, start, self._final)
             more, reader.pause, event, reader.event = reader.pause, False, reader.event, ""
             if not self._has_name:
@@ -248,7 +248,6 @@ class CallObjects(Repairs):
                     self._in_string(reader)
             if event and not self._member(reader, event):
                 return True
-            reader.is_call = self._has_name and self._arguments_before_name is not None
         if reader is not None and not reader.want and self._reader is reader:
             return self._end_object(reader)
         return self._reader is None

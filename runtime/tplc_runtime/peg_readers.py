@@ -15,7 +15,7 @@ from .callobjects import CallObjects, CallReader
 from .escapes import Escapes
 from .machine import CLOSER_KINDS
 from .objects import Objects
-from .pairs import BEFORE_COLLECTION, Pairs, collection_end, irregular_key, with_list
+from .pairs import BEFORE_COLLECTION, Pairs, irregular_key, with_list
 from .pattern import NAME_LIMIT, Pattern
 from .repairs import LEFT_OVER_BRACKET, Repairs, irregular_header, is_empty_object
 from .scanner import NO_MARKERS, PLAIN_WORD, Scanner, next_char
@@ -119,12 +119,8 @@ class Readers:
     def followed_at(self, text: str, pos: int) -> Value:
         reader = Reader(self.spelled.styles, self.spelled.breaks)
         reader.follow = self.spelled.follow
-        may_begin = reader.style.is_python and text[pos : pos + 1] in BEFORE_COLLECTION
-        start = next_char(text, pos) if may_begin else pos
-        end = collection_end(text, start, True) if may_begin else pos
-        if end > start:
-            reader.repair = "a set or a tuple as in Python"
-            text = with_list(text, start, end)
+        if reader.style.is_python and text[pos : pos + 1] in BEFORE_COLLECTION:
+            text = with_list(reader, text, pos, True) or text
         return _read(reader, text, pos)
 
     def value(self, text: str, pos: int) -> Optional[int]:

@@ -112,9 +112,9 @@ def test_quoted_keys_keep_what_they_end_with(key: str) -> None:
 
 
 @pytest.mark.sweep(3)
-@pytest.mark.parametrize("sign", ".-/:")
-def test_a_form_by_the_name_of_the_tool_comes_back_or_is_reported(sign: str) -> None:
-    parts = f"{{%- set parts = c.function.name.split('{sign}') %}}{{%- if parts | length == 2 %}}"
+@pytest.mark.parametrize("mark", ".-/:")
+def test_a_form_by_the_name_of_the_tool_comes_back_or_is_reported(separator: str) -> None:
+    parts = f"{{%- set parts = c.function.name.split('{separator}') %}}{{%- if parts | length == 2 %}}"
     parts += '{{- "server=" ~ parts[0] ~ " tool=" ~ parts[1] }}{%- else %}{{- "tool=" ~ c.function.name }}{%- endif %}'
     source = template_with(
         close("<call ") + parts + close(">") + "{{- c.function.arguments | tojson }}" + close("</call>")
@@ -126,11 +126,11 @@ def test_a_form_by_the_name_of_the_tool_comes_back_or_is_reported(sign: str) -> 
         assert ir.verification.failures[0].startswith("cause: calls of some names are written in another form: ")
 
 
-@pytest.mark.parametrize("sign", ".-/:")
-def test_a_name_that_never_comes_back_is_not_excused_as_text(sign: str) -> None:
+@pytest.mark.parametrize("mark", ".-/:")
+def test_a_name_that_never_comes_back_is_not_excused_as_text(mark: str) -> None:
     # As text, a call that isn't read is the same text: what all calls of such names are read as.
-    parts = f'c.function.name.split("{sign}")'
-    split = f'{{%- if "{sign}" in c.function.name %}}{{{{- "<call by=" ~ {parts} | first ~ " of=" ~ {parts} | last }}}}'
+    parts = f'c.function.name.split("{mark}")'
+    split = f'{{%- if "{mark}" in c.function.name %}}{{{{- "<call by=" ~ {parts} | first ~ " of=" ~ {parts} | last }}}}'
     split += '{%- else %}{{- "<call of=" ~ c.function.name }}{%- endif %}'
     source = template_with(split + close(">") + "{{- c.function.arguments | tojson }}" + close("</call>"))
     ir = compile_template(source, name="t", special_tokens=TOKENS)

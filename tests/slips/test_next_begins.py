@@ -54,6 +54,12 @@ CASES = {
         '{"name": "get_time", "arguments": {"zone": "CET", "exact": true}}]«/wishes»«/»\n',
         calls=(TIME, OSLO, TIME),
     ),
+    "the same, after arguments in another form": Case(
+        "json-array",
+        '«wishes»[{"name": "get_time", "arguments": ({"zone": "CET", "exact": true}), '
+        '{"name": "get_weather", "arguments": {"city": "Oslo", "days": 3}}]«/wishes»«/»\n',
+        calls=(TIME, OSLO),
+    ),
     "an object that is no call next to the arguments": Case(
         "json-array",
         '«wishes»[{"name": "get_weather", "arguments": {"city": "Oslo", "days": 3}, {"a": 1}}]«/wishes»«/»\n',

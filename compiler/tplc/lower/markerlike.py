@@ -81,8 +81,7 @@ def marker_like_texts(acceptor: Acceptor) -> MarkerLikeTexts | None:
     if pairs is not None and not pairs.quoted:
         # Quotes of lists are not at the edges of a raw value.
         value += rf'|(?<=: )"(?:[{last}]|\\r\\n)|(?:(?:{text})(?:\\n)?|[{first}]|\\r)"(?=[,}}])'
-        opener = _value_opener(pairs)
-        value += rf'|(?<=: ")(?:\\[nr]| ){{0,8}}{_in_json(opener)}' * bool(opener)
+        value += _opener_in_value(pairs)
     return MarkerLikeTexts(anywhere, "|".join([*edges, *_left_over(acceptor)]), value, alone)
 
 
@@ -148,8 +147,7 @@ def damaged_arguments(acceptor: Acceptor) -> str | None:
     over += [f"(?<={exact(text)})" for text in texts]
     over += [r'(?<=[^\\]\\r")'] * ("\n" in pairs.close)
     begins = rf'|(?<=: "){exact(last)}[^\W\d]' * (last in _CLOSING and bool(last))
-    opener = _value_opener(pairs)
-    begins += rf'|(?<=: ")(?:\\[nr]| ){{0,8}}{_in_json(opener)}' * bool(opener)
+    begins += _opener_in_value(pairs)
     openers = [text.strip() for text in pairs.opens[:several] if text.strip() not in ends[0]]
     quoted = [_in_json(opener) for opener in openers]
     unquoted = "".join(f"(?!.*{opener})" for opener in quoted)
@@ -165,10 +163,12 @@ def own_keys(calls: CallForm) -> tuple[str, ...]:
     return unique([*fields, *written])
 
 
-def _value_opener(pairs: PairForm) -> str:
-    """Return the marker between the end of a key and its value; "" if there is none."""
+def _opener_in_value(pairs: PairForm) -> str:
+    """Return one more choice of a pattern: a value begins with the marker between a key's end and its value.  "" if
+    there is no such marker."""
     pieces = pieces_of(pairs.slots[-1].suffixes[0]) if pairs.slots else []
-    return pieces[-1] if len(pieces) > 1 and is_unmistakable(pieces[-1]) else ""
+    opener = pieces[-1] if len(pieces) > 1 and is_unmistakable(pieces[-1]) else ""
+    return rf'|(?<=: ")(?:\\[nr]| ){{0,8}}{_in_json(opener)}' if opener else ""
 
 
 def _at_edges(acceptor: Acceptor) -> Iterator[str]:

@@ -41,8 +41,8 @@ def kinds_of_names(case: Case, context: str = "", other: Case | None = None) -> 
     call by it.  `other`: only of calls that this message lacks."""
     read = Counter(call.name for call in other.calls) if other is not None else Counter[str]()
     lost = (Counter(call.name for call in case.calls) - read).elements()
-    for sign in dict.fromkeys(char for name in lost for char in name if not (char.isalnum() or char == "_")):
-        yield CoveredKind(f"a call whose name has {json.dumps(sign, ensure_ascii=False)}", context)
+    for char in dict.fromkeys(char for name in lost for char in name if not (char.isalnum() or char == "_")):
+        yield CoveredKind(f"a call whose name has {json.dumps(char, ensure_ascii=False)}", context)
 
 
 @dataclass(slots=True)

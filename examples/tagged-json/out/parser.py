@@ -3051,7 +3051,7 @@ class CallObjects(Machine):
         while more and isinstance(reader, CallReader) and self._reader is reader:
             if reader.want == "colon" and self._tools and not self._irregular_arguments(reader):
                 return False
-            start = self._pos
+            start, reader.is_call = self._pos, self._has_name and self._arguments_before_name is not None
             self._pos = reader.read(self._buf, start, self._final)
             more, reader.pause, event, reader.event = reader.pause, False, reader.event, ""
             if not self._has_name:
@@ -3065,7 +3065,6 @@ class CallObjects(Machine):
                     self._in_string(reader)
             if event and not self._member(reader, event):
                 return True
-            reader.is_call = self._has_name and self._arguments_before_name is not None
         if reader is not None and not reader.want and self._reader is reader:
             return self._end_object(reader)
         return self._reader is None

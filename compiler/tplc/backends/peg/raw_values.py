@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from tplc.backends.peg.form import FormPatterns
-from tplc.backends.peg.patterns import cores, either, leaf, literal, marker, marker_core, of_kinds
+from tplc.backends.peg.patterns import cores, either, leaf, literal, marker, marker_core, of_kinds, some_suffix
 from tplc.backends.peg.rules import Rule, rule, sequence
 from tplc.backends.peg.values import SPACE, list_rules, list_suffix, object_rules, value_rules
 from tplc.ir.markers import is_distinctive, lead_of
@@ -296,9 +296,7 @@ class RawValues:
         before = group(before) if len(openers) > 1 else before
         pairs = [before + KEY_AGAIN + key_end] * bool(words)
         pairs += [marker_core(opener + key + after) for key in others for opener in openers]
-        left = ""
-        for char in left_of_closer(self.pairs):
-            left = f"(?:{left}{exact(char)})?"
+        left = some_suffix(left_of_closer(self.pairs))
         found = [left + exact(lead_of(openers[0])) + self._first_in_call(pair, words) for pair in pairs]
         for key in [KEY_AGAIN] * bool(words) + [*map(exact, others)] if self.pairs.next_unopened else []:
             found.append(self._first_in_call(r"\n" + key + exact(self.pairs.next_unopened), words))
