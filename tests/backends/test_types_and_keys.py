@@ -113,8 +113,8 @@ def test_quoted_keys_keep_what_they_end_with(key: str) -> None:
 
 @pytest.mark.sweep(3)
 @pytest.mark.parametrize("mark", ".-/:")
-def test_a_form_by_the_name_of_the_tool_comes_back_or_is_reported(separator: str) -> None:
-    parts = f"{{%- set parts = c.function.name.split('{separator}') %}}{{%- if parts | length == 2 %}}"
+def test_a_form_by_the_name_of_the_tool_comes_back_or_is_reported(mark: str) -> None:
+    parts = f"{{%- set parts = c.function.name.split('{mark}') %}}{{%- if parts | length == 2 %}}"
     parts += '{{- "server=" ~ parts[0] ~ " tool=" ~ parts[1] }}{%- else %}{{- "tool=" ~ c.function.name }}{%- endif %}'
     source = template_with(
         close("<call ") + parts + close(">") + "{{- c.function.arguments | tojson }}" + close("</call>")
