@@ -717,6 +717,7 @@ class ValueWriter(Copyable):
         self.out: list[str] = []
         self.comma: list[str] = []  # a comma with the white space after it, until something follows
         self.repair = ""  # the first repair
+        self.unlike_json = ""  # the last text that JSON doesn't have there, if the template writes JSON
         self.is_guessed = False  # a repair had to guess where a value or an object ends
         self.pause = False
         self.needs_more = False  # the rest of regular JSON depends on the following text
@@ -747,6 +748,11 @@ class ValueWriter(Copyable):
         self.repair = self.repair or what
         self.is_guessed |= guessed
 
+    def _is_unlike_json(self, what: str) -> None:
+        """Note what is read as it is meant, if the template writes JSON there."""
+        if self.style.is_json and not self.style.HAS_WORDS:
+            self.unlike_json = what
+
     def _no_value(self, pos: int) -> int:
         self._repaired("missing value", guessed=True)
         self.out.append("null")
@@ -768,6 +774,8 @@ class ValueWriter(Copyable):
     def _punctuation(self, token: str, text: str) -> None:
         if token == '"':
             self._begin()
+            if text != self.style.opened:
+                self._is_unlike_json(text + " for quotes")
             self.string = self.style.strings[text]
             self.out.append('"')
         elif token == "{" and self.want == "key":
@@ -806,6 +814,8 @@ class ValueWriter(Copyable):
         if self.want == "colon" or (self.want == "value" and self.stack[-1] == "{"):
             self._repaired("missing value", guessed=len(self.stack) > self.floor)
             self.out.append(": null" if self.want == "colon" else " null")
+        if self.comma:
+            self._is_unlike_json("a comma too many")
         self.out += self.comma[1:]
         self.comma.clear()
         opened = self.stack.pop()
@@ -992,8 +1002,10 @@ class Reader(ValueWriter):
             return self._no_value(pos)
         word = buf[pos:end].rstrip()
         literal = None if bare_key else literal_of(word, self.style.words) or CAPITALS.get(word)
-        if literal is not None and self.style.is_json and literal != word and word not in self.style.words:
-            self._repaired("not written as in JSON")
+        if literal is not None and literal != word:
+            self._is_unlike_json(f"{word} for {literal}")
+            if self.style.is_json and word not in self.style.words:
+                self._repaired("not written as in JSON")
         if literal is None:
             if not bare_key and (self.stack or not self.follow):
                 unquoted = self._end_of(UNQUOTED_END, buf, pos)
@@ -3148,6 +3160,7 @@ class CallArguments(Slots):
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
     LAST_CLOSER: ClassVar[Scanner | None] = None  # closers of values, and markers of which one follows the right one
     OWN_KEYS: ClassVar[tuple[str, ...]] = ()  # the keys of a call that are no arguments
+    ARGUMENTS_ARE_TEXT: ClassVar[bool] = False  # the template writes them as an object in a string
     _reader: Reader | None = None  # and the reader of one
     _written = ""  # the beginning of the arguments
     _repaired = False  # the arguments of the last call were repaired
@@ -3192,20 +3205,21 @@ class CallArguments(Slots):
         if reader.want:
             self._in_string(reader)
             return False
-        if reader.repair:
+        if reader.repair or reader.unlike_json:
             self._note_repair("arguments_repaired", "arguments: ", reader)
         self._reader = None
         return True
 
     def _note_repair(self, code: str, what: str, reader: Reader) -> None:
-        self._note(code, what + reader.repair)
-        self._repaired, self.incomplete = True, self.incomplete or reader.is_guessed
+        self._note(code, what + (reader.repair or reader.unlike_json))
+        if reader.repair:
+            self._repaired, self.incomplete = True, self.incomplete or reader.is_guessed
 
     def _value_of(self, reader: Reader) -> str:
         """Return the value of a text that is read as a whole; report if it was repaired or is cut."""
         if reader.want:
             self._note_truncation(*ENDS_IN_CALL)
-        elif reader.repair:
+        elif reader.repair or reader.unlike_json:
             self._note_repair("arguments_repaired", "arguments: ", reader)
         return reader.close()
 
@@ -3247,6 +3261,8 @@ class CallArguments(Slots):
         if self._written != "{":
             reader = unwrapped(text, self.STYLES)
             inside = None if reader is None else self._value_of(reader)
+            if inside is not None and not self.ARGUMENTS_ARE_TEXT:
+                self._note("arguments_repaired", "arguments: an object in a string")
         if inside is None and self.REREADS_CALLS and text[:1] in ("[", '"') and self._tools:
             inside = self._arguments_of(text)
             if inside is not None:
@@ -4149,11 +4165,12 @@ class CallReader(RegularReader):
             self.role, self.depth, self.floor = "arguments", 1, 1
             self._open(opened)
 
-    def may_close(self, early: str | None) -> bool:
-        """Return whether the arguments and the object may end here; only if nothing had to be repaired."""
+    def may_close(self, key: str) -> bool:
+        """Return whether the arguments and the object may end here: only if they are under this key, and nothing had to
+        be repaired."""
         inside = self.role == "arguments" and len(self.stack) == 2 and self.stack[1] == "{" and self.string is None
-        regular = self.style.is_json and not (self.repair or self.comma or "}" in self.first or early is not None)
-        return inside and regular and self.want in ("comma", "key")
+        irregular = self.repair or self.unlike_json or self.comma or "}" in self.first or self.path != [key]
+        return inside and self.style.is_json and not irregular and self.want in ("comma", "key")
 
     def _token(self, buf: str, pos: int, final: bool) -> int:
         at_next = (
@@ -4319,8 +4336,8 @@ class CallObjects(Repairs):
         # call = "{" (key ":" value ",")* "}"
         reader, more = self._reader, True
         both = self.HEAD and self._has_name and not (self._wrapped or self._arguments_next_to_name)
-        both = both and self._buf.startswith("}}", self._pos)
-        if both and isinstance(reader, CallReader) and reader.may_close(self._arguments_before_name):
+        both = both and self._arguments_before_name is None and self._buf.startswith("}}", self._pos)
+        if both and isinstance(reader, CallReader) and reader.may_close(self.USUAL_KEYS[1]):
             self._pos += 2
             self._reader = None
             return self._close_call(reader.take() + "}")
@@ -4399,6 +4416,7 @@ class CallObjects(Repairs):
             )
             self._arguments_next_to_name = True
         elif event == "arguments" and self._written != "done" and not self._arguments_next_to_name:
+            self._note_other_key(tuple(reader.path))
             if self._has_name:
                 self._emit_arguments(self._without_wrapper(text) if self._wrapped else text)
             self._arguments_before_name, self._written = text, "done"
@@ -4410,6 +4428,11 @@ class CallObjects(Repairs):
             self.incomplete |= event == "arguments" and ("*",) in self.FIELDS  # a further call in the object
             self._others_found += [text] * (other and text[:1] in ("{", "[", '"'))
         return True
+
+    def _note_other_key(self, path: tuple[str, ...]) -> None:
+        """Report the arguments of a call under another key than the template's, the first for them."""
+        if self.FIELDS.get(path) and path != next(one for one, role in self.FIELDS.items() if role == "arguments"):
+            self._note("other_form_of_calls", "the arguments are under the key " + path[-1])
 
     def _is_argument(self, reader: CallReader) -> bool:
         """Return whether a member next to the name is one of the arguments."""
@@ -4517,7 +4540,7 @@ class CallObjects(Repairs):
                 return True
             rest = inside or self._no_arguments()
             self.incomplete = self.incomplete or (self._unknown and not (self._arguments_next_to_name or inside))
-        if reader.repair:
+        if reader.repair or reader.unlike_json:
             self._note_repair("call_repaired", "call: ", reader)
         self._reader = None
         return self._close_call(rest)

@@ -30,6 +30,7 @@ class CallArguments(Slots):
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
     LAST_CLOSER: ClassVar[Scanner | None] = None  # closers of values, and markers of which one follows the right one
     OWN_KEYS: ClassVar[tuple[str, ...]] = ()  # the keys of a call that are no arguments
+    ARGUMENTS_ARE_TEXT: ClassVar[bool] = False  # the template writes them as an object in a string
     _reader: Reader | None = None  # and the reader of one
     _written = ""  # the beginning of the arguments
     _repaired = False  # the arguments of the last call were repaired
@@ -74,20 +75,21 @@ class CallArguments(Slots):
         if reader.want:
             self._in_string(reader)
             return False
-        if reader.repair:
+        if reader.repair or reader.unlike_json:
             self._note_repair("arguments_repaired", "arguments: ", reader)
         self._reader = None
         return True
 
     def _note_repair(self, code: str, what: str, reader: Reader) -> None:
-        self._note(code, what + reader.repair)
-        self._repaired, self.incomplete = True, self.incomplete or reader.is_guessed
+        self._note(code, what + (reader.repair or reader.unlike_json))
+        if reader.repair:
+            self._repaired, self.incomplete = True, self.incomplete or reader.is_guessed
 
     def _value_of(self, reader: Reader) -> str:
         """Return the value of a text that is read as a whole; report if it was repaired or is cut."""
         if reader.want:
             self._note_truncation(*ENDS_IN_CALL)
-        elif reader.repair:
+        elif reader.repair or reader.unlike_json:
             self._note_repair("arguments_repaired", "arguments: ", reader)
         return reader.close()
 
@@ -129,6 +131,8 @@ class CallArguments(Slots):
         if self._written != "{":
             reader = unwrapped(text, self.STYLES)
             inside = None if reader is None else self._value_of(reader)
+            if inside is not None and not self.ARGUMENTS_ARE_TEXT:
+                self._note("arguments_repaired", "arguments: an object in a string")
         if inside is None and self.REREADS_CALLS and text[:1] in ("[", '"') and self._tools:
             inside = self._arguments_of(text)
             if inside is not None:

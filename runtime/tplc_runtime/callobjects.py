@@ -54,11 +54,12 @@ class CallReader(RegularReader):
             self.role, self.depth, self.floor = "arguments", 1, 1
             self._open(opened)
 
-    def may_close(self, early: str | None) -> bool:
-        """Return whether the arguments and the object may end here; only if nothing had to be repaired."""
+    def may_close(self, key: str) -> bool:
+        """Return whether the arguments and the object may end here: only if they are under this key, and nothing had to
+        be repaired."""
         inside = self.role == "arguments" and len(self.stack) == 2 and self.stack[1] == "{" and self.string is None
-        regular = self.style.is_json and not (self.repair or self.comma or "}" in self.first or early is not None)
-        return inside and regular and self.want in ("comma", "key")
+        irregular = self.repair or self.unlike_json or self.comma or "}" in self.first or self.path != [key]
+        return inside and self.style.is_json and not irregular and self.want in ("comma", "key")
 
     def _token(self, buf: str, pos: int, final: bool) -> int:
         at_next = (
@@ -224,8 +225,8 @@ class CallObjects(Repairs):
         # call = "{" (key ":" value ",")* "}"
         reader, more = self._reader, True
         both = self.HEAD and self._has_name and not (self._wrapped or self._arguments_next_to_name)
-        both = both and self._buf.startswith("}}", self._pos)
-        if both and isinstance(reader, CallReader) and reader.may_close(self._arguments_before_name):
+        both = both and self._arguments_before_name is None and self._buf.startswith("}}", self._pos)
+        if both and isinstance(reader, CallReader) and reader.may_close(self.USUAL_KEYS[1]):
             self._pos += 2
             self._reader = None
             return self._close_call(reader.take() + "}")
@@ -304,6 +305,7 @@ class CallObjects(Repairs):
             )
             self._arguments_next_to_name = True
         elif event == "arguments" and self._written != "done" and not self._arguments_next_to_name:
+            self._note_other_key(tuple(reader.path))
             if self._has_name:
                 self._emit_arguments(self._without_wrapper(text) if self._wrapped else text)
             self._arguments_before_name, self._written = text, "done"
@@ -315,6 +317,11 @@ class CallObjects(Repairs):
             self.incomplete |= event == "arguments" and ("*",) in self.FIELDS  # a further call in the object
             self._others_found += [text] * (other and text[:1] in ("{", "[", '"'))
         return True
+
+    def _note_other_key(self, path: tuple[str, ...]) -> None:
+        """Report the arguments of a call under another key than the template's, the first for them."""
+        if self.FIELDS.get(path) and path != next(one for one, role in self.FIELDS.items() if role == "arguments"):
+            self._note("other_form_of_calls", "the arguments are under the key " + path[-1])
 
     def _is_argument(self, reader: CallReader) -> bool:
         """Return whether a member next to the name is one of the arguments."""
@@ -422,7 +429,7 @@ class CallObjects(Repairs):
                 return True
             rest = inside or self._no_arguments()
             self.incomplete = self.incomplete or (self._unknown and not (self._arguments_next_to_name or inside))
-        if reader.repair:
+        if reader.repair or reader.unlike_json:
             self._note_repair("call_repaired", "call: ", reader)
         self._reader = None
         return self._close_call(rest)

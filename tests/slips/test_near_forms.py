@@ -58,7 +58,7 @@ OTHER_CALLS = "calls that are not written as the template does"
 CASES: list[tuple[str, str, tuple[str, object], list[str]]] = [
     ("keywords without commas", '<<get_weather(city="Oslo"days=3)>>', OSLO, []),
     ("keywords without commas", '<<get_weather(city="Oslo", days=3)>>', OSLO, []),
-    ("keywords without commas", "<<get_weather(\n  city='Oslo',\n  days=3\n)>>", OSLO, []),
+    ("keywords without commas", "<<get_weather(\n  city='Oslo',\n  days=3\n)>>", OSLO, ["arguments: ' for quotes"]),
     (
         "elements with a type",
         '<run tool="get_weather"><arg name="city">Oslo</arg><arg name="days">3</arg></run>',

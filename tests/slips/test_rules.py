@@ -538,7 +538,7 @@ RULES: dict[str, tuple[str, str, Any, bool, list[str]]] = {
         '[=request=]{"function": "get_weather", "args": {"city": "Oslo", "days": 3}}[=stop=]',
         (None, None, [OSLO]),
         False,
-        [],
+        ["the arguments are under the key args"],
     ),
 }
 

@@ -666,6 +666,7 @@ class ValueWriter(Copyable):
         self.out: list[str] = []
         self.comma: list[str] = []  # a comma with the white space after it, until something follows
         self.repair = ""  # the first repair
+        self.unlike_json = ""  # the last text that JSON doesn't have there, if the template writes JSON
         self.is_guessed = False  # a repair had to guess where a value or an object ends
         self.pause = False
         self.needs_more = False  # the rest of regular JSON depends on the following text
@@ -696,6 +697,11 @@ class ValueWriter(Copyable):
         self.repair = self.repair or what
         self.is_guessed |= guessed
 
+    def _is_unlike_json(self, what: str) -> None:
+        """Note what is read as it is meant, if the template writes JSON there."""
+        if self.style.is_json and not self.style.HAS_WORDS:
+            self.unlike_json = what
+
     def _no_value(self, pos: int) -> int:
         self._repaired("missing value", guessed=True)
         self.out.append("null")
@@ -717,6 +723,8 @@ class ValueWriter(Copyable):
     def _punctuation(self, token: str, text: str) -> None:
         if token == '"':
             self._begin()
+            if text != self.style.opened:
+                self._is_unlike_json(text + " for quotes")
             self.string = self.style.strings[text]
             self.out.append('"')
         elif token == "{" and self.want == "key":
@@ -755,6 +763,8 @@ class ValueWriter(Copyable):
         if self.want == "colon" or (self.want == "value" and self.stack[-1] == "{"):
             self._repaired("missing value", guessed=len(self.stack) > self.floor)
             self.out.append(": null" if self.want == "colon" else " null")
+        if self.comma:
+            self._is_unlike_json("a comma too many")
         self.out += self.comma[1:]
         self.comma.clear()
         opened = self.stack.pop()
@@ -941,8 +951,10 @@ class Reader(ValueWriter):
             return self._no_value(pos)
         word = buf[pos:end].rstrip()
         literal = None if bare_key else literal_of(word, self.style.words) or CAPITALS.get(word)
-        if literal is not None and self.style.is_json and literal != word and word not in self.style.words:
-            self._repaired("not written as in JSON")
+        if literal is not None and literal != word:
+            self._is_unlike_json(f"{word} for {literal}")
+            if self.style.is_json and word not in self.style.words:
+                self._repaired("not written as in JSON")
         if literal is None:
             if not bare_key and (self.stack or not self.follow):
                 unquoted = self._end_of(UNQUOTED_END, buf, pos)
@@ -2565,14 +2577,15 @@ class CallArguments(TurnStates):
         if reader.want:
             self._in_string(reader)
             return False
-        if reader.repair:
+        if reader.repair or reader.unlike_json:
             self._note_repair("arguments_repaired", "arguments: ", reader)
         self._reader = None
         return True
 
     def _note_repair(self, code: str, what: str, reader: Reader) -> None:
-        self._note(code, what + reader.repair)
-        self._repaired, self.incomplete = True, self.incomplete or reader.is_guessed
+        self._note(code, what + (reader.repair or reader.unlike_json))
+        if reader.repair:
+            self._repaired, self.incomplete = True, self.incomplete or reader.is_guessed
 
     def _check_arguments(self) -> None:
         """Examine the arguments of the last call when somebody asks for diagnostics; those of a repaired call at once:

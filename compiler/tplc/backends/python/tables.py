@@ -273,6 +273,7 @@ def _of_names(calls: CallForm) -> list[str]:
             part.text.translate(doubled) if isinstance(part, Text) else f"{{{part.kind}}}" for part in calls.call_id
         ]
         lines.append(f"    CALL_ID = {literal(''.join(parts))}")
+    lines += _flags({"ARGUMENTS_ARE_TEXT": True}) if calls.encoded else []
     if calls.only_tools or calls.calls_are_juxtaposed:
         lines += _flags({"ONLY_TOOLS": True, "OPENER_IS_ONE_CHARACTER": calls.only_tools})
     return lines
