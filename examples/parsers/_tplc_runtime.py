@@ -1211,9 +1211,15 @@ ID_KEYS = ("id", "call_id", "tool_call_id")
 OTHER_KEYS = (*ID_KEYS, "type", "index")
 SCHEMA_KEYS = ("properties",)  # models repeat the form of a schema
 KNOWN_KEYS = NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS + SCHEMA_KEYS
+NAMESPACES = ("functions.", "tools.")
+WORDS_OF_CALLS = ("json", "print(", "<", *NAMESPACES, *KNOWN_KEYS)  # or a tool's name
 TURN_ENDS = ("end", "final_end")
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", *TURN_ENDS)
 MOST_TURN_ENDS = 4  # so many are tried as the end of a text that is read again
+NEAR = 128  # the name of a tool is so near to the beginning of a call
+LONGEST_FOLLOWING = 4096  # longer text is not examined
+ANY_QUOTES = frozenset("\\\"'“”‘’«`")
+BEFORE_WORD = Pattern(r"""[\s(>{\[\\"'“”‘«`]*""")
 MOST_WRAPS = 4  # objects around the arguments, or around a call
 FENCE_END = "```"
 FIRST_KEY = Pattern(r"""\{\s{0,64}["'](\w{1,64})["']""")
@@ -1288,6 +1294,39 @@ def calls_in(text: str, tools: Doubts) -> list[tuple[str, str]]:
         if found and None not in found:
             return [call for call in found if call is not None]
     return []
+
+
+def calls_follow(buf: str, start: int, final: bool, tools: Parameters, breaks: Scanner, after: Scanner) -> bool | None:
+    """Return whether calls of tools, in another form than the template's, are all that comes before the next marker;
+    None if more input is needed.  What is repaired in them must be what the tool's schema asks for."""
+    near = buf[start : start + NEAR]
+    opening = BEFORE_WORD.match(near).group()
+    word = bare_name(near[len(opening) :])
+    if (
+        word
+        and ANY_QUOTES.isdisjoint(opening)
+        and not any(one.startswith(word) or word.startswith(one) for one in map(bare_name, (*WORDS_OF_CALLS, *tools)))
+    ):
+        return False
+    if not final and len(near) < NEAR:
+        return None
+    if not any(bare_name(tool) in bare_name(near) for tool in tools):
+        return False
+    stop = start + LONGEST_FOLLOWING
+    mark = breaks.find(buf, start, stop)
+    if mark is None and len(buf) >= stop:
+        return False
+    if not final and (mark is None or breaks.partial_match(buf, start) <= mark.start):
+        return None
+    found, _, doubts = calls_up_to(mark, buf, start, tools, after)
+    fits = not doubts.is_repaired or all(is_asked_for(given, tools[name]) for name, given in found)
+    return found != [] and not doubts.is_guessed and fits
+
+
+def is_asked_for(arguments: str, schema: Any) -> bool:
+    """Return whether arguments are what a tool's schema asks for: no more, and no less."""
+    known = keys_allowed(schema) is not None and misfit_in(arguments, schema) is None
+    return known and loaded(arguments).keys() >= set(required_of(schema))
 
 
 def calls_up_to(
@@ -2536,7 +2575,10 @@ def begins_line(buf: str, pos: int) -> bool:
 class PlacedMarkers(TextParser):
     FENCED_CALLS: ClassVar[bool] = True  # a fence around calls is dropped
     ESCAPE_OF_ENDS: ClassVar[str] = ""  # how content has the first character of its end: after another one
+    REREADS_CALLS: ClassVar[bool] = True  # failed calls are read again, by the tools' names
     OPENER_IS_UNAMBIGUOUS: ClassVar[bool] = True  # the opener of calls is distinctive, so a call follows
+    IN_CONTENT: ClassVar[Scanner]
+    _as_other_calls: ClassVar[Callable[[Any, Match], Match | None]]
     _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
 
     def _in_its_place(self, marks: Scanner, mark: Match | None, kind: str) -> Match | None:
@@ -2575,7 +2617,7 @@ class PlacedMarkers(TextParser):
             if self.HAS_LINE_MARKERS and mark.kind in ("line", "ordinary"):
                 line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
                 if self.WHOLE_CALL and (mark.kind == "ordinary") == line_start:
-                    counting = self._as_whole_call(mark)
+                    counting = self._as_whole_call(mark, marks is self.IN_CONTENT)
                 if line_start and mark.kind == "line":
                     return outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
                 if self.CALLS and self.OPENER_IS_UNAMBIGUOUS and self._tools and mark.kind == "line":
@@ -2586,8 +2628,9 @@ class PlacedMarkers(TextParser):
             mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of one that doesn't count here
         return mark
 
-    def _as_whole_call(self, mark: Match) -> Match | None:
-        """Return the mark as the opener of a call if a whole call follows; "ordinary" while that is undecided."""
+    def _as_whole_call(self, mark: Match, in_content: bool) -> Match | None:
+        """Return the mark as the opener of a call if a whole call follows, in content also one in another form than the
+        template's; "ordinary" while that is undecided."""
         before = self._buf[mark.start - 1] if mark.start > self._pos else self._last_char
         # Without tools, a line that is indented differently from the template is code or prose.
         counts = self._tools or (mark.kind == "ordinary" and (before not in (" ", "\t") or before == mark.lead[-1:]))
@@ -2596,7 +2639,9 @@ class PlacedMarkers(TextParser):
         end = self.WHOLE_CALL.end_of_call(self._buf, mark.start, self._final, self._tools)
         if end == MORE:  # a long one is read again only after it has grown by half
             self._wanted = max(0, len(self._buf) - mark.start - LONGEST_TEXT) >> 1
-        return mark.of_kind("ordinary" if end == MORE else "whole") if end >= 0 or end == MORE else None
+        elif end < 0:
+            return self._as_other_calls(mark) if self.REREADS_CALLS and self._tools and in_content else None
+        return mark.of_kind("ordinary" if end == MORE else "whole")
 
     def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
         """Return the mark as the end of reasoning that is never closed: a closer in another spelling, an opener of
@@ -3156,7 +3201,6 @@ MISFITS = {
 
 
 class CallArguments(Slots):
-    REREADS_CALLS: ClassVar[bool] = True  # failed calls are read again, by the tools' names
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
     LAST_CLOSER: ClassVar[Scanner | None] = None  # closers of values, and markers of which one follows the right one
     OWN_KEYS: ClassVar[tuple[str, ...]] = ()  # the keys of a call that are no arguments
@@ -3571,15 +3615,15 @@ class Machine(CallArguments):
 
 
 CALL_KEYS = frozenset(NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS)
-FIRST_OF_CALLS = Pattern(r"\s*(?:[,;]\s*)?(?=[\w{\[`<])")
+FIRST_OF_CALLS = Pattern(r"""\s*(?:[,;]\s*)?(?=[\w{\[`<"'])""")
 # A fence, a backtick, a tag or a token around calls; and a text that may become one.
 AROUND_CALLS = Pattern(r"(?:(```)[\w-]{0,16}\s{1,16}|(`)|<([\w:-]{1,64})>\s{0,16}|<([|｜])[^\s<>]{1,64}>\s{0,16})?")
 PART_OF_AROUND = Pattern(r"(?:`{1,3}[\w-]{0,16}|<[|｜]?[^\s<>]{0,64}(?:[ =][^<>\n]{0,128})?>?)\s{0,16}\Z")
 CLOSING_TOKEN = Pattern(r"<[|｜/][^\s<>]{1,64}>|\Z")
 # How calls begin: a name, or an object with a key and a value.
 HEAD_OF_CALL = Pattern(
-    rf"\[?\s{{0,16}}([{NAME_CHARACTERS}]{{1,64}})(\(|\s{{1,16}}(?:\{{|\Z))?|[\[\s]{{0,16}}"
-    r"""(?:\{\s{0,64}(?:["'](\w{0,64})(?:["']\s{0,16}(?::\s{0,16}(?:["']([\w.:/-]{0,64})(["'])?)?)?)?)?)?"""
+    rf"""\[?\s{{0,16}}["']?(?:([{NAME_CHARACTERS}]{{1,64}})["']?(\(|\s{{1,16}}(?:\{{|\Z))?|\Z)|[\[\s]{{0,16}}"""
+    r"""(?:\{{1,2}\s{0,64}(?:["']?(\w{0,64})(?:["']?\s{0,16}(?::\s{0,16}(?:["']([\w.:/-]{0,64})(["'])?)?)?)?)?)?"""
 )
 # A key around calls, and brackets that close what is around them.
 WRAPPER = Pattern(r"""\{\s{0,16}["']\w{1,64}["']\s{0,16}:\s{0,16}(?=[\[{])""")
@@ -3609,10 +3653,12 @@ def unopened_calls(
         return ([], pos) if final or end == 0 else None
     doubts = Doubts(tools, True)
     found = [
-        _whole_call(one, tools) for value in values_in(buf[at:end], doubts) for one in values_within(value, doubts)
+        _whole_call(one, doubts) for value in values_in(buf[at:end], doubts) for one in values_within(value, doubts)
     ]
     calls = [call for call in found if call is not None and (call[1] != "{}" or buf[at:end].rstrip()[-1:] != ")")]
-    is_whole = over and calls and len(calls) == len(found) and not (doubts.is_guessed or doubts.is_repaired)
+    is_whole = over and calls and len(calls) == len(found) and not doubts.is_guessed
+    if doubts.is_repaired:
+        is_whole = is_whole and all(is_asked_for(arguments, tools[name]) for name, arguments, _ in calls)
     return (calls, end + len(closing)) if is_whole else ([], pos)
 
 
@@ -3627,8 +3673,11 @@ def _begins_call(head: Any, tools: Parameters) -> bool:
     name, called, key, value, ended = head.groups()
     is_cut = head.end() == len(head.string)
     if (key in NAME_KEYS and value is not None) or not key:
-        word, names = bare_name(value or name or ""), map(bare_name, tools)
-        return word in names if ended or called else is_cut and any(tool.startswith(word) for tool in names)
+        word = value or name or ""
+        if ended or called:
+            return tool_named(word, tools) in tools
+        words = (bare_name(space + tool) for space in ("", *NAMESPACES) for tool in tools)
+        return is_cut and any(one.startswith(bare_name(word)) for one in words)
     return is_cut or key in tools or key in CALL_KEYS
 
 
@@ -3658,7 +3707,7 @@ def _end_of_calls(buf: str, pos: int, final: bool, tools: Parameters, closing: s
         return line if line >= 0 else end if mark is not None or final else None
     reader = Reader(any_styles())
     end = reader.read(buf, head.end() - 1 if head[2] else pos, final)
-    return 0 if reader.repair else None if reader.want else end
+    return 0 if reader.is_guessed else None if reader.want else end
 
 
 def _over(buf: str, end: int, final: bool, closing: str, after: Scanner, tools: Parameters) -> bool | None:
@@ -3678,7 +3727,7 @@ def _over(buf: str, end: int, final: bool, closing: str, after: Scanner, tools: 
     return not closing and (buf[at] in ",;" or _tool_tag(buf, at, tools) is not None)
 
 
-def _whole_call(value: Any, tools: Parameters) -> tuple[str, str, str | None] | None:
+def _whole_call(value: Any, tools: Doubts) -> tuple[str, str, str | None] | None:
     """Return the call that an object is, with its id, if it has a name, arguments of the schema, and nothing else."""
     inner = innermost(value)
     if inner is not None and len(inner) == 1:  # the name may be the key
@@ -3689,10 +3738,16 @@ def _whole_call(value: Any, tools: Parameters) -> tuple[str, str, str | None] | 
     names, found = ([inner[key] for key in keys if key in inner] for keys in (NAME_KEYS, ARGUMENT_KEYS))
     if len(names) != 1 or len(found) != 1 or not isinstance(found[0], dict) or not isinstance(names[0], str):
         return None
-    keys = keys_allowed(tools.get(names[0]))
+    name = tool_named(names[0], tools)
+    keys, given = keys_allowed(tools.get(name)), found[0]
     ids = [one[key] for one in (inner, value) for key in ID_KEYS if isinstance(one.get(key), str)]
-    is_call = names[0] in tools and (keys is None or keys.issuperset(found[0]))
-    return (names[0], as_json(found[0]), ids[0] if ids else None) if is_call else None
+    if name not in tools:
+        return None
+    arguments = as_json(given) if keys is None or keys.issuperset(given) else None
+    if arguments is None and keys:
+        inside = arguments_of(name, given, tools)
+        arguments = inside if inside is not None and is_asked_for(inside, tools[name]) else None
+    return None if arguments is None else (name, arguments, ids[0] if ids else None)
 
 
 AROUND_ARGUMENTS = ("call_as_arguments", "a whole call, or another object, around the arguments")
@@ -3770,6 +3825,16 @@ class Repairs(Machine):
             return None
         self._state = type(self)._second_reading
         return True
+
+    def _as_other_calls(self, mark: Match) -> Match | None:
+        """Return the mark if it opens calls in another form than the template's, and nothing else; "ordinary" while
+        that is undecided."""
+        buf, start = self._buf, mark.end - (self._buf[mark.end - 1] == "{")
+        follow = calls_follow(buf, start, self._final, self._tools, self.BREAKS, self.AFTER_CALL)
+        if follow is None:
+            self._wanted = max(0, len(buf) - start - NEAR) >> 1
+            return mark.of_kind("ordinary")
+        return mark.of_kind("line" if mark.kind == "line" else "whole") if follow else None
 
     def _header_may_continue(self, pos: int) -> bool:
         """Return whether the following text begins one of the texts of a header."""

@@ -26,7 +26,6 @@ MISFITS = {
 
 
 class CallArguments(Slots):
-    REREADS_CALLS: ClassVar[bool] = True  # failed calls are read again, by the tools' names
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
     LAST_CLOSER: ClassVar[Scanner | None] = None  # closers of values, and markers of which one follows the right one
     OWN_KEYS: ClassVar[tuple[str, ...]] = ()  # the keys of a call that are no arguments

@@ -29,6 +29,7 @@ from .second import (
     arguments_in,
     arguments_of,
     as_json,
+    calls_follow,
     calls_up_to,
     closed,
     is_wrapper,
@@ -186,6 +187,12 @@ class Readers:
         markers = spelled.in_content, spelled.breaks, spelled.after_call
         found = unopened_calls(text, pos, True, self.tools, *markers)
         return found or ([], pos)
+
+    def calls_follow(self, text: str, pos: int) -> Optional[int]:
+        """Return the position if nothing but calls in another form than the template's comes before the next marker."""
+        start = pos - text.startswith("{", pos - 1)
+        breaks, after = self.spelled.breaks, self.spelled.after_call
+        return pos if calls_follow(text, start, True, self.tools, breaks, after) else None
 
     def up_to_marker(self, text: str, pos: int) -> tuple[int, Doubts]:
         """Return where the next marker that is in no call begins, or the text ends, and the tools of a reading up to

@@ -11,7 +11,8 @@ from .whole import LONGEST_TEXT, MORE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import ClassVar
+    from collections.abc import Callable
+    from typing import Any, ClassVar
 
     from .scanner import Match, Scanner
 
@@ -33,7 +34,10 @@ def begins_line(buf: str, pos: int) -> bool:
 class PlacedMarkers(TextParser):
     FENCED_CALLS: ClassVar[bool] = True  # a fence around calls is dropped
     ESCAPE_OF_ENDS: ClassVar[str] = ""  # how content has the first character of its end: after another one
+    REREADS_CALLS: ClassVar[bool] = True  # failed calls are read again, by the tools' names
     OPENER_IS_UNAMBIGUOUS: ClassVar[bool] = True  # the opener of calls is distinctive, so a call follows
+    IN_CONTENT: ClassVar[Scanner]
+    _as_other_calls: ClassVar[Callable[[Any, Match], Match | None]]
     _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
 
     def _in_its_place(self, marks: Scanner, mark: Match | None, kind: str) -> Match | None:
@@ -72,7 +76,7 @@ class PlacedMarkers(TextParser):
             if self.HAS_LINE_MARKERS and mark.kind in ("line", "ordinary"):
                 line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
                 if self.WHOLE_CALL and (mark.kind == "ordinary") == line_start:
-                    counting = self._as_whole_call(mark)
+                    counting = self._as_whole_call(mark, marks is self.IN_CONTENT)
                 if line_start and mark.kind == "line":
                     return outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
                 if self.CALLS and self.OPENER_IS_UNAMBIGUOUS and self._tools and mark.kind == "line":
@@ -83,8 +87,9 @@ class PlacedMarkers(TextParser):
             mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of one that doesn't count here
         return mark
 
-    def _as_whole_call(self, mark: Match) -> Match | None:
-        """Return the mark as the opener of a call if a whole call follows; "ordinary" while that is undecided."""
+    def _as_whole_call(self, mark: Match, in_content: bool) -> Match | None:
+        """Return the mark as the opener of a call if a whole call follows, in content also one in another form than the
+        template's; "ordinary" while that is undecided."""
         before = self._buf[mark.start - 1] if mark.start > self._pos else self._last_char
         # Without tools, a line that is indented differently from the template is code or prose.
         counts = self._tools or (mark.kind == "ordinary" and (before not in (" ", "\t") or before == mark.lead[-1:]))
@@ -93,7 +98,9 @@ class PlacedMarkers(TextParser):
         end = self.WHOLE_CALL.end_of_call(self._buf, mark.start, self._final, self._tools)
         if end == MORE:  # a long one is read again only after it has grown by half
             self._wanted = max(0, len(self._buf) - mark.start - LONGEST_TEXT) >> 1
-        return mark.of_kind("ordinary" if end == MORE else "whole") if end >= 0 or end == MORE else None
+        elif end < 0:
+            return self._as_other_calls(mark) if self.REREADS_CALLS and self._tools and in_content else None
+        return mark.of_kind("ordinary" if end == MORE else "whole")
 
     def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
         """Return the mark as the end of reasoning that is never closed: a closer in another spelling, an opener of

@@ -6,7 +6,7 @@ from .machine import CLOSER_KINDS, Machine
 from .pattern import NAME_LIMIT, ONE_WORD, Pattern
 from .scanner import NO_MARKERS, next_char, squeezed
 from .schema import KEY_IN_TEXT, begins_with_tag, properties_of, tool_named
-from .second import ENDS_OF_CALLS, Doubts, arguments_of, calls_up_to, closed, may_be_calls
+from .second import ENDS_OF_CALLS, NEAR, Doubts, arguments_of, calls_follow, calls_up_to, closed, may_be_calls
 from .unopened import unopened_calls
 
 TYPE_CHECKING = False
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, ClassVar
 
-    from .scanner import Scanner
+    from .scanner import Match, Scanner
     from .schema import Parameters
     from .values import Reader
 
@@ -93,6 +93,16 @@ class Repairs(Machine):
             return None
         self._state = type(self)._second_reading
         return True
+
+    def _as_other_calls(self, mark: Match) -> Match | None:
+        """Return the mark if it opens calls in another form than the template's, and nothing else; "ordinary" while
+        that is undecided."""
+        buf, start = self._buf, mark.end - (self._buf[mark.end - 1] == "{")
+        follow = calls_follow(buf, start, self._final, self._tools, self.BREAKS, self.AFTER_CALL)
+        if follow is None:
+            self._wanted = max(0, len(buf) - start - NEAR) >> 1
+            return mark.of_kind("ordinary")
+        return mark.of_kind("line" if mark.kind == "line" else "whole") if follow else None
 
     def _header_may_continue(self, pos: int) -> bool:
         """Return whether the following text begins one of the texts of a header."""

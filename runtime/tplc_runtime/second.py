@@ -16,6 +16,7 @@ from .pattern import NAME_CHARACTERS, ONE_WORD, Pattern
 from .schema import (
     OPENING_TAG,
     Parameters,
+    bare_name,
     keys_allowed,
     keys_of,
     misfit,
@@ -39,9 +40,15 @@ ID_KEYS = ("id", "call_id", "tool_call_id")
 OTHER_KEYS = (*ID_KEYS, "type", "index")
 SCHEMA_KEYS = ("properties",)  # models repeat the form of a schema
 KNOWN_KEYS = NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS + SCHEMA_KEYS
+NAMESPACES = ("functions.", "tools.")
+WORDS_OF_CALLS = ("json", "print(", "<", *NAMESPACES, *KNOWN_KEYS)  # or a tool's name
 TURN_ENDS = ("end", "final_end")
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", *TURN_ENDS)
 MOST_TURN_ENDS = 4  # so many are tried as the end of a text that is read again
+NEAR = 128  # the name of a tool is so near to the beginning of a call
+LONGEST_FOLLOWING = 4096  # longer text is not examined
+ANY_QUOTES = frozenset("\\\"'“”‘’«`")
+BEFORE_WORD = Pattern(r"""[\s(>{\[\\"'“”‘«`]*""")
 MOST_WRAPS = 4  # objects around the arguments, or around a call
 FENCE_END = "```"
 FIRST_KEY = Pattern(r"""\{\s{0,64}["'](\w{1,64})["']""")
@@ -116,6 +123,39 @@ def calls_in(text: str, tools: Doubts) -> list[tuple[str, str]]:
         if found and None not in found:
             return [call for call in found if call is not None]
     return []
+
+
+def calls_follow(buf: str, start: int, final: bool, tools: Parameters, breaks: Scanner, after: Scanner) -> bool | None:
+    """Return whether calls of tools, in another form than the template's, are all that comes before the next marker;
+    None if more input is needed.  What is repaired in them must be what the tool's schema asks for."""
+    near = buf[start : start + NEAR]
+    opening = BEFORE_WORD.match(near).group()
+    word = bare_name(near[len(opening) :])
+    if (
+        word
+        and ANY_QUOTES.isdisjoint(opening)
+        and not any(one.startswith(word) or word.startswith(one) for one in map(bare_name, (*WORDS_OF_CALLS, *tools)))
+    ):
+        return False
+    if not final and len(near) < NEAR:
+        return None
+    if not any(bare_name(tool) in bare_name(near) for tool in tools):
+        return False
+    stop = start + LONGEST_FOLLOWING
+    mark = breaks.find(buf, start, stop)
+    if mark is None and len(buf) >= stop:
+        return False
+    if not final and (mark is None or breaks.partial_match(buf, start) <= mark.start):
+        return None
+    found, _, doubts = calls_up_to(mark, buf, start, tools, after)
+    fits = not doubts.is_repaired or all(is_asked_for(given, tools[name]) for name, given in found)
+    return found != [] and not doubts.is_guessed and fits
+
+
+def is_asked_for(arguments: str, schema: Any) -> bool:
+    """Return whether arguments are what a tool's schema asks for: no more, and no less."""
+    known = keys_allowed(schema) is not None and misfit_in(arguments, schema) is None
+    return known and loaded(arguments).keys() >= set(required_of(schema))
 
 
 def calls_up_to(

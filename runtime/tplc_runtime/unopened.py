@@ -6,24 +6,28 @@ r"""Read calls of known tools that no marker of the format opens, before any con
     unopened_calls('<x=f>{"a": 1}</x>', …)                            →  [("f", '{"a": 1}', None)], 17
     unopened_calls("[f(a=1), g(b=2)] are calls.", …)                  →  [], 0: text follows in the same line
 
-Such a text counts as a whole only: nothing in it may be repaired, or lost.
+Such a text counts as a whole only: nothing in it may be lost, or guessed.  If something is repaired, the arguments must
+be what the tool's schema asks for.
 """
 
 from __future__ import annotations
 
 from .pattern import LEAST_CUT, NAME_CHARACTERS, Pattern
-from .schema import OPENING_TAG, bare_name, keys_allowed
+from .schema import OPENING_TAG, bare_name, keys_allowed, tool_named
 from .second import (
     ARGUMENT_KEYS,
     ENDS_OF_CALLS,
     FENCE_END,
     ID_KEYS,
     NAME_KEYS,
+    NAMESPACES,
     OTHER_KEYS,
     Doubts,
     any_styles,
+    arguments_of,
     as_json,
     innermost,
+    is_asked_for,
     values_in,
     values_within,
 )
@@ -37,15 +41,15 @@ if TYPE_CHECKING:
     from .schema import Parameters
 
 CALL_KEYS = frozenset(NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS)
-FIRST_OF_CALLS = Pattern(r"\s*(?:[,;]\s*)?(?=[\w{\[`<])")
+FIRST_OF_CALLS = Pattern(r"""\s*(?:[,;]\s*)?(?=[\w{\[`<"'])""")
 # A fence, a backtick, a tag or a token around calls; and a text that may become one.
 AROUND_CALLS = Pattern(r"(?:(```)[\w-]{0,16}\s{1,16}|(`)|<([\w:-]{1,64})>\s{0,16}|<([|｜])[^\s<>]{1,64}>\s{0,16})?")
 PART_OF_AROUND = Pattern(r"(?:`{1,3}[\w-]{0,16}|<[|｜]?[^\s<>]{0,64}(?:[ =][^<>\n]{0,128})?>?)\s{0,16}\Z")
 CLOSING_TOKEN = Pattern(r"<[|｜/][^\s<>]{1,64}>|\Z")
 # How calls begin: a name, or an object with a key and a value.
 HEAD_OF_CALL = Pattern(
-    rf"\[?\s{{0,16}}([{NAME_CHARACTERS}]{{1,64}})(\(|\s{{1,16}}(?:\{{|\Z))?|[\[\s]{{0,16}}"
-    r"""(?:\{\s{0,64}(?:["'](\w{0,64})(?:["']\s{0,16}(?::\s{0,16}(?:["']([\w.:/-]{0,64})(["'])?)?)?)?)?)?"""
+    rf"""\[?\s{{0,16}}["']?(?:([{NAME_CHARACTERS}]{{1,64}})["']?(\(|\s{{1,16}}(?:\{{|\Z))?|\Z)|[\[\s]{{0,16}}"""
+    r"""(?:\{{1,2}\s{0,64}(?:["']?(\w{0,64})(?:["']?\s{0,16}(?::\s{0,16}(?:["']([\w.:/-]{0,64})(["'])?)?)?)?)?)?"""
 )
 # A key around calls, and brackets that close what is around them.
 WRAPPER = Pattern(r"""\{\s{0,16}["']\w{1,64}["']\s{0,16}:\s{0,16}(?=[\[{])""")
@@ -75,10 +79,12 @@ def unopened_calls(
         return ([], pos) if final or end == 0 else None
     doubts = Doubts(tools, True)
     found = [
-        _whole_call(one, tools) for value in values_in(buf[at:end], doubts) for one in values_within(value, doubts)
+        _whole_call(one, doubts) for value in values_in(buf[at:end], doubts) for one in values_within(value, doubts)
     ]
     calls = [call for call in found if call is not None and (call[1] != "{}" or buf[at:end].rstrip()[-1:] != ")")]
-    is_whole = over and calls and len(calls) == len(found) and not (doubts.is_guessed or doubts.is_repaired)
+    is_whole = over and calls and len(calls) == len(found) and not doubts.is_guessed
+    if doubts.is_repaired:
+        is_whole = is_whole and all(is_asked_for(arguments, tools[name]) for name, arguments, _ in calls)
     return (calls, end + len(closing)) if is_whole else ([], pos)
 
 
@@ -93,8 +99,11 @@ def _begins_call(head: Any, tools: Parameters) -> bool:
     name, called, key, value, ended = head.groups()
     is_cut = head.end() == len(head.string)
     if (key in NAME_KEYS and value is not None) or not key:
-        word, names = bare_name(value or name or ""), map(bare_name, tools)
-        return word in names if ended or called else is_cut and any(tool.startswith(word) for tool in names)
+        word = value or name or ""
+        if ended or called:
+            return tool_named(word, tools) in tools
+        words = (bare_name(space + tool) for space in ("", *NAMESPACES) for tool in tools)
+        return is_cut and any(one.startswith(bare_name(word)) for one in words)
     return is_cut or key in tools or key in CALL_KEYS
 
 
@@ -124,7 +133,7 @@ def _end_of_calls(buf: str, pos: int, final: bool, tools: Parameters, closing: s
         return line if line >= 0 else end if mark is not None or final else None
     reader = Reader(any_styles())
     end = reader.read(buf, head.end() - 1 if head[2] else pos, final)
-    return 0 if reader.repair else None if reader.want else end
+    return 0 if reader.is_guessed else None if reader.want else end
 
 
 def _over(buf: str, end: int, final: bool, closing: str, after: Scanner, tools: Parameters) -> bool | None:
@@ -144,7 +153,7 @@ def _over(buf: str, end: int, final: bool, closing: str, after: Scanner, tools: 
     return not closing and (buf[at] in ",;" or _tool_tag(buf, at, tools) is not None)
 
 
-def _whole_call(value: Any, tools: Parameters) -> tuple[str, str, str | None] | None:
+def _whole_call(value: Any, tools: Doubts) -> tuple[str, str, str | None] | None:
     """Return the call that an object is, with its id, if it has a name, arguments of the schema, and nothing else."""
     inner = innermost(value)
     if inner is not None and len(inner) == 1:  # the name may be the key
@@ -155,7 +164,13 @@ def _whole_call(value: Any, tools: Parameters) -> tuple[str, str, str | None] | 
     names, found = ([inner[key] for key in keys if key in inner] for keys in (NAME_KEYS, ARGUMENT_KEYS))
     if len(names) != 1 or len(found) != 1 or not isinstance(found[0], dict) or not isinstance(names[0], str):
         return None
-    keys = keys_allowed(tools.get(names[0]))
+    name = tool_named(names[0], tools)
+    keys, given = keys_allowed(tools.get(name)), found[0]
     ids = [one[key] for one in (inner, value) for key in ID_KEYS if isinstance(one.get(key), str)]
-    is_call = names[0] in tools and (keys is None or keys.issuperset(found[0]))
-    return (names[0], as_json(found[0]), ids[0] if ids else None) if is_call else None
+    if name not in tools:
+        return None
+    arguments = as_json(given) if keys is None or keys.issuperset(given) else None
+    if arguments is None and keys:
+        inside = arguments_of(name, given, tools)
+        arguments = inside if inside is not None and is_asked_for(inside, tools[name]) else None
+    return None if arguments is None else (name, arguments, ids[0] if ids else None)

@@ -16,6 +16,7 @@ from tplc.backends.peg.rules import LINE_START, Rule, rule, sequence
 from tplc.backends.peg.values import value_rules
 from tplc.ir.markers import lead_of
 from tplc.lower.acceptor import CallStep
+from tplc.lower.layouts import unique
 from tplc.lower.lexemes import exact
 from tplc.lower.whole_call import NAME
 
@@ -86,10 +87,14 @@ def line_rules(form: FormPatterns) -> Iterator[Rule]:
 
 
 def whole_call(form: FormPatterns) -> list[Rule]:
-    """Return the call, exactly as the template writes it."""
+    """Return the call, exactly as the template writes it, or followed by nothing but calls of known tools."""
     if not (form.calls.ordinary or form.inline):
         return []
-    return [rule("whole_call", sequence(*_steps(form.calls.whole, form)))]
+    others = form.known and form.reads_again
+    openers = unique(filter(None, map(str.strip, (*form.calls.ordinary, *(form.calls.openers if form.inline else ())))))
+    other = f"{leaf(either([marker_core(text) for text in openers]))} calls_follow"
+    strict = sequence(*_steps(form.calls.whole, form))
+    return [rule("whole_call", strict, *[other] * bool(others)), *[form.external("calls_follow")] * bool(others)]
 
 
 def _steps(steps: Sequence[CallStep], form: FormPatterns) -> list[str]:
