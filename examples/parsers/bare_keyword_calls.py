@@ -68,6 +68,9 @@ class StreamParser(QuotedPairs):
     ONLY_TOOLS = True
     HEADER_PARTS = ("(",)
     HEADER_TEXTS = Pattern("(?:\\[\\w{1,32}\\]|\\(|[^\\S\\n]{0,64}[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
+    CALL_BEGINS = Pattern(
+        "(?:\\Z|\\s{0,16}(?:\\Z|[^\\W\\d][\\w.:-]{0,128}?(?:\\Z|\\s{0,16}(?:\\Z|\\((?:\\Z|\\s{0,16}(?:\\Z|(?:[^\\s=:,(){}\\[\\]]{1,64}?(?:\\Z|=())|\\)(?:\\Z|[^\\S\\n]{0,16}(?:\\Z|(?:\\n()|\\]()|,()|(?:~~()|~\\Z)))))))))))"
+    )
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Markers(mark=("~bot~",))
     NAME_FOLLOWS_SPACE = False

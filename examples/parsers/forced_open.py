@@ -82,6 +82,9 @@ class StreamParser(Objects):
     ONLY_TOOLS = True
     HEADER_PARTS = ("@@", "@")
     HEADER_TEXTS = Pattern("(?:\\[\\w{1,32}\\]|@@|@|[^\\S\\n]{0,64}[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
+    CALL_BEGINS = Pattern(
+        '(?:\\Z|\\s{0,16}(?:\\Z|[^\\W\\d][\\w.:-]{0,128}?(?:\\Z|\\s{0,16}(?:\\Z|(?:"?\\{{1,2}\\s{0,16}(?:\\Z|(?:"()|\'()|“()|”()|‘()|(?:\\\\"()|\\\\\\Z)|[^\\s=:,(){}\\[\\]]{1,64}?(?:\\Z|"())|\\}()))|"\\Z)))))'
+    )
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Markers(mark=(">assistant<", "@@"))
     NAME_FOLLOWS_SPACE = False

@@ -273,7 +273,7 @@ class Machine(CallArguments):
         self._open, self._only_space_so_far, self._line_start, self._space = False, True, True, ""
         if self.SECTION_DECIDES:
             self._closed = False
-        if self.WHOLE_CALL:
+        if self.WHOLE_CALL or self.CALL_BEGINS:
             self._last_char = ""
         self._unclosed = self.CALLS_HAVE_CLOSER
         self._state = type(self)._after_call

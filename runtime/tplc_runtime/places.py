@@ -78,7 +78,10 @@ class PlacedMarkers(TextParser):
                 if self.WHOLE_CALL and (mark.kind == "ordinary") == line_start:
                     counting = self._as_whole_call(mark, marks is self.IN_CONTENT)
                 if line_start and mark.kind == "line":
-                    return outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
+                    found = outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
+                    if not self.CALL_BEGINS or self._tools:
+                        return found
+                    counting = self._as_begun_call(found)
                 if self.CALLS and self.OPENER_IS_UNAMBIGUOUS and self._tools and mark.kind == "line":
                     counting = counting or self._without_closer(marks, mark)
                 outer = mark if outer is None or mark.start >= outer.end else outer
@@ -90,9 +93,8 @@ class PlacedMarkers(TextParser):
     def _as_whole_call(self, mark: Match, in_content: bool) -> Match | None:
         """Return the mark as the opener of a call if a whole call follows, in content also one in another form than the
         template's; "ordinary" while that is undecided."""
-        before = self._buf[mark.start - 1] if mark.start > self._pos else self._last_char
-        # Without tools, a line that is indented differently from the template is code or prose.
-        counts = self._tools or (mark.kind == "ordinary" and (before not in (" ", "\t") or before == mark.lead[-1:]))
+        before = self._before(mark)
+        counts = self._tools or (mark.kind == "ordinary" and not self._is_indented_otherwise(mark))
         if not (self._calls_on and counts) or (is_word(before) and is_word(self._buf[mark.start])):
             return None
         end = self.WHOLE_CALL.end_of_call(self._buf, mark.start, self._final, self._tools)
@@ -101,6 +103,23 @@ class PlacedMarkers(TextParser):
         elif end < 0:
             return self._as_other_calls(mark) if self.REREADS_CALLS and self._tools and in_content else None
         return mark.of_kind("ordinary" if end == MORE else "whole")
+
+    def _as_begun_call(self, mark: Match) -> Match | None:
+        """Return the mark if what follows begins like a call that the template writes; "ordinary" while that is
+        undecided."""
+        is_first = not (self._last_char or self._buf[self._pos : mark.start].strip())
+        if not is_first and self._is_indented_otherwise(mark):
+            return None
+        begun = self.CALL_BEGINS.match(self._buf, mark.end)
+        return None if begun is None else mark if self._final or begun.lastindex else mark.of_kind("ordinary")
+
+    def _before(self, mark: Match) -> str:
+        return self._buf[mark.start - 1] if mark.start > self._pos else self._last_char
+
+    def _is_indented_otherwise(self, mark: Match) -> bool:
+        """Return whether a line is indented differently from the template: without tools, it is code or prose."""
+        before = self._before(mark)
+        return before in (" ", "\t") and before != mark.lead[-1:]
 
     def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
         """Return the mark as the end of reasoning that is never closed: a closer in another spelling, an opener of

@@ -50,6 +50,7 @@ class Stream(Copyable):
     HAS_FINAL_MARKERS: ClassVar[bool] = True  # and some at the output's end, or before another marker,
     HAS_RESPELLED_ENDS: ClassVar[bool] = True  # and respelled closers of reasoning, if nothing else closes it
     WHOLE_CALL: ClassVar[Any] = None  # an ordinary text opens a call only where a whole call follows
+    CALL_BEGINS: ClassVar[Any] = None  # and what comes after one that opens calls at lines, where no tools are known
     UNOPENED_CALLS: ClassVar[bool] = False  # calls without an opener count before content, as a whole
     HAS_OPENERS: ClassVar[bool] = False  # calls have an opener
     REASONING: ClassVar[bool] = True  # the format has reasoning,
@@ -175,7 +176,7 @@ class Stream(Copyable):
             self._base += len(text)
             if self.HAS_LINE_MARKERS and (not self.CALLS or kind not in ("arguments", "value")):
                 self._line_start = at_line_start(text, self._line_start)
-            if self.WHOLE_CALL:
+            if self.WHOLE_CALL or self.CALL_BEGINS:
                 self._last_char = text[-1]
             if self.RAW_VALUES and kind == "arguments":
                 text = escaped(text)
@@ -311,7 +312,7 @@ class Stream(Copyable):
         text = self._buf[self._pos : end]
         if self.HAS_LINE_MARKERS:
             self._line_start = at_line_start(text, self._line_start)
-        if self.WHOLE_CALL and text:
+        if (self.WHOLE_CALL or self.CALL_BEGINS) and text:
             self._last_char = text[-1]
         self._out.emit(kind, text if self._echo else text[max(0, -self._base - self._pos) :])
         self._pos = end

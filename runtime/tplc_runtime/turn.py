@@ -259,7 +259,7 @@ class TurnStates(PlacedMarkers):
             self._kept = False
         if self.HAS_LINE_MARKERS:
             self._line_start = True  # what counts at the start of a line counts after a marker, too
-        if self.WHOLE_CALL:
+        if self.WHOLE_CALL or self.CALL_BEGINS:
             self._last_char = ""
         return True
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
@@ -49,6 +50,21 @@ CALLS = {
         '{{- "@" + c.function.name + "#" + loop.index | string + " " + (c.function.arguments | tojson) }}',
         "",
     ),
+    # After a line end, in no section.
+    "line bar": (
+        r"\n",
+        '{{- "|" + c.function.name + "|" }}{%- for k, v in c.function.arguments.items() %}'
+        '{{- k + ":" + (v | tojson) + "|" }}{%- endfor %}{{- ".\n" }}',
+        "",
+    ),
+    "line dollar": (r"\n", '{{- "$" + c.function.name + (c.function.arguments | tojson) + "\n" }}', ""),
+    "line colon": (r"\n", '{{- "ask " + c.function.name + ": " + (c.function.arguments | tojson) + "\n" }}', ""),
+    "line assignment": (
+        r"\n",
+        '{{- "result = " + c.function.name + "(" }}{%- for k, v in c.function.arguments.items() %}'
+        '{{- ", " if not loop.first else "" }}{{- k + "=" + (v | tojson) }}{%- endfor %}{{- ")\n" }}',
+        "",
+    ),
 }
 TOOLS = [
     {
@@ -87,6 +103,13 @@ TEXTS = [
     "Ok.fn:look is a name, fn:look",
     "(fn:look)",
     "afn:look {x};",
+    "So:\n| a | b |\n|---|---|\n| 1 | 2 |",
+    "|name|value|\n|-|-|\n|look|Oslo: cold|\n|`f`|{x}|",
+    "$x{y}\n$HOME/bin\n$ ls {a,b}\n$look{x} yes",
+    "ask me: {x}\nask look: yes\nask look: [1, 2]\nask:",
+    "result = look\nresult = look(x) + 1\nresult = 1",
+    "fn:look {x}\nfn: look {v} now\nfn:look",
+    "tools.f(x)\ntools.look({x});\ntools.look([1]);",
 ]
 
 
@@ -132,6 +155,55 @@ def test_without_its_section_a_whole_call_is_one_on_its_line(kind: str) -> None:
 def test_an_indented_line_is_no_call_of_an_unknown_tool(kind: str, before: str) -> None:
     text = before + WHOLE[kind][0]
     case(kind).output(text).expect(content=text)
+
+
+LINES = {
+    "bare colon": 'fn:look {"q": "a"};',
+    "bare dotted": 'tools.look({"q": "a"});',
+    "bare sign": '@look#1 {"q": "a"}',
+    "line bar": '|look|q:"a"|.\n',
+    "line dollar": '$look{"q": "a"}\n',
+    "line colon": 'ask look: {"q": "a"}\n',
+    "line assignment": 'result = look(q="a")\n',
+}
+
+
+@pytest.mark.parametrize("kind", LINES)
+def test_without_tools_a_call_that_begins_as_written_is_one_where_a_line_begins(kind: str) -> None:
+    of, call = case(kind), LINES[kind]
+    assert lower(of.engines.ir).calls.begins  # type: ignore[union-attr]
+    for before, content in (("", None), ("So:\n", "So:"), ("\n", None)):
+        stream = of.engines.parser.StreamParser()
+        stream.feed(before + call)
+        stream.finish()
+        message = stream.message
+        found = [json.loads(one["function"]["arguments"]) for one in message["tool_calls"]]
+        assert (found, (message["content"] or "").strip()) == ([{"q": "a"}], content or "")
+        peg = of.engines.peg.read(before + call)
+        assert (dict(peg.message), peg.incomplete) == (message, stream.incomplete)
+    # Of an unknown tool, or in a line that is indented otherwise, it is text.
+    of.output(f"So:\n    {call.strip()}").expect(content=f"So:\n    {call.strip()}")
+
+
+@pytest.mark.parametrize("kind", LINES)
+def test_without_tools_a_cut_call_is_text_or_incomplete(kind: str) -> None:
+    parser, call = case(kind).engines.parser, LINES[kind].rstrip("\n")
+    for end in range(1, call.rindex('"') + 1):
+        stream = parser.StreamParser()
+        for char in "So:\n" + call[:end]:
+            stream.feed(char)
+        stream.finish()
+        assert stream.incomplete or not stream.message["tool_calls"], call[:end]
+
+
+@pytest.mark.parametrize("kind", LINES)
+def test_text_streams_as_soon_as_it_begins_no_call(kind: str) -> None:
+    """What is held back of a line that begins like a call goes up to the first key."""
+    opener = LINES[kind].partition("look")[0]
+    stream = case(kind).engines.parser.StreamParser()
+    text = f"So:\n{opener}it, which"
+    held = "".join(delta.get("content") or "" for char in text for delta in stream.feed(char))
+    assert held == text
 
 
 INLINE = {

@@ -27,9 +27,11 @@ from tests.parser_cache import learn
 from tests.property.wild_design import wild_template
 from tplc.driver import generate, learn_format, open_renderer, tolerate
 from tplc.errors import TplcError
-from tplc.ir.nodes import GENERAL_TOLERANCES, TemplateIR, Tolerance
+from tplc.ir.nodes import GENERAL_TOLERANCES, Slot, TemplateIR, Tolerance
 from tplc.lower import lower
+from tplc.lower.layouts import merged, text_at
 from tplc.verify.artifact import load_module
+from tplc_runtime.escapes import Escapes
 
 FOLDER = ROOT / "tests" / "cases" / "prose"
 TOOLS = [
@@ -37,7 +39,7 @@ TOOLS = [
     for name, key in (("get_forecast", "city"), ("send_note", "text"))
 ]
 # Words with single punctuation characters between them, or one character.
-ORDINARY = re.compile(r"[@#$%&=:]|\w+(?:[ ]*[.:;=@#$/&%(-]?[ ]*\w+)*[ ]?[.:;=@#$/&%(-]?")
+ORDINARY = re.compile(r"/?\w+(?:[ ]*[.:;=@#$/&%(-]?[ ]*\w+)*[ ]?[.:;=@#$/&%(-]?|[@#$%&=:|/*>-]")
 SENTENCES = (
     "I re{opener}this: {{x}} yes.",
     "Don't {opener}us: we {opener}you.",
@@ -45,7 +47,10 @@ SENTENCES = (
     "Well:\n{opener}me: maybe {{not}}.",
     "{opener}nobody: x = 1\nat all",
     "It says un{opener}f(a) here,\n  {opener}f is a name, {opener}g = one.",
+    "{opener}x{{y}}\n{opener}f {{x}}\n{opener} me: {{x}}",
+    "{opener} a {opener} b {opener}\n{opener}a{opener}b{opener}\n{opener}---{opener}---{opener}",
 )
+AFTER_NAMES = (" and so on.", "{x} yes.", "{x, y}", "[1, 2]", '"no" is', "me, you")
 
 
 @cache
@@ -58,12 +63,16 @@ def texts() -> tuple[str, ...]:
 
 
 def sentences(ir: TemplateIR) -> Iterator[str]:
-    """Yield texts with the openers that are made of ordinary characters, in places where these open nothing."""
+    """Yield texts with the openers that are made of ordinary characters, in places where these open nothing, or with a
+    name before text that begins no arguments."""
     calls = lower(ir).calls
-    openers = dict.fromkeys(text.strip(" ") for text in (*calls.openers, *calls.inner)) if calls else {}
-    for opener in openers:
-        if ORDINARY.fullmatch(opener):
-            yield from (sentence.format(opener=opener + " " * opener[-1].isalnum()) for sentence in SENTENCES)
+    openers = dict.fromkeys(text.strip(" \n") for text in (*calls.openers, *calls.inner)) if calls else {}
+    layout = merged(ir.tools.call) if calls else ()
+    name_end = text_at(layout, layout.index(Slot("name")) + 1) if calls else ""
+    for opener in filter(ORDINARY.fullmatch, openers):
+        opener += " " * opener[-1].isalnum()
+        yield from (sentence.format(opener=opener) for sentence in SENTENCES)
+        yield from (f"{opener}look{name_end}{after}" for after in AFTER_NAMES)
 
 
 @dataclass(slots=True)
@@ -79,23 +88,24 @@ class Counts:
             self.shown.append(f"{name}: {text[:80]!r}: {problem}")
 
 
-def problem_in(message: dict[str, Any], text: str) -> str:
+def problem_in(message: dict[str, Any], text: str, escapes: Escapes | None = None) -> str:
     """Return what is wrong with the message that was read from a text that is only an answer; "" for nothing."""
     if message["tool_calls"]:
         return "a call: " + json.dumps([call["function"] for call in message["tool_calls"]])
     kept = (message["reasoning_content"] or "") + (message["content"] or "")
-    return "" if kept == text or kept.strip() == text.strip() else f"lost: {kept[-200:]!r}"
+    meant = escapes.unescape(text) if escapes else text
+    return "" if kept == meant or kept.strip() == meant.strip() else f"lost: {kept[-200:]!r}"
 
 
 def read_all(name: str, ir: TemplateIR, parse: Any, counts: Counts) -> None:
-    opened = (
-        lower(ir).heads[0].strip() in {text.strip() for text in lower(ir).calls.openers} if lower(ir).calls else False
-    )
+    acceptor = lower(ir)
+    opened = acceptor.calls is not None and acceptor.heads[0].strip() in map(str.strip, acceptor.calls.openers)
+    escapes = next((Escapes(dict(each.replaced)) for each in acceptor.escapes if each.kind == "content"), None)
     for text in [*texts(), *sentences(ir)]:
         for tools in (None, TOOLS):
             # A prompt may end with what opens a call; these texts go on from one that does not.
             message = parse(text, tools=tools, prompt="" if opened else None)
-            counts.add(name, text, problem_in(message, text))
+            counts.add(name, text, problem_in(message, text, escapes))
 
 
 def designs(numbers: Sequence[int]) -> Iterator[tuple[str, TemplateIR]]:
@@ -104,7 +114,9 @@ def designs(numbers: Sequence[int]) -> Iterator[tuple[str, TemplateIR]]:
         name = f"wild-{number} ({template.summary})"
         try:
             with open_renderer(template.source, name=name) as renderer:
-                yield name, tolerate(learn_format(renderer, name=name, source_text=template.source))
+                ir = tolerate(learn_format(renderer, name=name, source_text=template.source))
+                generate(ir, "python")
+                yield name, ir
         except TplcError:
             continue
 

@@ -120,6 +120,7 @@ class _Interpreter:
         self.space = SPACE_SEPARATOR.join(acceptor.content_spaces)  # white space of the template that may still come
         self.only_space_so_far = True  # nothing but white space has come in this part
         self.at_line_start = True
+        self.after_marker = True  # no text has come since a marker, or the beginning
         self.in_reasoning = self.after_kept_call = False
         self.is_unclosed = False  # the last closer of the last call has not come
         self.calls_are_closed = False
@@ -236,7 +237,7 @@ class _Interpreter:
         self.reading.decode()
         self.reading.calls.append(call)
         self.pos, self.space = call.end, ""
-        self.only_space_so_far = self.at_line_start = True
+        self.only_space_so_far = self.at_line_start = self.after_marker = True
         self.is_unclosed, self.calls_are_closed, self.in_reasoning = calls.is_closed, False, False
         return "after_call"
 
@@ -359,12 +360,23 @@ class _Interpreter:
                     return Found(found.lexeme, "reasoning_end", found.start, found.end)
                 # One of which a later piece is at a line's start counts as a whole.
                 if at_line_start and found.kind == "line":
-                    return outer if outer is not None and found.start < outer.end else found
+                    whole = outer if outer is not None and found.start < outer.end else found
+                    if self._is_begun(whole):
+                        return whole
                 outer = found if outer is None or found.start >= outer.end else outer
             elif (kind := self._kind_at_end(state, found)) is not None:
                 return Found(found.lexeme, kind, found.start, found.end)
             found = self._matches(state, found.start + 1)
         return found
+
+    def _is_begun(self, found: Found) -> bool:
+        """Return whether what follows an opener that is like text begins like a call that the template writes."""
+        begins = self.acceptor.calls.begins if self.acceptor.calls is not None else ""
+        before = self.text[max(0, found.start - 1) : found.start]
+        is_first = self.after_marker and not self.text[self.pos : found.start].strip()
+        if begins and not is_first and before in (" ", "\t") and before != found.lexeme.lead[-1:]:
+            return False
+        return re.compile(begins).match(self.text, found.end) is not None
 
     def _kind_at_end(self, state: TurnState, found: Found) -> str | None:
         """Return the kind as which a prose-like lexeme counts: at the output's end, or before another lexeme; otherwise
@@ -419,6 +431,7 @@ class _Interpreter:
     def _emit(self, kind: str, end: int) -> None:
         text = self.text[self.pos : end]
         self.at_line_start = _ends_at_line_start(text, self.at_line_start)
+        self.after_marker = self.after_marker and not text
         new = text[max(0, len(self.head) - self.pos) :]
         self.reading.add(kind, new)
         self.pos = end
@@ -434,7 +447,7 @@ class _Interpreter:
         self.pos, self.space = found.end, found.lexeme.trail
         self.after_kept_call = False
         self.only_space_so_far = self.only_space_so_far if action == "drop and go on" else action == "drop"
-        self.at_line_start = True  # what counts at the start of a line counts after a marker, too
+        self.at_line_start = self.after_marker = True  # what counts where a line begins counts after a marker, too
 
     def _skip_space(self) -> None:
         while self.space and self.pos < len(self.text):

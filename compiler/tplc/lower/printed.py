@@ -74,6 +74,8 @@ def _calls(calls: CallForm) -> Iterator[str]:
     if calls.fields:
         yield f"calls.object = {shown(calls.object_open)}"
         yield from (f"calls.field {'.'.join(path)} = {role}" for path, role in (*calls.fields, *calls.wrapped))
+    if calls.begins:
+        yield f"calls.begins = {calls.begins} where a line begins, if no tools are given"
     if calls.whole:
         yield f"calls.whole = {' '.join(map(_step, calls.whole))}"
     yield from _texts("calls.closer", calls.call_closers)

@@ -20,6 +20,7 @@ NAME = rf"(?!\d)[{NAME_CHARACTERS}]{{1,{LONGEST_KEY}}}?"
 ID = rf"[{NAME_CHARACTERS}]{{1,{LONGEST_KEY}}}?"  # may begin with a digit, and an index does
 LONGEST_RAW = 512
 NEVER = "(?!)"
+LINE = rf"{INDENT}\n\s{{0,{MOST_SPACE}}}"
 
 
 def whole_call_of(ir: TemplateIR, form: CallForm, *, section: bool) -> tuple[CallStep, ...]:
@@ -81,13 +82,16 @@ def text_steps(text: str) -> list[CallStep]:
 
 
 def pattern_of(text: str) -> str:
-    """Return the regular expression of a text: any white space for its own, which may be missing next to
-    punctuation."""
+    """Return the regular expression of a text: any white space for its own, which may be missing next to punctuation,
+    but a line end after the text."""
     core = text.strip()
-    if not core:
+    if "\n" in text[len(text.rstrip()) :]:
+        trail = LINE
+    elif not core:
         return SOME_SPACE
-    trail = "" if text[-1] == core[-1] else SOME_SPACE if core[-1].isalnum() else SPACE
-    return SPACE * text[0].isspace() + core_pattern(core) + trail
+    else:
+        trail = "" if text[-1] == core[-1] else SOME_SPACE if core[-1].isalnum() else SPACE
+    return (SPACE * text[0].isspace() + core_pattern(core) if core else "") + trail
 
 
 def _step(layout: Layout, index: int, pairs: PairForm | None, tools: Tools) -> CallStep:

@@ -186,9 +186,23 @@ class FormPatterns:
 
     # What opens calls
 
+    @property
+    def begins(self) -> str:
+        """Return what must follow an opener that is like text, if no tools are known."""
+        prefix = "" if self.calls.fields else self.calls.shape.id_prefix
+        before = rf"(?:\s{{0,{MAX_INNER_SPACE}}}{exact(prefix)})?" if prefix else ""
+        return f"(?={before}{self.calls.begins})" if self.calls.begins and not self.known else ""
+
+    @property
+    def may_be_indented(self) -> bool:
+        """Return whether lines count that are indented differently from the template."""
+        return not self.begins or any(lead_of(text)[-1:] in (" ", "\t") for text in self.calls.openers)
+
     @cached_property
     def call_cores(self) -> str:
-        return self.of("content", *OPENS, lead=False)
+        cores = self.of("content", *OPENS, lead=False)
+        indent = "" if self.may_be_indented else r"(?!\s)"  # where an id begins with the opener, space is before it
+        return f"{indent}(?:{cores}){self.begins}" if cores and self.begins else cores
 
     @cached_property
     def call_starts(self) -> list[str]:
@@ -201,12 +215,13 @@ class FormPatterns:
         """Return the same as text, if no call begins: with the text of an id that an opener leaves to the id's slot."""
         prefix = "" if self.calls.fields else self.calls.shape.id_prefix
         rest = rf"(?:\s{{0,{MAX_INNER_SPACE}}}+{exact(prefix)})?" if prefix else ""
-        return [pattern + rest for pattern in self.call_starts]
+        return [pattern + rest + self.begins for pattern in self.call_starts]
 
     @property
     def line_starts(self) -> list[str]:
         """Return the same for openers that count only at the start of a line, which may be indented."""
-        indented = [rf"(?<=\n)[^\S\n]*+(?:{self.call_cores})"] if self.call_cores else []
+        indent = r"[^\S\n]*+" * self.may_be_indented
+        indented = [rf"(?<=\n){indent}(?:{self.call_cores})"] if self.call_cores else []
         return [*([self.own_line] if self.own_line else []), *indented]
 
     @cached_property

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from tplc.backends.peg.form import OPENS, FormPatterns, begun_openers, cut_markers
 from tplc.backends.peg.patterns import either, leaf, some_suffix, up_to
-from tplc.backends.peg.rules import LINE_START, Rule, Section, rule
+from tplc.backends.peg.rules import LINE_START, Rule, Section, rule, sequence
 from tplc.backends.peg.whole_calls import inline_starts, line_rules, ordinary_starts
 from tplc.ir.nodes import ReasoningMode
 
@@ -110,12 +110,18 @@ def _calls_at_lines(form: FormPatterns) -> list[Rule]:
     if not form.calls.at_lines:
         return []
     own_line = [f"&{leaf(form.own_line)} tool_calls"] if form.own_line else []
+    calls, indent = _begun(form, "tool_calls"), "content_for_indent" * form.may_be_indented
     return [
-        rule("tool_calls_first", f"{leaf(SPACE)} tool_calls", "content_for_space cut_text"),
+        rule("tool_calls_first", f"{leaf(SPACE)} {calls}", "content_for_space cut_text"),
         rule("content_for_space", leaf(SPACE)),
-        rule("call_line", *own_line, "line_start content_for_indent tool_calls"),
+        rule("call_line", *own_line, sequence("line_start", indent, calls)),
         LINE_START,
     ]
+
+
+def _begun(form: FormPatterns, calls: str) -> str:
+    """Return the rule of calls, where they begin as the template writes them if no tools are known."""
+    return f"&{leaf(form.call_cores)} {calls}" if form.begins else calls
 
 
 def _turn_end_rules(form: FormPatterns) -> list[Rule]:
@@ -187,8 +193,9 @@ def _ended_by_calls(form: FormPatterns) -> list[Rule]:
     # Calls that count where a line begins only have a rule of their own for that, which reads them.
     line, calls = ("reasoning_end_for_calls", "&tool_calls") if form.calls.at_lines else ("call_line", AT_CALL)
     whole = [f"&{leaf(pattern)} {calls}" for pattern in (form.own_line, form.over_lines, form.unclosed) if pattern]
+    indent = "reasoning_text_for_indent" * form.may_be_indented
     return [
-        rule(line, *whole, f"line_start reasoning_text_for_indent {calls}"),
+        rule(line, *whole, sequence("line_start", indent, _begun(form, calls))),
         rule("reasoning_text_for_indent", leaf(INDENT)),
         LINE_START,
     ]

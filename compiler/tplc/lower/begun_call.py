@@ -1,0 +1,154 @@
+r"""The beginning of a call, from its opener on, as one pattern: what looks like text has to read as one without tools.
+
+"call " NAME ": " ARGUMENTS  →  (?:\Z|\s{0,16}(?:\Z|NAME(?:\Z|:(?:\Z|\s{0,16}(?:\Z|\{(?:\Z|\s{0,16}(?:\Z|["}]())))))))
+
+It goes up to the first argument's value.  Group 1 is there if all of it has come, and not where the text ended before.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from tplc.ir.markers import is_distinctive, is_unmistakable
+from tplc.ir.nodes import Layout, ObjectArguments, Slot, TemplateIR, Text, Tools
+from tplc.lower.acceptor import CallForm, PairForm
+from tplc.lower.bounds import INDENT, KEY, SOME_SPACE, SPACE
+from tplc.lower.layouts import merged, text_at, unique
+from tplc.lower.lexemes import END, exact, truncated_pattern
+from tplc_runtime.pattern import LONGEST_KEY, NAME_CHARACTERS
+
+NAME = rf"[^\W\d][\w.:-]{{0,{2 * LONGEST_KEY}}}?"
+ID = rf"[{NAME_CHARACTERS}]{{1,{LONGEST_KEY}}}?"
+NUMBER = r"\d{1,9}"
+ALL = "()"
+
+
+def begun_call_of(ir: TemplateIR, form: CallForm) -> str:
+    """Return the pattern; "" if the template doesn't write a header and then arguments that it can say the beginning
+    of."""
+    tools = ir.tools
+    layout = merged((Text(tools.section_start), *tools.call))
+    if form.fields or not form.openers or isinstance(layout[0], Slot):
+        return ""
+    at = layout.index(Slot("arguments"))
+    arguments = _arguments(ir, form, layout[at + 1 :])
+    if not arguments:
+        return ""
+    rest = _either(arguments)
+    if tools.bare_call:
+        # A call without arguments may be closed directly after its name.
+        rest = _header(layout[layout.index(Slot("name")) + 1 : at], rest)
+        rest = _either([rest, *_closed(ir, _after_name(tools))])
+        at = layout.index(Slot("name")) + 1
+    known = next((index for index in range(1, at) if is_unmistakable(text_at(layout, index))), 0)
+    if known:  # the marker after the name shows that it is a call
+        return _or_end(_space(" ", _header(layout[1:known], _text(f" {text_at(layout, known).strip()}", ALL))))
+    return _or_end(_space(" ", _header(layout[1:at], rest)))
+
+
+def _after_name(tools: Tools) -> Sequence[Text | Slot]:
+    bare = merged(tools.bare_call)
+    return bare[bare.index(Slot("name")) + 1 :]
+
+
+def _header(layout: Sequence[Text | Slot], rest: str) -> str:
+    """Return the pattern of texts and words with any white space around them, and then of `rest`; the text may end
+    anywhere.  A line end that the template writes after a text is there."""
+    for item in reversed(layout):
+        if isinstance(item, Text):
+            space = item.text[len(item.text.rstrip()) :] or " "
+            rest = _text(f" {item.text.strip()}{space}" if item.text.strip() else space, rest)
+        else:
+            rest = {"name": NAME, "index": NUMBER, "count": NUMBER}.get(item.kind, ID) + _or_end(rest)
+    return rest
+
+
+def _text(text: str, rest: str) -> str:
+    """Return the pattern of a text with any white space in the place of its own, and then of `rest`."""
+    for part in reversed(re.findall(r"\s+|\S+", text)):
+        rest = _space(part, rest) if part.isspace() else _piece(part, rest)
+    return rest
+
+
+def _space(space: str, rest: str) -> str:
+    """Return the pattern of white space, which contains a line break if the template writes one."""
+    if not space:
+        return rest
+    if "\n" in space:
+        return INDENT + _or_end(r"\n" + SPACE + _or_end(rest))
+    return SPACE + _or_end(rest)
+
+
+def _piece(piece: str, rest: str) -> str:
+    begun = truncated_pattern([piece]) if len(piece) > 1 else ""
+    whole = exact(piece) + _or_end(rest)
+    return _either([whole, begun]) if begun else whole
+
+
+def _or_end(rest: str) -> str:
+    return rest if rest == ALL else f"(?:{END}|{rest})"
+
+
+def _either(patterns: Sequence[str]) -> str:
+    found = unique(patterns)
+    return found[0] if len(found) == 1 else f"(?:{'|'.join(found)})"
+
+
+def _arguments(ir: TemplateIR, form: CallForm, after: Sequence[Text | Slot]) -> list[str]:
+    """Return the patterns of how arguments begin, and of what closes a call without any."""
+    if form.pairs is None:
+        closer = text_at(after, 0)
+        return [*_object(form, ir.tools), *([_text(closer.strip(), ALL)] if is_distinctive(closer) else [])]
+    pairs = form.pairs
+    empty = _closed(ir, merged((Text(pairs.empty), *after)))
+    if not pairs.empty and (pairs.start + pairs.end).strip():
+        empty += _closed(ir, merged((Text(pairs.start + pairs.end), *after)))
+    return [_text(pairs.start, rest) for rest in _pair(pairs)] + empty
+
+
+def _object(form: CallForm, tools: Tools) -> list[str]:
+    """Return the patterns of an object up to its first key, with the quotes and braces that models write for these."""
+    if form.styles is None or form.lines is not None or not isinstance(tools.arguments, ObjectArguments):
+        return []
+    spelling = form.styles[2]
+    opened, closed, colon = (spelling.punctuation[at] for at in (3, 6, 4))
+    if spelling.bare_keys:
+        return [_text(f"{opened} ", _either([KEY + _or_end(_text(f" {colon}", ALL)), _text(closed, ALL)]))]
+    quotes = unique([*(quote for quote, _, _ in spelling.strings), *['\\"'] * form.encoded])
+    keys = [*(_text(quote, ALL) for quote in quotes), KEY + _or_end(f'"{ALL}'), _text(closed, ALL)]
+    if len(opened) > 1:
+        return [_text(f"{opened} ", _either(keys))]
+    return [f'"?{exact(opened)}{{1,2}}{_space(" ", _either(keys))}', f'"{END}']
+
+
+def _pair(pairs: PairForm) -> list[str]:
+    """Return the patterns of a pair up to its value; an opener that nothing else is like says enough."""
+    if pairs.types_open_pairs:
+        at = pairs.pair.index(Slot("key"))
+        layout = (Slot("key"), *pairs.pair[at + 1 :])
+        return [_text(wrap.opened, _key(layout)) for wrap in pairs.wraps]
+    opener = text_at(pairs.pair, 0)
+    return [_text(opener.rstrip(), ALL) if is_unmistakable(opener) else _key(pairs.pair)]
+
+
+def _key(pair: Layout) -> str:
+    """Return the pattern of a pair up to the text after its key."""
+    at = pair.index(Slot("key"))
+    text = text_at(pair, at + 1)
+    rest = KEY + _or_end(_text(text.rstrip(), ALL) if text.strip() else SOME_SPACE + ALL)
+    return _text(text_at(pair, at - 1), ID + _or_end(rest) if at and isinstance(pair[at - 1], Slot) else rest)
+
+
+def _closed(ir: TemplateIR, after: Sequence[Text | Slot]) -> list[str]:
+    """Return the pattern of what closes a call; like text, it must be all of its line, or the next part follows."""
+    tools = ir.tools
+    closer = text_at(after, 0)
+    if is_distinctive(closer) or len(after) > 1:
+        return [_text(closer.rstrip(), ALL)]
+    nexts = [tools.section_end, tools.separator, *ir.turn.ends, text_at(merged(tools.call), 0)]
+    # Where the template writes a line end, only a marker shows that the call is over without it.
+    ends = [
+        _text(text.strip(), ALL) for text in nexts if text.strip() and ("\n" not in closer or is_unmistakable(text))
+    ]
+    return [_text(closer.rstrip(), INDENT + _or_end(_either([r"\n" + ALL, *ends])))]
