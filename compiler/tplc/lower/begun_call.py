@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 
 from tplc.ir.markers import is_distinctive, is_unmistakable
-from tplc.ir.nodes import Layout, ObjectArguments, Slot, TemplateIR, Text, Tools
+from tplc.ir.nodes import ObjectArguments, Slot, TemplateIR, Text, Tools
 from tplc.lower.acceptor import CallForm, PairForm
 from tplc.lower.bounds import INDENT, KEY, SOME_SPACE, SPACE
 from tplc.lower.layouts import merged, text_at, unique
@@ -32,7 +32,7 @@ def begun_call_of(ir: TemplateIR, form: CallForm) -> str:
     if form.fields or not form.openers or isinstance(layout[0], Slot):
         return ""
     at = layout.index(Slot("arguments"))
-    arguments = _arguments(ir, form, layout[at + 1 :])
+    arguments = _arguments(ir, form, text_at(layout, at - 1), layout[at + 1 :])
     if not arguments:
         return ""
     rest = _either(arguments)
@@ -95,8 +95,9 @@ def _either(patterns: Sequence[str]) -> str:
     return found[0] if len(found) == 1 else f"(?:{'|'.join(found)})"
 
 
-def _arguments(ir: TemplateIR, form: CallForm, after: Sequence[Text | Slot]) -> list[str]:
-    """Return the patterns of how arguments begin, and of what closes a call without any."""
+def _arguments(ir: TemplateIR, form: CallForm, before: str, after: Sequence[Text | Slot]) -> list[str]:
+    """Return the patterns of how arguments begin, and of what closes a call without any.  `before`, `after`: the texts
+    around them."""
     if form.pairs is None:
         closer = text_at(after, 0)
         return [*_object(form, ir.tools), *([_text(closer.strip(), ALL)] if is_distinctive(closer) else [])]
@@ -104,7 +105,7 @@ def _arguments(ir: TemplateIR, form: CallForm, after: Sequence[Text | Slot]) -> 
     empty = _closed(ir, merged((Text(pairs.empty), *after)))
     if not pairs.empty and (pairs.start + pairs.end).strip():
         empty += _closed(ir, merged((Text(pairs.start + pairs.end), *after)))
-    return [_text(pairs.start, rest) for rest in _pair(pairs)] + empty
+    return [_text(pairs.start, rest) for rest in _pair(pairs, before + pairs.start)] + empty
 
 
 def _object(form: CallForm, tools: Tools) -> list[str]:
@@ -122,22 +123,20 @@ def _object(form: CallForm, tools: Tools) -> list[str]:
     return [f'"?{exact(opened)}{{1,2}}{_space(" ", _either(keys))}', f'"{END}']
 
 
-def _pair(pairs: PairForm) -> list[str]:
+def _pair(pairs: PairForm, before: str) -> list[str]:
     """Return the patterns of a pair up to its value; an opener that nothing else is like says enough."""
+    at = pairs.pair.index(Slot("key"))
+    opener, text = text_at(pairs.pair, 0), text_at(pairs.pair, at + 1)
+    # Between words, what ends a key is nothing but prose if there is other white space: `look x = 1`.
+    space = " " * bool((before + opener).strip())
+    key = KEY + _or_end(_text(space + text.rstrip(), ALL) if text.strip() else SOME_SPACE + ALL)
     if pairs.types_open_pairs:
-        at = pairs.pair.index(Slot("key"))
-        layout = (Slot("key"), *pairs.pair[at + 1 :])
-        return [_text(wrap.opened, _key(layout)) for wrap in pairs.wraps]
-    opener = text_at(pairs.pair, 0)
-    return [_text(opener.rstrip(), ALL) if is_unmistakable(opener) else _key(pairs.pair)]
-
-
-def _key(pair: Layout) -> str:
-    """Return the pattern of a pair up to the text after its key."""
-    at = pair.index(Slot("key"))
-    text = text_at(pair, at + 1)
-    rest = KEY + _or_end(_text(text.rstrip(), ALL) if text.strip() else SOME_SPACE + ALL)
-    return _text(text_at(pair, at - 1), ID + _or_end(rest) if at and isinstance(pair[at - 1], Slot) else rest)
+        return [_text(wrap.opened, key) for wrap in pairs.wraps]
+    if is_unmistakable(opener):
+        return [_text(opener.rstrip(), ALL)]
+    for item in reversed(pairs.pair[:at]):
+        key = _text(item.text, key) if isinstance(item, Text) else ID + _or_end(key)
+    return [key]
 
 
 def _closed(ir: TemplateIR, after: Sequence[Text | Slot]) -> list[str]:
