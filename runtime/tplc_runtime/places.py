@@ -79,9 +79,10 @@ class PlacedMarkers(TextParser):
                     counting = self._as_whole_call(mark, marks is self.IN_CONTENT)
                 if line_start and mark.kind == "line":
                     found = outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
-                    if not self.CALL_BEGINS or self._tools:
+                    if self.CALL_BEGINS and not self._tools:
+                        counting = self._as_begun_call(found)
+                    else:
                         return found
-                    counting = self._as_begun_call(found)
                 if self.CALLS and self.OPENER_IS_UNAMBIGUOUS and self._tools and mark.kind == "line":
                     counting = counting or self._without_closer(marks, mark)
                 outer = mark if outer is None or mark.start >= outer.end else outer

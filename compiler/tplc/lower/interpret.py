@@ -361,22 +361,13 @@ class _Interpreter:
                 # One of which a later piece is at a line's start counts as a whole.
                 if at_line_start and found.kind == "line":
                     whole = outer if outer is not None and found.start < outer.end else found
-                    if self._is_begun(whole):
+                    if _begins_call(self.acceptor, whole, self.text, self.pos * self.after_marker):
                         return whole
                 outer = found if outer is None or found.start >= outer.end else outer
             elif (kind := self._kind_at_end(state, found)) is not None:
                 return Found(found.lexeme, kind, found.start, found.end)
             found = self._matches(state, found.start + 1)
         return found
-
-    def _is_begun(self, found: Found) -> bool:
-        """Return whether what follows an opener that is like text begins like a call that the template writes."""
-        begins = self.acceptor.calls.begins if self.acceptor.calls is not None else ""
-        before = self.text[max(0, found.start - 1) : found.start]
-        is_first = self.after_marker and not self.text[self.pos : found.start].strip()
-        if begins and not is_first and before in (" ", "\t") and before != found.lexeme.lead[-1:]:
-            return False
-        return re.compile(begins).match(self.text, found.end) is not None
 
     def _kind_at_end(self, state: TurnState, found: Found) -> str | None:
         """Return the kind as which a prose-like lexeme counts: at the output's end, or before another lexeme; otherwise
@@ -469,6 +460,17 @@ class _Interpreter:
     def _note(self, code: str, text: str) -> None:
         if self.pos >= len(self.head):
             self.reading.diagnostics.append((self.pos - len(self.head), text, code))
+
+
+def _begins_call(acceptor: Acceptor, found: Found, text: str, first: int) -> bool:
+    """Return whether what follows an opener that is like text begins like a call that the template writes.  `first`:
+    where the text after a marker begins, which may be indented; 0 if more has come."""
+    begins = acceptor.calls.begins if acceptor.calls is not None else ""
+    before = text[max(0, found.start - 1) : found.start]
+    is_first = not text[first : found.start].strip()
+    if begins and not is_first and before in (" ", "\t") and before != found.lexeme.lead[-1:]:
+        return False
+    return re.compile(begins).match(text, found.end) is not None
 
 
 def _overlap(text: str, lead: str) -> int:
