@@ -2206,6 +2206,7 @@ class Stream(Copyable):
     HAS_FINAL_MARKERS: ClassVar[bool] = True  # and some at the output's end, or before another marker,
     HAS_RESPELLED_ENDS: ClassVar[bool] = True  # and respelled closers of reasoning, if nothing else closes it
     WHOLE_CALL: ClassVar[Any] = None  # an ordinary text opens a call only where a whole call follows
+    CALL_BEGINS: ClassVar[Any] = None  # and what comes after one that opens calls at lines, where no tools are known
     UNOPENED_CALLS: ClassVar[bool] = False  # calls without an opener count before content, as a whole
     HAS_OPENERS: ClassVar[bool] = False  # calls have an opener
     REASONING: ClassVar[bool] = True  # the format has reasoning,
@@ -2331,7 +2332,7 @@ class Stream(Copyable):
             self._base += len(text)
             if self.HAS_LINE_MARKERS and (not self.CALLS or kind not in ("arguments", "value")):
                 self._line_start = at_line_start(text, self._line_start)
-            if self.WHOLE_CALL:
+            if self.WHOLE_CALL or self.CALL_BEGINS:
                 self._last_char = text[-1]
             if self.RAW_VALUES and kind == "arguments":
                 text = escaped(text)
@@ -2467,7 +2468,7 @@ class Stream(Copyable):
         text = self._buf[self._pos : end]
         if self.HAS_LINE_MARKERS:
             self._line_start = at_line_start(text, self._line_start)
-        if self.WHOLE_CALL and text:
+        if (self.WHOLE_CALL or self.CALL_BEGINS) and text:
             self._last_char = text[-1]
         self._out.emit(kind, text if self._echo else text[max(0, -self._base - self._pos) :])
         self._pos = end
@@ -2619,7 +2620,10 @@ class PlacedMarkers(TextParser):
                 if self.WHOLE_CALL and (mark.kind == "ordinary") == line_start:
                     counting = self._as_whole_call(mark, marks is self.IN_CONTENT)
                 if line_start and mark.kind == "line":
-                    return outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
+                    if self.CALL_BEGINS and not self._tools:
+                        counting = self._as_begun_call(mark, outer)
+                    else:
+                        return outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
                 if self.CALLS and self.OPENER_IS_UNAMBIGUOUS and self._tools and mark.kind == "line":
                     counting = counting or self._without_closer(marks, mark)
                 outer = mark if outer is None or mark.start >= outer.end else outer
@@ -2631,9 +2635,8 @@ class PlacedMarkers(TextParser):
     def _as_whole_call(self, mark: Match, in_content: bool) -> Match | None:
         """Return the mark as the opener of a call if a whole call follows, in content also one in another form than the
         template's; "ordinary" while that is undecided."""
-        before = self._buf[mark.start - 1] if mark.start > self._pos else self._last_char
-        # Without tools, a line that is indented differently from the template is code or prose.
-        counts = self._tools or (mark.kind == "ordinary" and (before not in (" ", "\t") or before == mark.lead[-1:]))
+        before = self._before(mark)
+        counts = self._tools or (mark.kind == "ordinary" and not self._is_indented_otherwise(mark))
         if not (self._calls_on and counts) or (is_word(before) and is_word(self._buf[mark.start])):
             return None
         end = self.WHOLE_CALL.end_of_call(self._buf, mark.start, self._final, self._tools)
@@ -2642,6 +2645,24 @@ class PlacedMarkers(TextParser):
         elif end < 0:
             return self._as_other_calls(mark) if self.REREADS_CALLS and self._tools and in_content else None
         return mark.of_kind("ordinary" if end == MORE else "whole")
+
+    def _as_begun_call(self, mark: Match, outer: Match | None) -> Match | None:
+        """Return the mark, or the one that it is in, if what follows begins like a call that the template writes;
+        "ordinary" while that is undecided."""
+        mark = outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
+        is_first = not (self._last_char or self._buf[self._pos : mark.start].strip())
+        if not is_first and self._is_indented_otherwise(mark):
+            return None
+        begun = self.CALL_BEGINS.match(self._buf, mark.end)
+        return None if begun is None else mark if self._final or begun.lastindex else mark.of_kind("ordinary")
+
+    def _before(self, mark: Match) -> str:
+        return self._buf[mark.start - 1] if mark.start > self._pos else self._last_char
+
+    def _is_indented_otherwise(self, mark: Match) -> bool:
+        """Return whether a line is indented differently from the template: without tools, it is code or prose."""
+        before = self._before(mark)
+        return before in (" ", "\t") and before != mark.lead[-1:]
 
     def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
         """Return the mark as the end of reasoning that is never closed: a closer in another spelling, an opener of
@@ -2935,7 +2956,7 @@ class TurnStates(PlacedMarkers):
             self._kept = False
         if self.HAS_LINE_MARKERS:
             self._line_start = True  # what counts at the start of a line counts after a marker, too
-        if self.WHOLE_CALL:
+        if self.WHOLE_CALL or self.CALL_BEGINS:
             self._last_char = ""
         return True
 
@@ -3579,7 +3600,7 @@ class Machine(CallArguments):
         self._open, self._only_space_so_far, self._line_start, self._space = False, True, True, ""
         if self.SECTION_DECIDES:
             self._closed = False
-        if self.WHOLE_CALL:
+        if self.WHOLE_CALL or self.CALL_BEGINS:
             self._last_char = ""
         self._unclosed = self.CALLS_HAVE_CLOSER
         self._state = type(self)._after_call

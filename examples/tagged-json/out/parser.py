@@ -1783,10 +1783,8 @@ def at_line_start(text: str, before: bool) -> bool:
 class Stream(Copyable):
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
-    CALL_BEGINS: ClassVar[Any] = None  # and what comes after one that opens calls at lines, where no tools are known
     MARKER_LIKE: ClassVar[Any] = None  # what is like a marker
     AROUND_REASONING: ClassVar[Any] = None  # the texts that open reasoning, and those that close it
-    _last_char = ""  # of the text before
     _opened_to = -1  # the offset at which an opener of content ends
     # The usual texts in some places, which are awaited as a whole: after a call, after an argument, where a value ends.
     USUAL_NEXT: ClassVar[Any] = None
@@ -2143,9 +2141,7 @@ class TurnStates(Stream):
             if mark.kind in ("line", "ordinary"):
                 line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
                 if line_start and mark.kind == "line":
-                    found = outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
-                    return found
-                    counting = self._as_begun_call(found)
+                    return outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
                 if self._tools and mark.kind == "line":
                     counting = counting or self._without_closer(marks, mark)
                 outer = mark if outer is None or mark.start >= outer.end else outer
@@ -2153,23 +2149,6 @@ class TurnStates(Stream):
                 return counting
             mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of one that doesn't count here
         return mark
-
-    def _as_begun_call(self, mark: Match) -> Match | None:
-        """Return the mark if what follows begins like a call that the template writes; "ordinary" while that is
-        undecided."""
-        is_first = not (self._last_char or self._buf[self._pos : mark.start].strip())
-        if not is_first and self._is_indented_otherwise(mark):
-            return None
-        begun = self.CALL_BEGINS.match(self._buf, mark.end)
-        return None if begun is None else mark if self._final or begun.lastindex else mark.of_kind("ordinary")
-
-    def _before(self, mark: Match) -> str:
-        return self._buf[mark.start - 1] if mark.start > self._pos else self._last_char
-
-    def _is_indented_otherwise(self, mark: Match) -> bool:
-        """Return whether a line is indented differently from the template: without tools, it is code or prose."""
-        before = self._before(mark)
-        return before in (" ", "\t") and before != mark.lead[-1:]
 
     def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
         """Return the mark as the end of reasoning that is never closed: a closer in another spelling, an opener of
