@@ -1297,8 +1297,8 @@ def calls_in(text: str, tools: Doubts) -> list[tuple[str, str]]:
 
 
 def calls_follow(buf: str, start: int, final: bool, tools: Parameters, breaks: Scanner, after: Scanner) -> bool | None:
-    """Return whether calls of tools, in another form than the template's, are all that comes before the next marker;
-    None if more input is needed.  What is repaired in them must be what the tool's schema asks for."""
+    """Return whether calls with arguments, in another form than the template's, are all that comes before the next
+    marker; None if more input is needed.  What is repaired in them must be what the tool's schema asks for."""
     near = buf[start : start + NEAR]
     opening = BEFORE_WORD.match(near).group()
     word = bare_name(near[len(opening) :])
@@ -1319,7 +1319,7 @@ def calls_follow(buf: str, start: int, final: bool, tools: Parameters, breaks: S
     if not final and (mark is None or breaks.partial_match(buf, start) <= mark.start):
         return None
     found, _, doubts = calls_up_to(mark, buf, start, tools, after)
-    fits = not doubts.is_repaired or all(is_asked_for(given, tools[name]) for name, given in found)
+    fits = all(given != "{}" and (not doubts.is_repaired or is_asked_for(given, tools[name])) for name, given in found)
     return found != [] and not doubts.is_guessed and fits
 
 
@@ -3641,6 +3641,7 @@ FIRST_OF_CALLS = Pattern(r"""\s*(?:[,;]\s*)?(?=[\w{\[`<"'])""")
 AROUND_CALLS = Pattern(r"(?:(```)[\w-]{0,16}\s{1,16}|(`)|<([\w:-]{1,64})>\s{0,16}|<([|｜])[^\s<>]{1,64}>\s{0,16})?")
 PART_OF_AROUND = Pattern(r"(?:`{1,3}[\w-]{0,16}|<[|｜]?[^\s<>]{0,64}(?:[ =][^<>\n]{0,128})?>?)\s{0,16}\Z")
 CLOSING_TOKEN = Pattern(r"<[|｜/][^\s<>]{1,64}>|\Z")
+SPACES = ("", *NAMESPACES)
 # How calls begin: a name, or an object with a key and a value.
 HEAD_OF_CALL = Pattern(
     rf"""\[?\s{{0,16}}["']?(?:([{NAME_CHARACTERS}]{{1,64}})["']?(\(|\s{{1,16}}(?:\{{|\Z))?|\Z)|[\[\s]{{0,16}}"""
@@ -3694,11 +3695,8 @@ def _begins_call(head: Any, tools: Parameters) -> bool:
     name, called, key, value, ended = head.groups()
     is_cut = head.end() == len(head.string)
     if (key in NAME_KEYS and value is not None) or not key:
-        word = value or name or ""
-        if ended or called:
-            return tool_named(word, tools) in tools
-        words = (bare_name(space + tool) for space in ("", *NAMESPACES) for tool in tools)
-        return is_cut and any(one.startswith(bare_name(word)) for one in words)
+        word, words = bare_name(value or name or ""), (bare_name(space + tool) for space in SPACES for tool in tools)
+        return word in words if ended or called else is_cut and any(one.startswith(word) for one in words)
     return is_cut or key in tools or key in CALL_KEYS
 
 

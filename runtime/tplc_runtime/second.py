@@ -126,8 +126,8 @@ def calls_in(text: str, tools: Doubts) -> list[tuple[str, str]]:
 
 
 def calls_follow(buf: str, start: int, final: bool, tools: Parameters, breaks: Scanner, after: Scanner) -> bool | None:
-    """Return whether calls of tools, in another form than the template's, are all that comes before the next marker;
-    None if more input is needed.  What is repaired in them must be what the tool's schema asks for."""
+    """Return whether calls with arguments, in another form than the template's, are all that comes before the next
+    marker; None if more input is needed.  What is repaired in them must be what the tool's schema asks for."""
     near = buf[start : start + NEAR]
     opening = BEFORE_WORD.match(near).group()
     word = bare_name(near[len(opening) :])
@@ -148,7 +148,7 @@ def calls_follow(buf: str, start: int, final: bool, tools: Parameters, breaks: S
     if not final and (mark is None or breaks.partial_match(buf, start) <= mark.start):
         return None
     found, _, doubts = calls_up_to(mark, buf, start, tools, after)
-    fits = not doubts.is_repaired or all(is_asked_for(given, tools[name]) for name, given in found)
+    fits = all(given != "{}" and (not doubts.is_repaired or is_asked_for(given, tools[name])) for name, given in found)
     return found != [] and not doubts.is_guessed and fits
 
 

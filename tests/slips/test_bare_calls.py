@@ -125,6 +125,8 @@ TEXTS = [
     ("object", '{"name": "get_weather", "arguments": {city: "Oslo"}}'),
     ("object", "get_time {'zone', 'exact'}"),
     ("object", '"get_weather" is a tool.'),
+    ("object", f"Ok.get_weather {ARGUMENTS}"),
+    ("object", ONE.replace("get_weather", "Ok.get_weather")),
     ("object", "functions.get_weather is a tool."),
     ("object", 'get_weather {"name": "get_time", "arguments": {"zone": "CET", "exact": true}}'),
     ("object", '{"city": "Oslo", "days": 3}'),

@@ -95,6 +95,7 @@ def test_text_after_it_makes_it_text(name: str, change: str, after: str) -> None
     [
         ("get_weather", "look_up"),
         ("days", "nights"),
+        ("days", "days: 3, nights"),
         ("3", "three"),
         ("3", "3, more: 1"),
         ("Oslo", "x" * 5000),
