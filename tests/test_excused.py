@@ -59,6 +59,25 @@ def test_a_refusal_names_the_transformation(value: str, cause: str) -> None:
     assert found[0].startswith("cause: " + cause)
 
 
+NAMED = '{"name": "\' ~ c.function.name ~ \'", "arguments": \' ~ (c.function.arguments | tojson | FILTER) ~ \'}'
+
+
+@pytest.mark.parametrize(
+    ("call", "cause"),
+    [
+        (NAMED.replace("FILTER", "e"), "escapes HTML"),
+        (NAMED.replace("FILTER", "urlencode"), "percent-encodes"),
+        ("' ~ (c.function | tojson | e) ~ '", "escapes HTML"),
+    ],
+    ids=["arguments e", "arguments urlencode", "all e"],
+)
+def test_a_refusal_names_what_changes_all_arguments(call: str, cause: str) -> None:
+    source = template("v", reasoning=False, call="{{- '<call>" + call + "</call>' }}")
+    found = driver.compile_template(source, name="changed.jinja").verification
+    assert not found.verified
+    assert found.failures[0].startswith(f"cause: the template {cause} in arguments: ")
+
+
 def test_a_form_that_is_chosen_by_the_name_is_found_out() -> None:
     call = (
         "{%- set n = c.function.name.split('.') %}{{- '<call ' ~ ('server=\"' ~ n[0] ~ '\" tool=\"' ~ n[1] "
@@ -67,8 +86,54 @@ def test_a_form_that_is_chosen_by_the_name_is_found_out() -> None:
     found = driver.compile_template(template("v", reasoning=False, call=call), name="dots.jinja").verification
     assert not found.verified
     assert found.failures[0].startswith(
-        "cause: calls of some names are written in another form: files.first, files-second, files/third in "
+        "cause: calls of some names are written in another form: files.first, files-second, files_third in "
     )
+
+
+@pytest.mark.parametrize(
+    ("changed", "first", "second"),
+    [
+        ("replace('-', '_')", '"files-second"', '"files_second"'),
+        ("replace('.', '_')", '"files.first"', '"files_first"'),
+    ],
+)
+def test_names_that_are_written_alike_are_listed(changed: str, first: str, second: str) -> None:
+    """Only the tools distinguish the two names."""
+    call = "{{- '<call ' ~ (c.function.name | CHANGED) ~ '>' ~ (c.function.arguments | tojson) ~ '</call>' }}"
+    source = template("v", reasoning=False, call=call.replace("CHANGED", changed))
+    found = driver.compile_template(source, name="names.jinja")
+    assert found.verification.verified
+    assert [(one.kind, one.first, one.second) for one in found.verification.ambiguities] == [
+        ("name of a tool", first, second)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "cause"),
+    [
+        ("", " | replace('-', '_')", 'writes "-" as "_" in keys: "by-key" is written "by_key"'),
+        ("", " | lower", 'writes small letters in keys: "listOf" is written "listof"'),
+        (" | replace('/', '::')", "", 'writes "/" as "::" in names: "files/last" is written "files::last"'),
+    ],
+)
+def test_changed_names_and_keys_are_found_out(name: str, key: str, cause: str) -> None:
+    call = PAIRS.replace("c.function.name", f"(c.function.name{name})").replace("~ k ~", f"~ (k{key}) ~")
+    source = template("(v if v is string else v | tojson)", reasoning=False, call=call)
+    found = driver.compile_template(source, name="changed.jinja").verification
+    assert not found.verified
+    assert found.failures[0] == f"cause: the template {cause}"
+
+
+@pytest.mark.parametrize("char", ["$", "--", "**", "!!", "é"])
+def test_text_that_is_written_alike_is_listed(char: str) -> None:
+    """Where the difference is in a long text, it is what the report shows."""
+    value = f"(v | replace('{char}', '+') if v is string else v | tojson)"
+    found = driver.compile_template(template(value, reasoning=False), name="alike.jinja").verification
+    assert found.verified
+    (listed,) = [one for one in found.ambiguities if one.kind == "text"]
+    assert char in listed.first[:60]
+    assert listed.second.startswith(listed.first[: listed.first.index(char)])
+    assert "string: a long text, and long names" in [one.title for one in found.excused]
 
 
 def run(source: str, parse: Any) -> tuple[TemplateIR, Verification]:

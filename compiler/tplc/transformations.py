@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import html
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from urllib.parse import quote
 
 _LEAST = 4  # characters of a text by which its beginning is recognised
+_LONGEST = 8  # characters of what a template writes for one
 _ESCAPED_WITH_NUMBERS = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&#34;", "'": "&#39;"})
 
 
@@ -59,6 +61,8 @@ def transformations(text: str, render: str) -> Iterator[tuple[str, str]]:
         written = change(text)
         if written.strip() and written != text and written in render:
             yield name, written
+    for char, written, changed in _replaced(text, render):
+        yield f"writes {json.dumps(char, ensure_ascii=False)} as {json.dumps(written, ensure_ascii=False)}", changed
     if text[-_LEAST:] in render:
         return
     for size in range(len(text) - 1, _LEAST - 1, -1):
@@ -67,3 +71,16 @@ def transformations(text: str, render: str) -> Iterator[tuple[str, str]]:
             if not after[:1].isalnum():  # else the text continues in another way
                 yield "writes only the beginning", found
             return
+
+
+def _replaced(text: str, render: str) -> Iterator[tuple[str, str, str]]:
+    """Yield a character of the text, neither a letter nor a digit, that the render has another text for in all places,
+    with that and what the text has become."""
+    if len(text) < _LEAST:
+        return
+    for char in dict.fromkeys(char for char in text if not char.isalnum()):
+        first, *rest = map(re.escape, text.split(char))
+        # Quotes and markup would be another form of what is around the text.
+        found = re.search(rf"{first}(?P<written> |[^\s\"'<>]{{0,{_LONGEST}}}?){'(?P=written)'.join(rest)}", render)
+        if found is not None:
+            yield char, found["written"], found.group()

@@ -136,7 +136,9 @@ def _with_replaced(
     if called is None:
         return tools
     tools = learn_replaced(prober, turn, called.setup, tools)
-    return replace(tools, replaced=(*tools.replaced, *(arguments.escapes if arguments else ())))
+    if arguments is None or tools.json is not None:  # of a call that is an object, no part can be escaped by itself
+        return tools
+    return replace(tools, replaced=(*tools.replaced, *arguments.escapes))
 
 
 def _provenance(

@@ -67,7 +67,7 @@ KEY = "value"  # of the argument that values of all kinds are tried for
 # As long as OpenAI's API allows.
 LONG_NAME = "search_all_documents_of_the_house_and_their_comments_of_one_year"
 LONG_KEY = "words_that_documents_or_their_comments_contain_in_whatever_order"
-LONG_TEXT = "lorem ipsum dolor sit amet " * 60 + "."
+LONG_TEXT = "lorem ipsum dolor sit amet " * 60
 _LAST_WORD = re.compile(r"[^\W\d]\w*\Z")
 _WORD = re.compile(r"(?<![\w-])[A-Za-z_]\w*(?![\w-])")
 _MOST_WORDS = 8  # of a format, as keys
@@ -85,7 +85,12 @@ _CONTENTS = (
     ("markup and code", "Use <b>bold</b> & \"quotes\" like this:\n```json\n{\"a\": [1, 2]}\n```\nand `x < y`."),
     ("a number", "42"),
     ("brackets", "See [1] (and {2}) or <3>: f(x) = [x]."),
-    ("a long text", "All work and no play makes a dull answer. " * 40 + "The end."),
+    ("a long text", "All work and no play makes a dull answer. " * 40),
+)  # fmt: skip
+# What a template may replace: each character alone and twice, unless it is a part of the format's markers.
+_PUNCTUATION = tuple(
+    "50% 100%% $3 $$4 --a b--c -d *e* **f** g_h __i__ j|k l||m ~n ~~o p@q @@r #1 ##2 `s` ``t`` u! v!! w? x?? y^2 z^^2 "
+    "a+1 b++ c/d //e f; ;;g h: ::i j... k,l ,,m 'n' ''o'' 1=1 2==2 é Ï ñ – “p” ‘q’ …".split()
 )  # fmt: skip
 _REASONINGS = (
     ("several lines", "Hmm.\n\nOne thing,\nthen another <b>thing</b>: {\"a\": 1}."),
@@ -146,8 +151,10 @@ _OTHERS: tuple[tuple[str, Json], ...] = (
 
 def battery(ir: TemplateIR) -> Iterator[Case]:
     yield from _shapes()
+    punctuation = _punctuation(ir)
     for title, text in _CONTENTS:
-        yield Case(f"content: {title}", content=text)
+        more = f"{punctuation} The end." if text.endswith(" ") else ""
+        yield Case(f"content: {title}", content=text + more)
     for title, text in _reasoning_markers(ir.reasoning):
         yield Case(f"content: {title}", content=text)
     yield from _quoted_words(ir)
@@ -165,7 +172,7 @@ def battery(ir: TemplateIR) -> Iterator[Case]:
         yield Case(f"reasoning: {title}", reasoning=text, content=CONTENT)
     for title, text in _STRINGS:
         yield _value_case(f"string: {title}", text)
-    long = (("before", "x"), (LONG_KEY, LONG_TEXT), ("after", "y"))
+    long = (("before", "x"), (LONG_KEY, f"{LONG_TEXT}{punctuation} end"), ("after", "y"))
     yield Case("string: a long text, and long names", calls=(Call(LONG_NAME, long),))
     for title, value in _OTHERS:
         yield _value_case(f"value: {title}", value)
@@ -177,15 +184,32 @@ def battery(ir: TemplateIR) -> Iterator[Case]:
     closer = closer_of_values(ir)
     for marker in dict.fromkeys((closer, _closer_of_calls(ir))) if closer and closer != end else ():
         yield _value_case(f"string: the marker {marker!r} alone", marker)
+    yield from _names_and_types(ir)
+    yield from _words_as_keys(ir)
+    yield from _escaped_names(ir)
+
+
+def _names_and_types(ir: TemplateIR) -> Iterator[Case]:
+    """Yield calls of names with punctuation, without arguments and with those of every type."""
     # Tool servers put punctuation into names; a template may have a form of its own for such a name.
-    named = (_call("files.first"), Call("files-second", ()), _call("files/third"))
+    named = (_call("files.first"), Call("files-second", ()), _call("files_third"))
     yield Case("no arguments between others", calls=named)
-    mixed: tuple[tuple[str, Json], ...] = (("s", "x"), ("b", False), ("l", ["y"]), ("o", {"k": "v"}), ("n", 1))
+    mixed: tuple[tuple[str, Json], ...] = (
+        ("s", "x"),
+        ("b", False),
+        ("listOf", ["y"]),
+        ("by-key", {"k": "v"}),
+        ("n", 1),
+    )
     # A number, which has no closer, before a call that is only a name.
     after = (Call("files-now", ()), _call("files/last")) if ir.tools.parallel else ()
     yield Case("arguments of every type", calls=(Call("files:mixed", mixed), *after))
-    yield from _words_as_keys(ir)
-    yield from _escaped_names(ir)
+
+
+def _punctuation(ir: TemplateIR) -> str:
+    """Return words with punctuation that no marker of the format contains."""
+    reserved = {char for marker in markers(ir) for char in marker if not char.isalnum()}
+    return " ".join(word for word in _PUNCTUATION if reserved.isdisjoint(word))
 
 
 def _words_as_keys(ir: TemplateIR) -> Iterator[Case]:

@@ -157,6 +157,9 @@ def _transformed(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
             for name, written in transformations(text, one.turn):
                 if written not in expected:
                     found.setdefault(part, {}).setdefault(name, []).append((text, written))
+    if "arguments" in found:  # what is in them is changed with them
+        found.pop("values", None)
+        found.pop("keys", None)
     for part, names in found.items():
         name = max(names, key=lambda name: len(names[name]))
         text, written = names[name][0]
@@ -175,7 +178,12 @@ def _texts_by_part(ir: TemplateIR, case: Case) -> Iterator[tuple[str, str]]:
     yield "reasoning", case.reasoning
     yield "content", case.content
     for index, call in enumerate(case.calls):
-        yield from (("values", value) for _, value in call.arguments if isinstance(value, str))
+        if call.arguments:
+            yield "arguments", json.dumps(dict(call.arguments), ensure_ascii=False)
+        for _, value in call.arguments:
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            if text == value or len(text) >= _LEAST:
+                yield "values", text
         words = [("names", call.name), *(("keys", key) for key, _ in call.arguments)]
         words += [("ids", id_of(ir, call, index))] if ir.tools.call_id.position != "none" else []
         yield from ((part, word) for part, word in words if len(word) >= _LEAST)

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from tplc.ir.markers import common_prefix
 from tplc.ir.nodes import Json, TemplateIR
 from tplc.ir.write import json_type
 from tplc.messages import Call
@@ -19,6 +20,8 @@ from tplc.verify.battery import Case, id_of
 _ABSENT = object()
 ID = "id"
 NAME = "name of a tool"
+_LONGEST = 200  # characters of a value that is shown whole
+_BEFORE_DIFFERENCE = 20  # characters of a long text that are shown before what differs
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,7 @@ def difference(ir: TemplateIR, case: Case, message: Mapping[str, Any], *, earlie
         got = message.get(name) or ""
         if got != expected:
             kind = "content or reasoning" if not got or not expected else _kind(expected, got)
-            return Difference(name, _shown(expected), _shown(got), kind)
+            return Difference(name, *_shown_both(expected, got), kind)
     calls = message.get("tool_calls") or []
     if len(calls) != len(case.calls):
         return Difference("tool_calls", f"{len(case.calls)} calls", f"{len(calls)} calls", "number of calls")
@@ -85,7 +88,7 @@ def same(first: object, second: object) -> bool:
 
 
 def _difference(where: str, expected: object, got: object) -> Difference:
-    return Difference(where, _shown(expected), _shown(got), _kind(expected, got))
+    return Difference(where, *_shown_both(expected, got), _kind(expected, got))
 
 
 def _kind(first: object, second: object) -> str:
@@ -112,7 +115,16 @@ def _type(value: object) -> str:
 
 def _shown(value: object) -> str:
     text = "nothing" if value is _ABSENT else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 200 else text[:160] + "…" + text[-30:]
+    return text if len(text) <= _LONGEST else text[:160] + "…" + text[-30:]
+
+
+def _shown_both(expected: object, got: object) -> tuple[str, str]:
+    """Return both values as `_shown` does, of two long texts without most of what they begin with alike."""
+    if isinstance(expected, str) and isinstance(got, str) and min(len(expected), len(got)) > _LONGEST:
+        alike = len(common_prefix(expected, got)) - _BEFORE_DIFFERENCE
+        if alike > 0:
+            expected, got = "…" + expected[alike:], "…" + got[alike:]
+    return _shown(expected), _shown(got)
 
 
 def as_message(ir: TemplateIR, case: Case) -> dict[str, Any]:
