@@ -146,7 +146,7 @@ def reasoning_section(mode: ReasoningMode, form: FormPatterns) -> Section:
     guards, ends, at_once = list[str](), list[str](), list[str]()
     if rules:
         guards, ends = [rules[0].name, "trailing_for_opener"], [rules[0].name, "&trailing_for_opener"]
-        at_once = [f"{opened} {leaf(SPACE)} {'&tool_calls' if form.calls.at_lines else AT_CALL}"]
+        at_once = [f"{opened} {leaf(SPACE)} {_begun(form, '&tool_calls') if form.calls.at_lines else AT_CALL}"]
     elif form.parsed is not None and form.call_unparsed:
         guards, ends = [leaf(form.call_unparsed)], [f"&{leaf(form.call_unparsed)}"]
         at_once = [f"{opened} &{leaf(rf'{SPACE}(?:{form.parsed.call_cores})')}"]
