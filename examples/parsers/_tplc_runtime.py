@@ -2643,7 +2643,9 @@ class PlacedMarkers(TextParser):
         if end == MORE:  # a long one is read again only after it has grown by half
             self._wanted = max(0, len(self._buf) - mark.start - LONGEST_TEXT) >> 1
         elif end < 0:
-            return self._as_other_calls(mark) if self.REREADS_CALLS and self._tools and in_content else None
+            # One that opens calls in a section, and stands in none, needs a call as the template writes it.
+            rereads = self.REREADS_CALLS and self._tools and in_content and mark.kind == "line"
+            return self._as_other_calls(mark) if rereads else None
         return mark.of_kind("ordinary" if end == MORE else "whole")
 
     def _as_begun_call(self, mark: Match, outer: Match | None) -> Match | None:
@@ -3853,7 +3855,7 @@ class Repairs(Machine):
         if follow is None:
             self._wanted = max(0, len(buf) - start - NEAR) >> 1
             return mark.of_kind("ordinary")
-        return mark.of_kind("line" if mark.kind == "line" else "whole") if follow else None
+        return mark if follow else None
 
     def _header_may_continue(self, pos: int) -> bool:
         """Return whether the following text begins one of the texts of a header."""

@@ -101,7 +101,9 @@ class PlacedMarkers(TextParser):
         if end == MORE:  # a long one is read again only after it has grown by half
             self._wanted = max(0, len(self._buf) - mark.start - LONGEST_TEXT) >> 1
         elif end < 0:
-            return self._as_other_calls(mark) if self.REREADS_CALLS and self._tools and in_content else None
+            # One that opens calls in a section, and stands in none, needs a call as the template writes it.
+            rereads = self.REREADS_CALLS and self._tools and in_content and mark.kind == "line"
+            return self._as_other_calls(mark) if rereads else None
         return mark.of_kind("ordinary" if end == MORE else "whole")
 
     def _as_begun_call(self, mark: Match, outer: Match | None) -> Match | None:

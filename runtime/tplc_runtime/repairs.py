@@ -102,7 +102,7 @@ class Repairs(Machine):
         if follow is None:
             self._wanted = max(0, len(buf) - start - NEAR) >> 1
             return mark.of_kind("ordinary")
-        return mark.of_kind("line" if mark.kind == "line" else "whole") if follow else None
+        return mark if follow else None
 
     def _header_may_continue(self, pos: int) -> bool:
         """Return whether the following text begins one of the texts of a header."""

@@ -90,8 +90,8 @@ def whole_call(form: FormPatterns) -> list[Rule]:
     """Return the call, exactly as the template writes it, or followed by nothing but calls of known tools."""
     if not (form.calls.ordinary or form.inline):
         return []
-    others = form.known and form.reads_again
-    openers = unique(filter(None, map(str.strip, (*form.calls.ordinary, *(form.calls.openers if form.inline else ())))))
+    openers = unique(filter(None, map(str.strip, form.calls.openers * form.inline)))
+    others = form.known and form.reads_again and openers
     other = f"{leaf(either([marker_core(text) for text in openers]))} calls_follow"
     strict = sequence(*_steps(form.calls.whole, form))
     return [rule("whole_call", strict, *[other] * bool(others)), *[form.external("calls_follow")] * bool(others)]
