@@ -86,15 +86,15 @@ def test_a_form_that_is_chosen_by_the_name_is_found_out() -> None:
     found = driver.compile_template(template("v", reasoning=False, call=call), name="dots.jinja").verification
     assert not found.verified
     assert found.failures[0].startswith(
-        "cause: calls of some names are written in another form: files.first, files-second, files_third in "
+        "cause: calls of some names are written in another form: files.first, files-second, files/third in "
     )
 
 
 @pytest.mark.parametrize(
     ("changed", "first", "second"),
     [
-        ("replace('-', '_')", '"files-second"', '"files_second"'),
-        ("replace('.', '_')", '"files.first"', '"files_first"'),
+        ("replace('-', '_')", '"search-all.documents_', '"search_all.documents_'),
+        ("replace('.', '_')", '"search-all.documents_', '"search-all_documents_'),
     ],
 )
 def test_names_that_are_written_alike_are_listed(changed: str, first: str, second: str) -> None:
@@ -103,9 +103,10 @@ def test_names_that_are_written_alike_are_listed(changed: str, first: str, secon
     source = template("v", reasoning=False, call=call.replace("CHANGED", changed))
     found = driver.compile_template(source, name="names.jinja")
     assert found.verification.verified
-    assert [(one.kind, one.first, one.second) for one in found.verification.ambiguities] == [
-        ("name of a tool", first, second)
-    ]
+    (listed,) = found.verification.ambiguities
+    assert listed.kind == "name of a tool"
+    assert listed.first.startswith(first)
+    assert listed.second.startswith(second)
 
 
 @pytest.mark.parametrize(
@@ -113,7 +114,7 @@ def test_names_that_are_written_alike_are_listed(changed: str, first: str, secon
     [
         ("", " | replace('-', '_')", 'writes "-" as "_" in keys: "by-key" is written "by_key"'),
         ("", " | lower", 'writes small letters in keys: "listOf" is written "listof"'),
-        (" | replace('/', '::')", "", 'writes "/" as "::" in names: "files/last" is written "files::last"'),
+        (" | replace('/', '::')", "", 'writes "/" as "::" in names: "files/third" is written "files::third"'),
     ],
 )
 def test_changed_names_and_keys_are_found_out(name: str, key: str, cause: str) -> None:

@@ -20,7 +20,7 @@ REFUSED = {
     "fence-named-by-tool": 'what opens calls ("```") is in the text itself',
     "index-if-several": "the template writes a single call in another form than several",
     "name-after-pairs": "the name of a call comes after its arguments",
-    "object-replace": "the template writes double quotes as &quot; after backslashes in values",
+    "object-replace": "the template writes double quotes as &quot; in arguments",
     "truncate-over-object": "the template shortens arguments, and what it leaves out is lost",
     "truncate-value": "the template shortens arguments, and what it leaves out is lost",
     "turn-as-json-if-calls": "the template writes the whole turn as one JSON object",

@@ -65,7 +65,7 @@ REASONING = "First I look at the question."
 RANDOM = "random message"
 KEY = "value"  # of the argument that values of all kinds are tried for
 # As long as OpenAI's API allows.
-LONG_NAME = "search_all_documents_of_the_house_and_their_comments_of_one_year"
+LONG_NAME = "search-all.documents_of_the_house_and_their_comments_of_one_year"
 LONG_KEY = "words_that_documents_or_their_comments_contain_in_whatever_order"
 LONG_TEXT = "lorem ipsum dolor sit amet " * 60
 _LAST_WORD = re.compile(r"[^\W\d]\w*\Z")
@@ -192,7 +192,7 @@ def battery(ir: TemplateIR) -> Iterator[Case]:
 def _names_and_types(ir: TemplateIR) -> Iterator[Case]:
     """Yield calls of names with punctuation, without arguments and with those of every type."""
     # Tool servers put punctuation into names; a template may have a form of its own for such a name.
-    named = (_call("files.first"), Call("files-second", ()), _call("files_third"))
+    named = (_call("files.first"), Call("files-second", ()), _call("files/third"))
     yield Case("no arguments between others", calls=named)
     mixed: tuple[tuple[str, Json], ...] = (
         ("s", "x"),
