@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from urllib.parse import quote
 
+from tplc.ir.printed import quoted
+
 _LEAST = 4  # characters of a text by which its beginning is recognised
 _LONGEST = 8  # characters of what a template writes for one
 _ESCAPED_WITH_NUMBERS = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&#34;", "'": "&#39;"})
@@ -62,7 +64,7 @@ def transformations(text: str, render: str) -> Iterator[tuple[str, str]]:
         if written.strip() and written != text and written in render:
             yield name, written
     for char, written, changed in _replaced(text, render):
-        yield f"writes {json.dumps(char, ensure_ascii=False)} as {json.dumps(written, ensure_ascii=False)}", changed
+        yield f"writes {quoted(char)} as {quoted(written)}", changed
     if text[-_LEAST:] in render:
         return
     for size in range(len(text) - 1, _LEAST - 1, -1):

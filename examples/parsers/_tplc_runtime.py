@@ -748,7 +748,7 @@ class ValueWriter(Copyable):
         self.repair = self.repair or what
         self.is_guessed |= guessed
 
-    def _is_unlike_json(self, what: str) -> None:
+    def _note_unlike_json(self, what: str) -> None:
         """Note what is read as it is meant, if the template writes JSON there."""
         if self.style.is_json and not self.style.HAS_WORDS:
             self.unlike_json = what
@@ -775,7 +775,7 @@ class ValueWriter(Copyable):
         if token == '"':
             self._begin()
             if text != self.style.opened:
-                self._is_unlike_json(text + " for quotes")
+                self._note_unlike_json(text + " for quotes")
             self.string = self.style.strings[text]
             self.out.append('"')
         elif token == "{" and self.want == "key":
@@ -815,7 +815,7 @@ class ValueWriter(Copyable):
             self._repaired("missing value", guessed=len(self.stack) > self.floor)
             self.out.append(": null" if self.want == "colon" else " null")
         if self.comma:
-            self._is_unlike_json("a comma too many")
+            self._note_unlike_json("a comma too many")
         self.out += self.comma[1:]
         self.comma.clear()
         opened = self.stack.pop()
@@ -1003,7 +1003,7 @@ class Reader(ValueWriter):
         word = buf[pos:end].rstrip()
         literal = None if bare_key else literal_of(word, self.style.words) or CAPITALS.get(word)
         if literal is not None and literal != word:
-            self._is_unlike_json(f"{word} for {literal}")
+            self._note_unlike_json(f"{word} for {literal}")
             if self.style.is_json and word not in self.style.words:
                 self._repaired("not written as in JSON")
         if literal is None:
@@ -1302,15 +1302,14 @@ def calls_follow(buf: str, start: int, final: bool, tools: Parameters, breaks: S
     near = buf[start : start + NEAR]
     opening = BEFORE_WORD.match(near).group()
     word = bare_name(near[len(opening) :])
-    if (
-        word
-        and ANY_QUOTES.isdisjoint(opening)
-        and not any(one.startswith(word) or word.startswith(one) for one in map(bare_name, (*WORDS_OF_CALLS, *tools)))
-    ):
+    words = map(bare_name, (*WORDS_OF_CALLS, *tools))
+    is_bare = word != "" and ANY_QUOTES.isdisjoint(opening)
+    if is_bare and not any(one.startswith(word) or word.startswith(one) for one in words):
         return False
     if not final and len(near) < NEAR:
         return None
-    if not any(bare_name(tool) in bare_name(near) for tool in tools):
+    squeezed = bare_name(near)
+    if not any(bare_name(tool) in squeezed for tool in tools):
         return False
     stop = start + LONGEST_FOLLOWING
     mark = breaks.find(buf, start, stop)
@@ -2620,10 +2619,11 @@ class PlacedMarkers(TextParser):
                 if self.WHOLE_CALL and (mark.kind == "ordinary") == line_start:
                     counting = self._as_whole_call(mark, marks is self.IN_CONTENT)
                 if line_start and mark.kind == "line":
+                    whole = outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
                     if self.CALL_BEGINS and not self._tools:
-                        counting = self._as_begun_call(mark, outer)
+                        counting = self._as_begun_call(whole)
                     else:
-                        return outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
+                        return whole
                 if self.CALLS and self.OPENER_IS_UNAMBIGUOUS and self._tools and mark.kind == "line":
                     counting = counting or self._without_closer(marks, mark)
                 outer = mark if outer is None or mark.start >= outer.end else outer
@@ -2648,10 +2648,9 @@ class PlacedMarkers(TextParser):
             return self._as_other_calls(mark) if rereads else None
         return mark.of_kind("ordinary" if end == MORE else "whole")
 
-    def _as_begun_call(self, mark: Match, outer: Match | None) -> Match | None:
-        """Return the mark, or the one that it is in, if what follows begins like a call that the template writes;
-        "ordinary" while that is undecided."""
-        mark = outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
+    def _as_begun_call(self, mark: Match) -> Match | None:
+        """Return the mark if what follows begins like a call that the template writes; "ordinary" while that is
+        undecided."""
         is_first = not (self._last_char or self._buf[self._pos : mark.start].strip())
         if not is_first and self._is_indented_otherwise(mark):
             return None
@@ -3272,13 +3271,14 @@ class CallArguments(Slots):
         if reader.want:
             self._in_string(reader)
             return False
-        if reader.repair or reader.unlike_json:
-            self._note_repair("arguments_repaired", "arguments: ", reader)
+        self._note_repair("arguments_repaired", "arguments: ", reader)
         self._reader = None
         return True
 
     def _note_repair(self, code: str, what: str, reader: Reader) -> None:
-        self._note(code, what + (reader.repair or reader.unlike_json))
+        """Report what was repaired, or what JSON doesn't have, if there is anything."""
+        if reader.repair or reader.unlike_json:
+            self._note(code, what + (reader.repair or reader.unlike_json))
         if reader.repair:
             self._repaired, self.incomplete = True, self.incomplete or reader.is_guessed
 
@@ -3286,7 +3286,7 @@ class CallArguments(Slots):
         """Return the value of a text that is read as a whole; report if it was repaired or is cut."""
         if reader.want:
             self._note_truncation(*ENDS_IN_CALL)
-        elif reader.repair or reader.unlike_json:
+        else:
             self._note_repair("arguments_repaired", "arguments: ", reader)
         return reader.close()
 
@@ -3643,7 +3643,7 @@ FIRST_OF_CALLS = Pattern(r"""\s*(?:[,;]\s*)?(?=[\w{\[`<"'])""")
 AROUND_CALLS = Pattern(r"(?:(```)[\w-]{0,16}\s{1,16}|(`)|<([\w:-]{1,64})>\s{0,16}|<([|｜])[^\s<>]{1,64}>\s{0,16})?")
 PART_OF_AROUND = Pattern(r"(?:`{1,3}[\w-]{0,16}|<[|｜]?[^\s<>]{0,64}(?:[ =][^<>\n]{0,128})?>?)\s{0,16}\Z")
 CLOSING_TOKEN = Pattern(r"<[|｜/][^\s<>]{1,64}>|\Z")
-SPACES = ("", *NAMESPACES)
+PREFIXES_OF_NAMES = ("", *NAMESPACES)
 # How calls begin: a name, or an object with a key and a value.
 HEAD_OF_CALL = Pattern(
     rf"""\[?\s{{0,16}}["']?(?:([{NAME_CHARACTERS}]{{1,64}})["']?(\(|\s{{1,16}}(?:\{{|\Z))?|\Z)|[\[\s]{{0,16}}"""
@@ -3697,7 +3697,8 @@ def _begins_call(head: Any, tools: Parameters) -> bool:
     name, called, key, value, ended = head.groups()
     is_cut = head.end() == len(head.string)
     if (key in NAME_KEYS and value is not None) or not key:
-        word, words = bare_name(value or name or ""), (bare_name(space + tool) for space in SPACES for tool in tools)
+        word = bare_name(value or name or "")
+        words = (bare_name(prefix + tool) for prefix in PREFIXES_OF_NAMES for tool in tools)
         return word in words if ended or called else is_cut and any(one.startswith(word) for one in words)
     return is_cut or key in tools or key in CALL_KEYS
 
@@ -4626,8 +4627,7 @@ class CallObjects(Repairs):
                 return True
             rest = inside or self._no_arguments()
             self.incomplete = self.incomplete or (self._unknown and not (self._arguments_next_to_name or inside))
-        if reader.repair or reader.unlike_json:
-            self._note_repair("call_repaired", "call: ", reader)
+        self._note_repair("call_repaired", "call: ", reader)
         self._reader = None
         return self._close_call(rest)
 

@@ -78,10 +78,11 @@ class PlacedMarkers(TextParser):
                 if self.WHOLE_CALL and (mark.kind == "ordinary") == line_start:
                     counting = self._as_whole_call(mark, marks is self.IN_CONTENT)
                 if line_start and mark.kind == "line":
+                    whole = outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
                     if self.CALL_BEGINS and not self._tools:
-                        counting = self._as_begun_call(mark, outer)
+                        counting = self._as_begun_call(whole)
                     else:
-                        return outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
+                        return whole
                 if self.CALLS and self.OPENER_IS_UNAMBIGUOUS and self._tools and mark.kind == "line":
                     counting = counting or self._without_closer(marks, mark)
                 outer = mark if outer is None or mark.start >= outer.end else outer
@@ -106,10 +107,9 @@ class PlacedMarkers(TextParser):
             return self._as_other_calls(mark) if rereads else None
         return mark.of_kind("ordinary" if end == MORE else "whole")
 
-    def _as_begun_call(self, mark: Match, outer: Match | None) -> Match | None:
-        """Return the mark, or the one that it is in, if what follows begins like a call that the template writes;
-        "ordinary" while that is undecided."""
-        mark = outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
+    def _as_begun_call(self, mark: Match) -> Match | None:
+        """Return the mark if what follows begins like a call that the template writes; "ordinary" while that is
+        undecided."""
         is_first = not (self._last_char or self._buf[self._pos : mark.start].strip())
         if not is_first and self._is_indented_otherwise(mark):
             return None

@@ -131,15 +131,14 @@ def calls_follow(buf: str, start: int, final: bool, tools: Parameters, breaks: S
     near = buf[start : start + NEAR]
     opening = BEFORE_WORD.match(near).group()
     word = bare_name(near[len(opening) :])
-    if (
-        word
-        and ANY_QUOTES.isdisjoint(opening)
-        and not any(one.startswith(word) or word.startswith(one) for one in map(bare_name, (*WORDS_OF_CALLS, *tools)))
-    ):
+    words = map(bare_name, (*WORDS_OF_CALLS, *tools))
+    is_bare = word != "" and ANY_QUOTES.isdisjoint(opening)
+    if is_bare and not any(one.startswith(word) or word.startswith(one) for one in words):
         return False
     if not final and len(near) < NEAR:
         return None
-    if not any(bare_name(tool) in bare_name(near) for tool in tools):
+    squeezed = bare_name(near)
+    if not any(bare_name(tool) in squeezed for tool in tools):
         return False
     stop = start + LONGEST_FOLLOWING
     mark = breaks.find(buf, start, stop)

@@ -46,7 +46,7 @@ FIRST_OF_CALLS = Pattern(r"""\s*(?:[,;]\s*)?(?=[\w{\[`<"'])""")
 AROUND_CALLS = Pattern(r"(?:(```)[\w-]{0,16}\s{1,16}|(`)|<([\w:-]{1,64})>\s{0,16}|<([|｜])[^\s<>]{1,64}>\s{0,16})?")
 PART_OF_AROUND = Pattern(r"(?:`{1,3}[\w-]{0,16}|<[|｜]?[^\s<>]{0,64}(?:[ =][^<>\n]{0,128})?>?)\s{0,16}\Z")
 CLOSING_TOKEN = Pattern(r"<[|｜/][^\s<>]{1,64}>|\Z")
-SPACES = ("", *NAMESPACES)
+PREFIXES_OF_NAMES = ("", *NAMESPACES)
 # How calls begin: a name, or an object with a key and a value.
 HEAD_OF_CALL = Pattern(
     rf"""\[?\s{{0,16}}["']?(?:([{NAME_CHARACTERS}]{{1,64}})["']?(\(|\s{{1,16}}(?:\{{|\Z))?|\Z)|[\[\s]{{0,16}}"""
@@ -100,7 +100,8 @@ def _begins_call(head: Any, tools: Parameters) -> bool:
     name, called, key, value, ended = head.groups()
     is_cut = head.end() == len(head.string)
     if (key in NAME_KEYS and value is not None) or not key:
-        word, words = bare_name(value or name or ""), (bare_name(space + tool) for space in SPACES for tool in tools)
+        word = bare_name(value or name or "")
+        words = (bare_name(prefix + tool) for prefix in PREFIXES_OF_NAMES for tool in tools)
         return word in words if ended or called else is_cut and any(one.startswith(word) for one in words)
     return is_cut or key in tools or key in CALL_KEYS
 

@@ -247,7 +247,7 @@ class ValueWriter(Copyable):
         self.repair = self.repair or what
         self.is_guessed |= guessed
 
-    def _is_unlike_json(self, what: str) -> None:
+    def _note_unlike_json(self, what: str) -> None:
         """Note what is read as it is meant, if the template writes JSON there."""
         if self.style.is_json and not self.style.HAS_WORDS:
             self.unlike_json = what
@@ -274,7 +274,7 @@ class ValueWriter(Copyable):
         if token == '"':
             self._begin()
             if text != self.style.opened:
-                self._is_unlike_json(text + " for quotes")
+                self._note_unlike_json(text + " for quotes")
             self.string = self.style.strings[text]
             self.out.append('"')
         elif token == "{" and self.want == "key":
@@ -314,7 +314,7 @@ class ValueWriter(Copyable):
             self._repaired("missing value", guessed=len(self.stack) > self.floor)
             self.out.append(": null" if self.want == "colon" else " null")
         if self.comma:
-            self._is_unlike_json("a comma too many")
+            self._note_unlike_json("a comma too many")
         self.out += self.comma[1:]
         self.comma.clear()
         opened = self.stack.pop()
@@ -502,7 +502,7 @@ class Reader(ValueWriter):
         word = buf[pos:end].rstrip()
         literal = None if bare_key else literal_of(word, self.style.words) or CAPITALS.get(word)
         if literal is not None and literal != word:
-            self._is_unlike_json(f"{word} for {literal}")
+            self._note_unlike_json(f"{word} for {literal}")
             if self.style.is_json and word not in self.style.words:
                 self._repaired("not written as in JSON")
         if literal is None:

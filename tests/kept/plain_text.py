@@ -115,7 +115,7 @@ def designs(numbers: Sequence[int]) -> Iterator[tuple[str, TemplateIR]]:
         try:
             with open_renderer(template.source, name=name) as renderer:
                 ir = tolerate(learn_format(renderer, name=name, source_text=template.source))
-                generate(ir, "python")
+                generate(ir, "python")  # formats without a parser are refused here
                 yield name, ir
         except TplcError:
             continue

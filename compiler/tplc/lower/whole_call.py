@@ -20,7 +20,7 @@ NAME = rf"(?!\d)[{NAME_CHARACTERS}]{{1,{LONGEST_KEY}}}?"
 ID = rf"[{NAME_CHARACTERS}]{{1,{LONGEST_KEY}}}?"  # may begin with a digit, and an index does
 LONGEST_RAW = 512
 NEVER = "(?!)"
-LINE = rf"{INDENT}\n\s{{0,{MOST_SPACE}}}"
+LINE = INDENT + r"\n" + SPACE
 
 
 def whole_call_of(ir: TemplateIR, form: CallForm, *, section: bool) -> tuple[CallStep, ...]:

@@ -64,9 +64,10 @@ CODE = "Like this:\n```python\nx = 1\n```"
 REASONING = "First I look at the question."
 RANDOM = "random message"
 KEY = "value"  # of the argument that values of all kinds are tried for
-# As long as OpenAI's API allows.
+# As long as OpenAI's API allows; a template may write the dash and the dot as other characters.
 LONG_NAME = "search-all.documents_of_the_house_and_their_comments_of_one_year"
 LONG_KEY = "words_that_documents_or_their_comments_contain_in_whatever_order"
+LONG_CONTENT = "All work and no play makes a dull answer. " * 40
 LONG_TEXT = "lorem ipsum dolor sit amet " * 60
 _LAST_WORD = re.compile(r"[^\W\d]\w*\Z")
 _WORD = re.compile(r"(?<![\w-])[A-Za-z_]\w*(?![\w-])")
@@ -85,7 +86,6 @@ _CONTENTS = (
     ("markup and code", "Use <b>bold</b> & \"quotes\" like this:\n```json\n{\"a\": [1, 2]}\n```\nand `x < y`."),
     ("a number", "42"),
     ("brackets", "See [1] (and {2}) or <3>: f(x) = [x]."),
-    ("a long text", "All work and no play makes a dull answer. " * 40),
 )  # fmt: skip
 # What a template may replace: each character alone and twice, unless it is a part of the format's markers.
 _PUNCTUATION = tuple(
@@ -153,8 +153,8 @@ def battery(ir: TemplateIR) -> Iterator[Case]:
     yield from _shapes()
     punctuation = _punctuation(ir)
     for title, text in _CONTENTS:
-        more = f"{punctuation} The end." if text.endswith(" ") else ""
-        yield Case(f"content: {title}", content=text + more)
+        yield Case(f"content: {title}", content=text)
+    yield Case("content: a long text", content=f"{LONG_CONTENT}{punctuation} The end.")
     for title, text in _reasoning_markers(ir.reasoning):
         yield Case(f"content: {title}", content=text)
     yield from _quoted_words(ir)

@@ -182,7 +182,7 @@ def _texts_by_part(ir: TemplateIR, case: Case) -> Iterator[tuple[str, str]]:
             yield "arguments", json.dumps(dict(call.arguments), ensure_ascii=False)
         for _, value in call.arguments:
             text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            if text == value or len(text) >= _LEAST:
+            if isinstance(value, str) or len(text) >= _LEAST:
                 yield "values", text
         words = [("names", call.name), *(("keys", key) for key, _ in call.arguments)]
         words += [("ids", id_of(ir, call, index))] if ir.tools.call_id.position != "none" else []

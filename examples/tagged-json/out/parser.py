@@ -645,7 +645,7 @@ class ValueWriter(Copyable):
         self.repair = self.repair or what
         self.is_guessed |= guessed
 
-    def _is_unlike_json(self, what: str) -> None:
+    def _note_unlike_json(self, what: str) -> None:
         """Note what is read as it is meant, if the template writes JSON there."""
         if self.style.is_json:
             self.unlike_json = what
@@ -672,7 +672,7 @@ class ValueWriter(Copyable):
         if token == '"':
             self._begin()
             if text != self.style.opened:
-                self._is_unlike_json(text + " for quotes")
+                self._note_unlike_json(text + " for quotes")
             self.string = self.style.strings[text]
             self.out.append('"')
         elif token == "{" and self.want == "key":
@@ -712,7 +712,7 @@ class ValueWriter(Copyable):
             self._repaired("missing value", guessed=len(self.stack) > self.floor)
             self.out.append(": null" if self.want == "colon" else " null")
         if self.comma:
-            self._is_unlike_json("a comma too many")
+            self._note_unlike_json("a comma too many")
         self.out += self.comma[1:]
         self.comma.clear()
         opened = self.stack.pop()
@@ -899,7 +899,7 @@ class Reader(ValueWriter):
         word = buf[pos:end].rstrip()
         literal = None if bare_key else literal_of(word, self.style.words) or CAPITALS.get(word)
         if literal is not None and literal != word:
-            self._is_unlike_json(f"{word} for {literal}")
+            self._note_unlike_json(f"{word} for {literal}")
             if self.style.is_json and word not in self.style.words:
                 self._repaired("not written as in JSON")
         if literal is None:
@@ -2141,7 +2141,8 @@ class TurnStates(Stream):
             if mark.kind in ("line", "ordinary"):
                 line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
                 if line_start and mark.kind == "line":
-                    return outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
+                    whole = outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
+                    return whole
                 if self._tools and mark.kind == "line":
                     counting = counting or self._without_closer(marks, mark)
                 outer = mark if outer is None or mark.start >= outer.end else outer
@@ -2443,7 +2444,7 @@ FIRST_OF_CALLS = Pattern(r"""\s*(?:[,;]\s*)?(?=[\w{\[`<"'])""")
 AROUND_CALLS = Pattern(r"(?:(```)[\w-]{0,16}\s{1,16}|(`)|<([\w:-]{1,64})>\s{0,16}|<([|｜])[^\s<>]{1,64}>\s{0,16})?")
 PART_OF_AROUND = Pattern(r"(?:`{1,3}[\w-]{0,16}|<[|｜]?[^\s<>]{0,64}(?:[ =][^<>\n]{0,128})?>?)\s{0,16}\Z")
 CLOSING_TOKEN = Pattern(r"<[|｜/][^\s<>]{1,64}>|\Z")
-SPACES = ("", *NAMESPACES)
+PREFIXES_OF_NAMES = ("", *NAMESPACES)
 # How calls begin: a name, or an object with a key and a value.
 HEAD_OF_CALL = Pattern(
     rf"""\[?\s{{0,16}}["']?(?:([{NAME_CHARACTERS}]{{1,64}})["']?(\(|\s{{1,16}}(?:\{{|\Z))?|\Z)|[\[\s]{{0,16}}"""
@@ -2497,7 +2498,8 @@ def _begins_call(head: Any, tools: Parameters) -> bool:
     name, called, key, value, ended = head.groups()
     is_cut = head.end() == len(head.string)
     if (key in NAME_KEYS and value is not None) or not key:
-        word, words = bare_name(value or name or ""), (bare_name(space + tool) for space in SPACES for tool in tools)
+        word = bare_name(value or name or "")
+        words = (bare_name(prefix + tool) for prefix in PREFIXES_OF_NAMES for tool in tools)
         return word in words if ended or called else is_cut and any(one.startswith(word) for one in words)
     return is_cut or key in tools or key in CALL_KEYS
 
@@ -2632,7 +2634,9 @@ class Machine(TurnStates):
             self._open_kind, self._regular_fast_path = "arguments", type(self)._feed_regular_text
 
     def _note_repair(self, code: str, what: str, reader: Reader) -> None:
-        self._note(code, what + (reader.repair or reader.unlike_json))
+        """Report what was repaired, or what JSON doesn't have, if there is anything."""
+        if reader.repair or reader.unlike_json:
+            self._note(code, what + (reader.repair or reader.unlike_json))
         if reader.repair:
             self._repaired, self.incomplete = True, self.incomplete or reader.is_guessed
 
@@ -2640,7 +2644,7 @@ class Machine(TurnStates):
         """Return the value of a text that is read as a whole; report if it was repaired or is cut."""
         if reader.want:
             self._note_truncation(*ENDS_IN_CALL)
-        elif reader.repair or reader.unlike_json:
+        else:
             self._note_repair("arguments_repaired", "arguments: ", reader)
         return reader.close()
 
@@ -3268,8 +3272,7 @@ class CallObjects(Machine):
                 return True
             rest = inside or self._no_arguments()
             self.incomplete = self.incomplete or (self._unknown and not (self._arguments_next_to_name or inside))
-        if reader.repair or reader.unlike_json:
-            self._note_repair("call_repaired", "call: ", reader)
+        self._note_repair("call_repaired", "call: ", reader)
         self._reader = None
         return self._close_call(rest)
 

@@ -189,9 +189,13 @@ class FormPatterns:
     @property
     def begins(self) -> str:
         """Return what must follow an opener that is like text, if no tools are known."""
+        return f"(?={self.id_prefix}{self.calls.begins})" if self.calls.begins and not self.known else ""
+
+    @property
+    def id_prefix(self) -> str:
+        """Return the pattern of the text of an id that an opener leaves to the id's slot, if it comes."""
         prefix = "" if self.calls.fields else self.calls.shape.id_prefix
-        before = rf"(?:\s{{0,{MAX_INNER_SPACE}}}{exact(prefix)})?" if prefix else ""
-        return f"(?={before}{self.calls.begins})" if self.calls.begins and not self.known else ""
+        return rf"(?:\s{{0,{MAX_INNER_SPACE}}}+{exact(prefix)})?" if prefix else ""
 
     @property
     def may_be_indented(self) -> bool:
@@ -213,9 +217,7 @@ class FormPatterns:
     @property
     def kept_starts(self) -> list[str]:
         """Return the same as text, if no call begins: with the text of an id that an opener leaves to the id's slot."""
-        prefix = "" if self.calls.fields else self.calls.shape.id_prefix
-        rest = rf"(?:\s{{0,{MAX_INNER_SPACE}}}+{exact(prefix)})?" if prefix else ""
-        return [pattern + rest + self.begins for pattern in self.call_starts]
+        return [pattern + self.id_prefix + self.begins for pattern in self.call_starts]
 
     @property
     def line_starts(self) -> list[str]:
