@@ -28,7 +28,7 @@ ALLOWED = {
     "bounds": {"errors", "render"},
     "ir": {"errors"},
     "messages": {"ir"},
-    "transformations": set(),
+    "transformations": {"ir"},
     "examples": {"errors", "ir", "messages"},
     "schemas": {"errors", "ir"},
     "sources": {"paths", "errors", "ir"},

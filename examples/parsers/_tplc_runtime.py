@@ -3271,14 +3271,14 @@ class CallArguments(Slots):
         if reader.want:
             self._in_string(reader)
             return False
-        self._note_repair("arguments_repaired", "arguments: ", reader)
+        if reader.repair or reader.unlike_json:
+            self._note_repair("arguments_repaired", "arguments: ", reader)
         self._reader = None
         return True
 
     def _note_repair(self, code: str, what: str, reader: Reader) -> None:
-        """Report what was repaired, or what JSON doesn't have, if there is anything."""
-        if reader.repair or reader.unlike_json:
-            self._note(code, what + (reader.repair or reader.unlike_json))
+        """Report what was repaired, or what JSON doesn't have: one of them is there (a call for each value is slow)."""
+        self._note(code, what + (reader.repair or reader.unlike_json))
         if reader.repair:
             self._repaired, self.incomplete = True, self.incomplete or reader.is_guessed
 
@@ -3286,7 +3286,7 @@ class CallArguments(Slots):
         """Return the value of a text that is read as a whole; report if it was repaired or is cut."""
         if reader.want:
             self._note_truncation(*ENDS_IN_CALL)
-        else:
+        elif reader.repair or reader.unlike_json:
             self._note_repair("arguments_repaired", "arguments: ", reader)
         return reader.close()
 
@@ -4627,7 +4627,8 @@ class CallObjects(Repairs):
                 return True
             rest = inside or self._no_arguments()
             self.incomplete = self.incomplete or (self._unknown and not (self._arguments_next_to_name or inside))
-        self._note_repair("call_repaired", "call: ", reader)
+        if reader.repair or reader.unlike_json:
+            self._note_repair("call_repaired", "call: ", reader)
         self._reader = None
         return self._close_call(rest)
 

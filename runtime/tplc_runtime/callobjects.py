@@ -429,7 +429,8 @@ class CallObjects(Repairs):
                 return True
             rest = inside or self._no_arguments()
             self.incomplete = self.incomplete or (self._unknown and not (self._arguments_next_to_name or inside))
-        self._note_repair("call_repaired", "call: ", reader)
+        if reader.repair or reader.unlike_json:
+            self._note_repair("call_repaired", "call: ", reader)
         self._reader = None
         return self._close_call(rest)
 

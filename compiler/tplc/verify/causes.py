@@ -206,13 +206,18 @@ def _short(text: str, longest: int = 2 * _AROUND) -> str:
 
 
 def _by_name(tried: Sequence[Tried]) -> Iterator[str]:
-    """Yield a form of calls that depends on the tool's name: only messages with punctuation in such names fail."""
+    """Yield a form of calls that depends on the tool's name: only messages with punctuation in such names fail, and
+    none with the same punctuation comes back."""
     failed = [one for one in tried if not one.passed]
-    named = [[call.name for call in one.case.calls if not call.name.isidentifier()] for one in failed]
-    if failed and all(named):
+    read = {character for one in tried if one.passed for character in _punctuation_of_names(one.case)}
+    if failed and all(_punctuation_of_names(one.case) - read for one in failed):
         one = min(failed, key=lambda one: len(one.turn))
         names = ", ".join(call.name for call in one.case.calls)
         yield f"calls of some names are written in another form: {names} in {quoted(one.turn[:_LONGEST])}"
+
+
+def _punctuation_of_names(case: Case) -> set[str]:
+    return {character for call in case.calls for character in call.name if not character.isalnum()} - {"_"}
 
 
 def _by_type(tried: Sequence[Tried]) -> Iterator[str]:

@@ -2585,14 +2585,14 @@ class CallArguments(TurnStates):
         if reader.want:
             self._in_string(reader)
             return False
-        self._note_repair("arguments_repaired", "arguments: ", reader)
+        if reader.repair or reader.unlike_json:
+            self._note_repair("arguments_repaired", "arguments: ", reader)
         self._reader = None
         return True
 
     def _note_repair(self, code: str, what: str, reader: Reader) -> None:
-        """Report what was repaired, or what JSON doesn't have, if there is anything."""
-        if reader.repair or reader.unlike_json:
-            self._note(code, what + (reader.repair or reader.unlike_json))
+        """Report what was repaired, or what JSON doesn't have: one of them is there (a call for each value is slow)."""
+        self._note(code, what + (reader.repair or reader.unlike_json))
         if reader.repair:
             self._repaired, self.incomplete = True, self.incomplete or reader.is_guessed
 
