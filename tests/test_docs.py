@@ -24,7 +24,7 @@ LINK = re.compile(r"\]\((?!https?:)([^)#\s]+)")
 # The pages that a reader starts with always run.
 FIRST = ("README.md", "quickstart.md", "python.md")
 RUNNING = [
-    pytest.param(path, id=path.name, marks=[] if path.name in FIRST else pytest.mark.sweep(3)) for path in DOCUMENTS
+    pytest.param(path, id=path.name, marks=[] if path.name in FIRST else pytest.mark.sweep(5)) for path in DOCUMENTS
 ]
 NEEDS = re.compile(r"^<!-- needs: (\w+) -->$", re.MULTILINE)
 USES = re.compile(r"^<!-- uses: ([\w.]+) -->$", re.MULTILINE)

@@ -125,6 +125,7 @@ def test_changed_names_and_keys_are_found_out(name: str, key: str, cause: str) -
     assert found.failures[0] == f"cause: the template {cause}"
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("char", ["$", "--", "**", "!!", "é"])
 def test_text_that_is_written_alike_is_listed(char: str) -> None:
     """Where the difference is in a long text, it is what the report shows."""

@@ -293,7 +293,7 @@ CHANGED_CONTENT = (
 )
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize(
     ("content", "cause"),
     [

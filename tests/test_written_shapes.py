@@ -74,7 +74,7 @@ def test_examples_are_written_as_their_templates_render_them(path: Path) -> None
     assert differences(path) == []
 
 
-@pytest.mark.sweep(31)
+@pytest.mark.sweep(93)
 @pytest.mark.parametrize("path", OTHERS, ids=lambda path: path.stem)
 def test_shapes_are_written_as_the_template_renders_them(path: Path) -> None:
     assert differences(path) == []

@@ -11,7 +11,7 @@ from tests.independent import TOKENS
 from tplc.driver import compile_template
 
 
-@pytest.mark.sweep(5)
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize("form", formats(), ids=lambda form: form.name)
 def test_a_cut_call_is_incomplete(form: Format) -> None:
     assert tally_of(form).wrong == []

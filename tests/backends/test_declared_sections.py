@@ -74,7 +74,7 @@ def read(ir: TemplateIR, text: str, tools: Any = None) -> dict[str, Any]:
     return message
 
 
-@pytest.mark.sweep(11)
+@pytest.mark.sweep(15)
 @pytest.mark.parametrize(("name", "kind"), CASES)
 def test_declared_markers_are_read(name: str, kind: str) -> None:
     for text in outputs(name):

@@ -82,7 +82,7 @@ def format_of(kind: str, part: str) -> tuple[TemplateIR, ModuleType, PegEngine]:
     return ir, load_module(generate(ir, "python")), PegEngine(ir)
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("kind", FILTERS)
 def test_escaped_texts_come_back(kind: str, part: str) -> None:
@@ -166,6 +166,7 @@ CONTENT_AS_STRING = (
 )
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("turn", JSON_TURNS)
 def test_content_of_a_json_turn_may_end_like_the_turn(turn: str) -> None:
     source = source_of(
@@ -186,6 +187,7 @@ def test_content_of_a_json_turn_may_end_like_the_turn(turn: str) -> None:
     assert readers.differ == []
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize(("opened", "closed"), [("<do>", "</do>"), ("\n[call] ", "\n"), ("~~", ";\n")])
 def test_content_as_a_json_string_may_end_like_what_opens_calls(opened: str, closed: str) -> None:
     source = CONTENT_AS_STRING.replace("OPEN", json.dumps(opened)).replace("CLOSE", json.dumps(closed))

@@ -33,7 +33,7 @@ TOOL = {
 CALL = {"id": "call00001", "type": "function", "function": {"name": "get_it", "arguments": {"city": "Oslo", "n": 12}}}
 
 
-@pytest.mark.sweep(13)
+@pytest.mark.sweep(74)
 @pytest.mark.parametrize("is_ended", [True, False])
 @pytest.mark.parametrize("language", ["", "json", "tool_code", "XML", "c-sharp"])
 @pytest.mark.parametrize("name", FENCED)

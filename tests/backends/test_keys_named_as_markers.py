@@ -40,7 +40,7 @@ def _format(call: tuple[str, str, str], pair: tuple[str, str, str]) -> Case:
     return Case(Engines(ir, load_module(generate(ir, "python")), PegEngine(ir)))
 
 
-@pytest.mark.sweep(5)
+@pytest.mark.sweep(9)
 @pytest.mark.parametrize(("call", "pair"), [*product(CALLS, PAIRS)], ids=lambda texts: texts[0].strip())
 def test_a_word_before_the_end_of_a_key_is_a_key(call: tuple[str, str, str], pair: tuple[str, str, str]) -> None:
     of, (before, after, closer), (key_end, value, value_end) = _format(call, pair), call, pair

@@ -109,7 +109,7 @@ def test_hostile_text_is_no_different(piece: str) -> None:
         assert counts[1] <= 4.4 * counts[0]
 
 
-@pytest.mark.sweep(5)
+@pytest.mark.sweep(9)
 @pytest.mark.parametrize("unit", ["{}", "```{}", "y ```{}", "{}{{x", "```py\nx\n```{}"])
 @pytest.mark.parametrize("name", ["tagged-json", "keyword-calls", "json-array", "tagged-name-json", "cdata-values"])
 def test_openers_without_calls_take_linear_time(name: str, unit: str) -> None:

@@ -61,7 +61,7 @@ def test_any_chunking_is_the_same(name: str, data: st.DataObject) -> None:
     assert streamed(module, list(text), tools=tools) == whole
 
 
-@pytest.mark.sweep(9)
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize("name", NAMES)
 @settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 @given(text=st.text(max_size=60))
@@ -212,7 +212,7 @@ def test_chunks_of_code(name: str) -> None:
                 assert reported(parser) == reported(whole)
 
 
-@pytest.mark.sweep(5)
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize("name", NAMES)
 def test_every_moment_of_code(name: str) -> None:
     """At any moment, the deltas so far are a prefix of the message, and a copy continues like the original."""

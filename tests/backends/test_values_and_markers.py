@@ -33,7 +33,7 @@ EXCEPTIONS = {
 }
 
 
-@pytest.mark.sweep(17)
+@pytest.mark.sweep(68)
 @pytest.mark.parametrize("value", VALUES, ids=str)
 @pytest.mark.parametrize("name", NOTATIONS)
 def test_values_end_before_markers(name: str, value: Any) -> None:
@@ -41,7 +41,7 @@ def test_values_end_before_markers(name: str, value: Any) -> None:
     assert [one for one in found if one[0] not in EXCEPTIONS.get(name, ())] == []
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize("value", VALUES, ids=str)
 @pytest.mark.parametrize("name", [name for name, slips in EXCEPTIONS.items() if slips is _TEXT])
 def test_values_whose_keys_are_known_end_before_markers(name: str, value: Any) -> None:

@@ -117,7 +117,7 @@ TEXTS = [
 ]
 
 
-@pytest.mark.sweep(13)
+@pytest.mark.sweep(74)
 @pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize("kind", CALLS)
 def test_text_stays_text(kind: str, text: str) -> None:
@@ -279,7 +279,7 @@ def test_a_whole_call_in_a_line_is_one_in_any_chunking(kind: str) -> None:
     of.output(f"Ok.{written} no").tools(TOOLS).expect(content="Ok. no", calls=LOOK)
 
 
-@pytest.mark.sweep(7)
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize(
     "opener", ["!run ", "$do ", "@@use ", "%call ", ">> go ", "~tool ", "&run ", "::f ", "[[", "[!] ", "!"]
 )

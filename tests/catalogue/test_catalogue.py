@@ -60,7 +60,7 @@ def test_every_entry_is_tried() -> None:
     assert sorted(path.stem for path in CASES.glob("*.jinja")) == sorted(ENTRIES)
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("entry", ENTRIES.values(), ids=list(ENTRIES))
 def test_an_entry_does_what_it_says(entry: Entry) -> None:
     plain = learned(entry.name)

@@ -127,7 +127,7 @@ def test_the_table_is_whole() -> None:
     assert list(TABLE) == [(command, code) for command in COMMANDS for code in (0, 1, 2)]
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(19)
 @pytest.mark.parametrize(("command", "code"), [key for key, value in TABLE.items() if value != NOT_SO])
 def test_exit_code(run: Run, here: Path, command: str, code: int) -> None:
     with_tokenizer(here, command)

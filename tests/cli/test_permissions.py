@@ -131,7 +131,7 @@ def limited() -> Iterator[Limited]:
         yield Limited(process)
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(7)
 @pytest.mark.parametrize("command", READ)
 def test_what_may_not_be_read(guarded: Path, limited: Limited, command: str) -> None:
     done = limited(guarded, command)

@@ -16,7 +16,7 @@ from tests.fuzz.run import fuzz
 COUNT = 150  # for each parser
 
 
-@pytest.mark.sweep(9)
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize("form", formats(), ids=lambda form: form.name)
 def test_any_output(form: Format) -> None:
     counters = fuzz(COUNT, seed=random.Random(form.name).randrange(1000), forms=[form])

@@ -45,7 +45,7 @@ def work(hostile: Hostile, size: int, chunk: int) -> tuple[int, int]:
     return calls, characters
 
 
-@pytest.mark.sweep(23)
+@pytest.mark.sweep(39)
 @pytest.mark.parametrize("hostile", CLASSES, ids=TITLES)
 @pytest.mark.parametrize("chunk", [64, LARGE], ids=["in 64s", "at once"])
 def test_work_grows_with_the_length(hostile: Hostile, chunk: int) -> None:
@@ -55,7 +55,7 @@ def test_work_grows_with_the_length(hostile: Hostile, chunk: int) -> None:
     assert more_characters <= MOST * max(characters, 4 * SMALL)
 
 
-@pytest.mark.sweep(12)
+@pytest.mark.sweep(20)
 @pytest.mark.parametrize("hostile", CLASSES, ids=TITLES)
 def test_time_is_not_quadratic(hostile: Hostile) -> None:
     """Eight times the length takes far less than sixty-four times as long: less than half of that."""
@@ -67,7 +67,7 @@ def test_time_is_not_quadratic(hostile: Hostile) -> None:
         gc.enable()
 
 
-@pytest.mark.sweep(11)
+@pytest.mark.sweep(19)
 @pytest.mark.parametrize("hostile", CLASSES, ids=TITLES)
 def test_memory_grows_with_the_length(hostile: Hostile) -> None:
     assert peak_bytes(hostile, SMALL, 64) <= MOST_BYTES * SMALL

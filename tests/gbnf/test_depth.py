@@ -39,7 +39,7 @@ def nested(inner: Any, nesting: str, depth: int) -> Any:
     return inner
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(40)
 @pytest.mark.parametrize("number", NUMBERS)
 @pytest.mark.parametrize("nesting", NESTINGS)
 @pytest.mark.parametrize("form", ["json-calls", "nested", "plain"])

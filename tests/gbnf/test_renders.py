@@ -13,7 +13,7 @@ from tests.gbnf.renders import check_template
 TEMPLATES = sorted((SHARED / "templates").glob("*.jinja")) if SHARED.is_dir() else []
 
 
-@pytest.mark.sweep(13)
+@pytest.mark.sweep(30)
 @needs_engine
 @pytest.mark.slow
 @pytest.mark.skipif(not TEMPLATES, reason="no templates next to the project")

@@ -123,7 +123,7 @@ def acceptors(
                 yield f"lark, {choice}", partial(lark_engine.accepts, lark(ir, tools=tools, tool_choice=choice).text)
 
 
-@pytest.mark.sweep(24)
+@pytest.mark.sweep(40)
 @needs_engine
 @pytest.mark.parametrize(("name", "marker"), list(cases()))
 def test_a_variant_of_a_marker_is_accepted(name: str, marker: str) -> None:

@@ -86,7 +86,7 @@ def test_the_corpus_is_large_and_its_names_differ() -> None:
     assert len({hostile.name for hostile in CORPUS}) == len(CORPUS)
 
 
-@pytest.mark.sweep(5)
+@pytest.mark.sweep(40)
 @pytest.mark.parametrize("hostile", CORPUS, ids=lambda hostile: hostile.name)
 def test_rendering(hostile: Hostile) -> None:
     start = processor_seconds()
@@ -97,6 +97,7 @@ def test_rendering(hostile: Hostile) -> None:
     assert caught.value.exit_code == 1
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("hostile", CORPUS, ids=lambda hostile: hostile.name)
 def test_compiling(hostile: Hostile) -> None:
     """A refusal is an observation of the learner; if nothing else can be observed, it is reported as the reason."""
@@ -113,7 +114,7 @@ def test_compiling(hostile: Hostile) -> None:
         assert (type(caught.value), str(caught.value)) == (hostile.error, hostile.message)
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("hostile", by_name(*COMMANDS), ids=lambda hostile: hostile.name)
 def test_command(hostile: Hostile) -> None:
     done = measured("compile", "-", "-o", "parser.py", given=hostile.source, timeout=60)

@@ -106,7 +106,7 @@ def measured() -> list[tuple[Use, str]]:
     return [(Use(it, method), seen[it]) for it in sorted(methods) for method in sorted(hardest(methods[it]))]
 
 
-@pytest.mark.sweep(1)
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("share", range(SHARES))
 def test_no_pattern_is_slow(share: int) -> None:
     chosen = measured()[share * EVERY_OF_PARSERS :: SHARES * EVERY_OF_PARSERS]

@@ -32,7 +32,7 @@ from tplc.ir.write import write_message
 # Between them they have every kind of place.
 NAMES = ("tagged-json", "parameter-tags", "sectioned-ids", "keyword-calls", "cdata-values", "nested-elements")
 USUAL = (*NAMES, "string-delimiters")  # the last has reasoning between punctuation
-EVERY = amount(6, sweep=1)  # of the places
+EVERY = amount(15, sweep=1)  # of the places
 ROUND_TRIPS = ("tagged-json", "parameter-tags", "sectioned-ids")
 by_name = pytest.mark.parametrize("name", NAMES)
 by_string = pytest.mark.parametrize("text", STRINGS.values(), ids=STRINGS)
@@ -101,7 +101,7 @@ def own_part(ir: TemplateIR) -> str:
     return generate(ir, "python", GrammarOptions(parser=ParserOptions(runtime="shared")))
 
 
-@pytest.mark.sweep(1)
+@pytest.mark.sweep(2)
 @by_name
 def test_python(name: str) -> None:
     for place, ir, harmless in irs(name, 0):
@@ -154,7 +154,7 @@ def usual_rules() -> frozenset[str]:
     return frozenset(rule for name in USUAL for rule in rules_of_peg(generate(ir_of(name), "peg")))
 
 
-@pytest.mark.sweep(1)
+@pytest.mark.sweep(2)
 @by_name
 def test_peg(name: str) -> None:
     for place, ir, harmless in irs(name, 1):
@@ -164,7 +164,7 @@ def test_peg(name: str) -> None:
         assert shown(source) == source, place
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(12)
 @by_string
 def test_peg_of_tools(text: str) -> None:
     ir = ir_of("parameter-tags")
@@ -194,7 +194,7 @@ def rules_of_gbnf(source: str) -> list[str]:
     return [line.partition(" ::= ")[0] for line in source.split("\n") if line and not line.startswith("#")]
 
 
-@pytest.mark.sweep(1)
+@pytest.mark.sweep(2)
 @by_name
 def test_gbnf(name: str) -> None:
     for place, ir, harmless in irs(name, 2):

@@ -27,7 +27,7 @@ def compiled(word: str, kind: str) -> tuple[str, TemplateIR]:
     return source, compile_template(source, name="t", special_tokens=TOKENS)
 
 
-@pytest.mark.sweep(5)
+@pytest.mark.sweep(54)
 @pytest.mark.parametrize("content", CONTENTS)
 @pytest.mark.parametrize("key", ["egion", "_", "1", "", "s of"])
 @pytest.mark.parametrize("kind", ENDS)

@@ -26,18 +26,20 @@ def reason(form: str, size: int) -> str:
         return str(error)
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("size", [37, 50, 60, 100, 200, 400])
 def test_a_shortened_object(size: int) -> None:
     assert any(text in reason("an object", size) for text in REASONS)
 
 
-@pytest.mark.sweep(7)
+@pytest.mark.sweep(10)
 @pytest.mark.parametrize("size", [12, 20, 25, 30, 33, 40, 45, 55, 60])
 @pytest.mark.parametrize("form", FORMS)
 def test_what_is_shortened(form: str, size: int) -> None:
     assert any(text in reason(form, size) for text in REASONS)
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("size", [20, 63])
 @pytest.mark.parametrize(("part", "of"), [("names", "name"), ("keys", "k")])
 def test_shortened_names(part: str, of: str, size: int) -> None:

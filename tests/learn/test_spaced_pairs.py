@@ -36,7 +36,7 @@ def compiled(around: str, between: str, key_end: str) -> tuple[str, TemplateIR]:
     return source, compile_template(source, name="t", special_tokens=TOKENS)
 
 
-@pytest.mark.sweep(5)
+@pytest.mark.sweep(20)
 @pytest.mark.parametrize(("around", "between", "key_end"), [*product(AROUND, BETWEEN, ["=", ": "])])
 def test_messages_come_back(around: str, between: str, key_end: str) -> None:
     source, ir = compiled(around, between, key_end)
@@ -44,6 +44,7 @@ def test_messages_come_back(around: str, between: str, key_end: str) -> None:
     assert read_back(source, ir, readers=True) == ((), ())
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     ("around", "between", "text", "arguments"),
     [
@@ -81,7 +82,7 @@ def test_lists_and_objects_end_with_their_last_bracket(around: str, between: str
     assert readers.differ == []
 
 
-@pytest.mark.sweep(5)
+@pytest.mark.sweep(10)
 @pytest.mark.parametrize(("around", "between"), [*product(AROUND, BETWEEN)])
 def test_other_text_with_brackets_is_read_alike_in_chunks(around: str, between: str) -> None:
     parser = parser_for(compiled(around, between, "=")[1])

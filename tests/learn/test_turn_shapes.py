@@ -33,7 +33,7 @@ def reads_back(source: str) -> TemplateIR:
     return ir
 
 
-@pytest.mark.sweep(5)
+@pytest.mark.sweep(9)
 @pytest.mark.parametrize(("closer", "lead", "one"), [*product(CLOSERS, LEADS, CALLS)])
 def test_space_after_reasoning_by_shape(closer: str, lead: str, one: str) -> None:
     texts = {"OPEN": "<think>", "CLOSE": CLOSERS[closer], "WITH": LEADS[lead][0], "ALONE": LEADS[lead][1]}

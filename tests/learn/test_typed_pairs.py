@@ -107,6 +107,7 @@ DAMAGED = {
 CLOSERS = {"brackets": ("[/string]", "[/number]")}
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("arrangement", DAMAGED)
 def test_a_missing_closer_and_one_of_another_type_end_a_value(arrangement: str) -> None:
     readers, (first, second, end) = EveryReader(format_of(arrangement)[1]), DAMAGED[arrangement]

@@ -43,7 +43,7 @@ def said(reading: Interpretation) -> tuple[Any, ...]:
     return reading.message, reading.incomplete, reading.trailing, reading.diagnostics
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize("name", NAMES)
 def test_the_parser_reads_as_the_interpreter(name: str) -> None:
     form = named(name)

@@ -60,7 +60,7 @@ def test_mutations() -> None:
     assert tally.same > 0.98 * tally.outputs
 
 
-@pytest.mark.sweep(9)
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize("name", [form.name for form in formats()])
 def test_outputs_of_the_examples(name: str) -> None:
     form = named(name)

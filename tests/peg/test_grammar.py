@@ -33,7 +33,7 @@ def test_grammar_for_tools(name: str, golden: Golden) -> None:
     golden(CASES / f"{name}-with-tools.peg", generate(form.ir, tools=form.tools))
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(10)
 @pytest.mark.parametrize("name", NAMES)
 def test_every_rule_is_used_and_there_once(name: str) -> None:
     for tools in (None, named(name).tools):

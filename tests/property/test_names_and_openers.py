@@ -15,6 +15,7 @@ from tplc.driver import compile_template
 RAW = "(v if v is string else v | tojson)"
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("closer", ["", "@end"])
 @pytest.mark.parametrize("opener", [".", "    - ", "-", "++", "/"])
 def test_punctuation_of_names_that_opens_pairs_does_not_end_names(opener: str, closer: str) -> None:
@@ -33,6 +34,7 @@ def test_punctuation_of_names_that_opens_pairs_does_not_end_names(opener: str, c
         assert (message["content"], readers.differ) == ("So.", [])
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("between", ["", "\\n"])
 @pytest.mark.parametrize(("opener", "closer"), [("<<", ">>"), ("((", "))"), ("//", "\\\\"), ("%", "%")])
 def test_raw_values_end_before_a_call_that_punctuation_opens(opener: str, closer: str, between: str) -> None:

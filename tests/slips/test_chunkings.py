@@ -21,7 +21,7 @@ def test_a_missing_closer_is_found_in_every_chunking(name: str) -> None:
     assert _differing(name) == []
 
 
-@pytest.mark.sweep(37)
+@pytest.mark.sweep(62)
 @pytest.mark.parametrize("name", authored())
 def test_missing_closers_of_authored_formats(name: str) -> None:
     assert _differing(name) == []

@@ -34,7 +34,7 @@ def plugin_of(name: str, server: Server) -> str:
     return plugin(example_ir(name), server, name="hut")
 
 
-@pytest.mark.sweep(13)
+@pytest.mark.sweep(18)
 @pytest.mark.parametrize("server", SERVERS)
 @pytest.mark.parametrize("name", NAMES)
 def test_one_file_holds_parser_classes_and_format(name: str, server: Server) -> None:

@@ -120,7 +120,7 @@ def joined(parts: Iterable[tuple[int, str | None, str]]) -> list[tuple[str, str]
     return calls
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(11)
 @pytest.mark.parametrize("name", CALLING[:: amount(3, sweep=1)])
 @pytest.mark.parametrize("size", [1, 7, 10_000])
 def test_a_plug_in_reads_what_the_parser_reads(name: str, size: int) -> None:

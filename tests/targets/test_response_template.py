@@ -105,6 +105,7 @@ def test_the_real_parser_reads_the_battery(
     assert result.chunkings > 29 * passed
 
 
+@pytest.mark.sweep(2)
 @needs_parser
 @pytest.mark.slow
 @pytest.mark.parametrize("between", ["\n", ";\n", " | ", ", "])
