@@ -62,6 +62,7 @@ def test_a_refusal_names_the_transformation(value: str, cause: str) -> None:
 NAMED = '{"name": "\' ~ c.function.name ~ \'", "arguments": \' ~ (c.function.arguments | tojson | FILTER) ~ \'}'
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     ("call", "cause"),
     [
@@ -109,6 +110,7 @@ def test_names_that_are_written_alike_are_listed(changed: str, first: str, secon
     assert listed.second.startswith(second)
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     ("name", "key", "cause"),
     [

@@ -68,13 +68,13 @@ def _leads(ir: TemplateIR) -> list[str]:
     return ["", *ir.turn.heads, *empty]
 
 
-@pytest.mark.sweep(11)
+@pytest.mark.sweep(17)
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.parent.name)
 def test_examples_are_written_as_their_templates_render_them(path: Path) -> None:
     assert differences(path) == []
 
 
-@pytest.mark.sweep(93)
+@pytest.mark.sweep(140)
 @pytest.mark.parametrize("path", OTHERS, ids=lambda path: path.stem)
 def test_shapes_are_written_as_the_template_renders_them(path: Path) -> None:
     assert differences(path) == []

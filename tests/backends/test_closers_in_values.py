@@ -56,7 +56,7 @@ def format_of(kind: str) -> tuple[TemplateIR, ModuleType, PegEngine]:
     return ir, parser, PegEngine(ir)
 
 
-@pytest.mark.sweep(9)
+@pytest.mark.sweep(14)
 @pytest.mark.parametrize("tools", [None, TOOLS], ids=["no tools", "tools"])
 @pytest.mark.parametrize("kind", [*SOURCES, *EXAMPLES])
 def test_the_closer_that_the_call_goes_on_after_counts(kind: str, tools: Any) -> None:

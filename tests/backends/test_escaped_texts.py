@@ -82,7 +82,7 @@ def format_of(kind: str, part: str) -> tuple[TemplateIR, ModuleType, PegEngine]:
     return ir, load_module(generate(ir, "python")), PegEngine(ir)
 
 
-@pytest.mark.sweep(8)
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("kind", FILTERS)
 def test_escaped_texts_come_back(kind: str, part: str) -> None:

@@ -35,7 +35,7 @@ def read(name: str, output: str, prompt: str | None = None) -> tuple[str | None,
     return message["reasoning_content"], message["content"], names
 
 
-@pytest.mark.sweep(8)
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize(
     ("name", "output", "expected"),
     [

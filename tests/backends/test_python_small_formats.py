@@ -216,7 +216,7 @@ def test_a_quote_ends_a_value_before_the_next_call() -> None:
     assert read("attributes", text) == (None, [("f", {"a": "it's", "b": "y"}), ("f", {"a": "x"})])
 
 
-@pytest.mark.sweep(9)
+@pytest.mark.sweep(14)
 @pytest.mark.parametrize("text", ["lorem ipsum dolor sit amet " * 16, "lorem, (ipsum) = 'dolor'; - <sit> [amet] " * 9])
 @pytest.mark.parametrize("name", FORMATS)
 def test_long_values_in_long_chunks(name: str, text: str) -> None:

@@ -131,6 +131,7 @@ def test_keys_of_the_schema_that_are_no_words_are_keys(kind: str, text: str, key
     case(kind).output(text.replace("@", key)).tools(tools).expect(calls=[("f", {"s": "one", key: "u v", "n": 1})])
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("value", ["'celsius'", "'a, b'", "'it\\'s)'"])
 def test_a_string_in_quotes_ends_before_a_key_that_the_schema_has_not(value: str) -> None:
     parameters = {"type": "object", "properties": {"unit": {"type": "string"}}}

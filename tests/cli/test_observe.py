@@ -83,6 +83,7 @@ def test_proposals_are_written_and_mend(run: Run, outputs: Path, tmp_path: Path)
     assert (after["clean"], after["tolerances"], after["kinds"]["marker in content"]) == (4, [], 0)
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     "text",
     [

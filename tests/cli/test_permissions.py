@@ -149,7 +149,7 @@ def test_rows_that_may_not_be_read(guarded: Path, limited: Limited, command: str
     assert (done.returncode, done.stderr) == (2, f"tplc: {command.split()[2]}: {UNREADABLE}\n")
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize("command", WRITTEN)
 def test_what_may_not_be_written(guarded: Path, limited: Limited, command: str) -> None:
     done = limited(guarded, command)

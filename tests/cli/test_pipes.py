@@ -61,6 +61,7 @@ def test_a_generated_parser_and_a_closed_pipe(run: Run, template: Path, tmp_path
     assert (done.returncode, done.stderr) == (141, "")
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
 @pytest.mark.parametrize(
     "command", [["schema", "ir"], ["schema"], ["compile", "chat.jinja"], ["explain", "chat.jinja"]]

@@ -34,7 +34,7 @@ def test_what_is_no_conversation() -> None:
         parse_conversation("{% for m in messages %}{{ m.content }}{% endfor %}", "ab")
 
 
-@pytest.mark.sweep(11)
+@pytest.mark.sweep(17)
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_what_is_read_renders_to_the_text(name: str) -> None:
     template = example(name)

@@ -75,7 +75,7 @@ def test_what_the_prompt_supplies_is_not_generated() -> None:
 PAST_DIFFERS = ("fenced-json", "forced-open", "string-delimiters")
 
 
-@pytest.mark.sweep(13)
+@pytest.mark.sweep(20)
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_spans_agree_with_renders_of_beginnings(name: str) -> None:
     template = example(name)
@@ -199,6 +199,7 @@ def test_the_function_of_the_package() -> None:
             template.read([])
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     ("written", "text", "same"),
     [

@@ -64,7 +64,7 @@ def attacks(form: Format) -> Iterator[tuple[str, str]]:
 OPTIONS: tuple[Mapping[str, Any], ...] = ({}, {"parse_reasoning": False}, {"parse_tool_calls": False})
 
 
-@pytest.mark.sweep(9)
+@pytest.mark.sweep(14)
 @pytest.mark.parametrize("form", formats(), ids=lambda form: form.name)
 def test_attack(form: Format) -> None:
     tried = 0

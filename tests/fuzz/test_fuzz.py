@@ -80,7 +80,7 @@ arguments are no JSON: python-literals: json
 CHANGES = re.findall(r"^(\S.*): (\S+): (\w+)\n((?:    .*\n)+)", SABOTAGE, re.M)
 
 
-@pytest.mark.sweep(5)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize(("title", "name", "broken", "change"), CHANGES, ids=[change[0] for change in CHANGES])
 def test_what_breaks_is_seen(title: str, name: str, broken: str, change: str) -> None:
     """The checks catch a parser that is wrong in one way."""

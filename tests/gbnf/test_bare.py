@@ -95,7 +95,7 @@ def test_against_the_parser(closer: str, tools: list[dict[str, Any]]) -> None:
     assert taken > 500
 
 
-@pytest.mark.sweep(5)
+@pytest.mark.sweep(8)
 @needs_engine
 @pytest.mark.parametrize("tools", [KNOWN, ANY], ids=["known keys", "any keys"])
 @pytest.mark.parametrize("name", OWN)
@@ -127,7 +127,7 @@ def test_ordinary_text_is_taken(name: str, value: str) -> None:
     assert accepts(made, written(ir, calls_message(("f", {"a": value, "b": value}), ("f", {"a": value}))))
 
 
-@pytest.mark.sweep(5)
+@pytest.mark.sweep(8)
 @needs_engine
 @pytest.mark.parametrize("tools", [KNOWN, ANY], ids=["known keys", "any keys"])
 @pytest.mark.parametrize("name", OWN)

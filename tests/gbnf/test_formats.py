@@ -112,7 +112,7 @@ def test_wrong_arguments_are_refused(name: str) -> None:
         assert not accepts(eager, written(ir, wrong)), wrong
 
 
-@pytest.mark.sweep(17)
+@pytest.mark.sweep(26)
 @pytest.mark.parametrize("name", WITH_CALLS)
 @pytest.mark.parametrize("choice", ["auto", "required"])
 def test_matched_pair(name: str, choice: str) -> None:

@@ -131,6 +131,7 @@ IN_LINE = (
 )
 
 
+@pytest.mark.sweep(2)
 @needs_engine
 @pytest.mark.parametrize(
     "call",

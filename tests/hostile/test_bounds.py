@@ -53,7 +53,7 @@ LARGE = [
 ]
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize(("opener", "error"), LARGE)
 def test_large_markers(opener: str, error: str) -> None:
     done = compiled(with_opener(opener), "total_seconds=60")

@@ -112,7 +112,7 @@ def test_long_markers(place: Path, command: tuple[str, ...]) -> None:
     assert done.seconds < SECONDS
 
 
-@pytest.mark.sweep(5)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize(
     "command",
     [

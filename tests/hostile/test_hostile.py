@@ -114,7 +114,7 @@ def test_compiling(hostile: Hostile) -> None:
         assert (type(caught.value), str(caught.value)) == (hostile.error, hostile.message)
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize("hostile", by_name(*COMMANDS), ids=lambda hostile: hostile.name)
 def test_command(hostile: Hostile) -> None:
     done = measured("compile", "-", "-o", "parser.py", given=hostile.source, timeout=60)

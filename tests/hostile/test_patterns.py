@@ -154,7 +154,7 @@ def test_all_patterns_are_looked_at() -> None:
     assert {method for pattern, method in seen if pattern == r"[^\S \t\n\r]"} == {"sub"}
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize(
     ("pattern", "method", "pump"),
     [

@@ -46,7 +46,7 @@ LIBRARY = {
 }  # fmt: skip
 
 
-@pytest.mark.sweep(11)
+@pytest.mark.sweep(17)
 @pytest.mark.parametrize("name", NAMES)
 def test_no_function_of_a_parser_reaches_itself(name: str) -> None:
     source = standalone_parser(name)
@@ -59,6 +59,7 @@ def test_functions_other_than_the_parsers(name: str) -> None:
     assert cycles((RUNTIME / name).read_text(encoding="utf-8")) == OTHERS[name]
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
@@ -105,7 +106,7 @@ def deep_texts(module: Any, outputs: list[str]) -> Iterator[str]:
         yield from (text[: len(text) * 2 // 3] + many + text[len(text) * 2 // 3 :] for text in outputs[:1])
 
 
-@pytest.mark.sweep(11)
+@pytest.mark.sweep(17)
 @pytest.mark.parametrize("name", NAMES)
 def test_ten_thousand_levels(name: str) -> None:
     module = load_module(standalone_parser(name))

@@ -160,7 +160,7 @@ def recorded(tools: list[dict[str, Any]]) -> None:
 WALKS = (recorded, parsers, grammars, response_formats, structural_tags, pegs, requests)
 
 
-@pytest.mark.sweep(39)
+@pytest.mark.sweep(59)
 @pytest.mark.parametrize("walk", WALKS, ids=lambda walk: walk.__name__)
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_a_schema_is_walked_soon(name: str, walk: Callable[[list[dict[str, Any]]], None]) -> None:

@@ -101,7 +101,7 @@ def own_part(ir: TemplateIR) -> str:
     return generate(ir, "python", GrammarOptions(parser=ParserOptions(runtime="shared")))
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(3)
 @by_name
 def test_python(name: str) -> None:
     for place, ir, harmless in irs(name, 0):
@@ -116,7 +116,7 @@ def shown(text: str) -> str:
     return visible(text)
 
 
-@pytest.mark.sweep(13)
+@pytest.mark.sweep(20)
 @by_string
 def test_python_reads_what_was_written(text: str) -> None:
     for name in ROUND_TRIPS:
@@ -154,7 +154,7 @@ def usual_rules() -> frozenset[str]:
     return frozenset(rule for name in USUAL for rule in rules_of_peg(generate(ir_of(name), "peg")))
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(3)
 @by_name
 def test_peg(name: str) -> None:
     for place, ir, harmless in irs(name, 1):
@@ -175,7 +175,7 @@ def test_peg_of_tools(text: str) -> None:
     assert shown(source) == source
 
 
-@pytest.mark.sweep(13)
+@pytest.mark.sweep(20)
 @by_string
 def test_peg_reads_what_was_written(text: str) -> None:
     for name in ROUND_TRIPS:
@@ -194,7 +194,7 @@ def rules_of_gbnf(source: str) -> list[str]:
     return [line.partition(" ::= ")[0] for line in source.split("\n") if line and not line.startswith("#")]
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(3)
 @by_name
 def test_gbnf(name: str) -> None:
     for place, ir, harmless in irs(name, 2):

@@ -130,7 +130,7 @@ def test_header_without_a_prompt_is_kept_further_on() -> None:
     one.output("The assistant: yes.").expect("The assistant: yes.")
 
 
-@pytest.mark.sweep(9)
+@pytest.mark.sweep(18)
 @pytest.mark.parametrize("form", formats(), ids=[form.name for form in formats()])
 def test_words_of_each_example_are_kept(form: Format) -> None:
     """The text that the format writes for a message is read as that message; `make kept` asks templates."""

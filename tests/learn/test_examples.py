@@ -43,6 +43,7 @@ JSON_PAIRS = [
 ]
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     ("pairs", "layout", "output", "calls"),
     [

@@ -86,7 +86,7 @@ def wrong_messages(source: str, message: dict[str, Any] | None = None) -> tuple[
     return round_trip(source, ir, parser, asked).wrong
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize("kind", CALLS)
 def test_messages_come_back(kind: str) -> None:
     assert wrong_messages(source_of(kind)) == ()

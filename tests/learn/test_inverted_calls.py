@@ -121,7 +121,7 @@ def test_a_response_template_reads_values_of_either_kind(kind: str) -> None:
 
 
 @needs_engine
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(9)
 @pytest.mark.parametrize("kind", [*COUNTED, *EMPTY, *WRAPPED])
 def test_grammars_accept_what_the_template_writes(kind: str) -> None:
     ir = compile_template(template_with({**COUNTED, **EMPTY, **WRAPPED}[kind]), name="t")

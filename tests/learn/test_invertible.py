@@ -35,7 +35,7 @@ def names() -> list[str]:
     return found
 
 
-@pytest.mark.sweep(25)
+@pytest.mark.sweep(38)
 @pytest.mark.parametrize("name", names())
 def test_every_message_comes_back_or_the_reason_is_true(name: str) -> None:
     source = (FOLDER / f"{name}.jinja").read_text(encoding="utf-8")

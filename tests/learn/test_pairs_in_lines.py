@@ -56,7 +56,7 @@ def test_raw_values_before_punctuation(line: str) -> None:
     come_back(of_values("tags", line, VALUE))
 
 
-@pytest.mark.sweep(12)
+@pytest.mark.sweep(18)
 @pytest.mark.parametrize(("around", "line", "value"), [*product(AROUND, LINES, [VALUE, "(v | tojson)"])])
 def test_values_before_punctuation(around: str, line: str, value: str) -> None:
     come_back(of_values(around, line, value))
@@ -67,13 +67,14 @@ def test_rows_of_a_table() -> None:
     come_back(CONTENT + calls("{{- '\\n### ' ~ c.function.name ~ '\\n| key | value |\\n|---|---|\\n' }}" + row))
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("opener", OPENERS)
 def test_a_blank_line_between_calls(opener: str) -> None:
     pair = pairs(f"{{{{- '- ' ~ k ~ ': ' ~ {VALUE} ~ '\\n' }}}}")
     come_back(CONTENT + calls(f"{{{{- '{OPENERS[opener]}' ~ c.function.name ~ '\\n' }}}}" + pair))
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize(("parts", "space"), [("headings", "\\n\\n"), *product([*PARTS][1:], ["\\n\\n", "\\n"])])
 def test_parts_whose_openers_begin_alike(parts: str, space: str) -> None:
     thought, answer, call = PARTS[parts]

@@ -40,7 +40,7 @@ def compiled(around: str, between: str, needed: str, dump: str = "v | tojson") -
     return source, compile_template(source, name="t", special_tokens=TOKENS)
 
 
-@pytest.mark.sweep(19)
+@pytest.mark.sweep(29)
 @pytest.mark.parametrize(("around", "between", "needed"), [*product(AROUND, PAIRS, NEEDED)])
 def test_messages_come_back(around: str, between: str, needed: str) -> None:
     source, ir = compiled(around, between, needed)

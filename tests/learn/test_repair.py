@@ -21,7 +21,7 @@ def test_the_cases_are_found() -> None:
     assert len(TEMPLATES) >= 5
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.stem)
 def test_repairs(path: Path, golden: Callable[[Path, str], None]) -> None:
     source = path.read_text(encoding="utf-8")

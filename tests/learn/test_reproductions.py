@@ -33,7 +33,7 @@ def names() -> list[str]:
     return found
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(9)
 @pytest.mark.parametrize("name", names())
 def test_verified_means_right(name: str) -> None:
     source = (FOLDER / f"{name}.jinja").read_text(encoding="utf-8")

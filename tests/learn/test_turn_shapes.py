@@ -43,7 +43,7 @@ def test_space_after_reasoning_by_shape(closer: str, lead: str, one: str) -> Non
     reads_back(TURNS.replace("@MACROS@", "").replace("@TURN@", turn))
 
 
-@pytest.mark.sweep(5)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize(("header", "after_name"), [*product(HEADERS, AFTER_NAME)])
 def test_names_after_a_header(header: str, after_name: str) -> None:
     again = "{%- if m.content or not loop.first %}{{- '<|e|>" + header + "' }}{%- endif %}"

@@ -121,6 +121,7 @@ def test_a_missing_closer_and_one_of_another_type_end_a_value(arrangement: str) 
         assert (bool(stream.diagnostics), stream.incomplete) == (True, "" in closed)
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     ("pair", "text"),
     [

@@ -64,6 +64,7 @@ def test_what_stood_in_a_markers_place_is_proposed(text: str) -> None:
     assert [dict(judged.message) for judged in found.tried] == [dict(found.judged[0].message)] * 2
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     ("name", "marker", "text"),
     [

@@ -55,7 +55,7 @@ TURNS = {
 }
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize("turn", TURNS.values(), ids=TURNS)
 def test_readers_agree(turn: str) -> None:
     source = source_of(turn)

@@ -38,7 +38,7 @@ def test_mutations() -> None:
 LEARNED = [mutation for mutation in mutations(WHOLE, random.Random(3)) if mutation.kind != "escape"]
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize("mutation", LEARNED, ids=lambda mutation: mutation.kind)
 def test_mutations_are_learned(mutation: Mutation) -> None:
     result = compile_template(mutation.source, name=f"{mutation.kind}.jinja").verification

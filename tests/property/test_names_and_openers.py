@@ -15,7 +15,7 @@ from tplc.driver import compile_template
 RAW = "(v if v is string else v | tojson)"
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("closer", ["", "@end"])
 @pytest.mark.parametrize("opener", [".", "    - ", "-", "++", "/"])
 def test_punctuation_of_names_that_opens_pairs_does_not_end_names(opener: str, closer: str) -> None:

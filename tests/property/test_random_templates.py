@@ -7,7 +7,7 @@ import pytest
 from tests.property.report_random import compile_random
 
 
-@pytest.mark.sweep(17)
+@pytest.mark.sweep(26)
 @pytest.mark.parametrize("seed", range(50))
 def test_random_template(seed: int) -> None:
     outcome = compile_random(seed)

@@ -94,7 +94,7 @@ READERS: list[tuple[str, bytes, Callable[[str], object]]] = [
 ]
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize(("name", "data", "read"), READERS, ids=[name for name, _, _ in READERS])
 def test_files_that_are_changed(
     tmp_path_factory: pytest.TempPathFactory, name: str, data: bytes, read: Callable[[str], object]

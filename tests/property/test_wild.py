@@ -51,7 +51,7 @@ def test_templates_render(seed: int) -> None:
     assert text.index("Why?") < text.rindex("So.")
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(9)
 @pytest.mark.parametrize(
     "seed",
     [
@@ -72,7 +72,7 @@ def test_every_reader_reads_designs_alike(seed: int) -> None:
     assert compile_wild(seed, readers=True).group == "verified"
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize("seed", LEARNED)
 def test_learned(seed: int) -> None:
     outcome = compile_wild(seed)

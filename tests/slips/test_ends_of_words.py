@@ -49,7 +49,7 @@ NAMED = {
 }
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("name", NAMED.values(), ids=NAMED)
 @pytest.mark.parametrize("end", ["<|e|>", "<|e", "<|pad|>", ""])
 def test_calls_that_begin_with_their_name_come_back(name: str, end: str) -> None:

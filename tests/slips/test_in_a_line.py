@@ -117,6 +117,7 @@ def test_without_tools_it_is_text(name: str) -> None:
         assert found == (text, "", [])
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("name", FORMATS)
 def test_many_texts_like_calls_are_read_in_linear_time(name: str) -> None:
     times = []

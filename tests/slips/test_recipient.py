@@ -25,6 +25,7 @@ TEMPLATE = """
 """
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     ("text", "content", "calls"),
     [

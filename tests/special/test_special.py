@@ -54,7 +54,7 @@ def test_special_tokens_are_markers(name: str) -> None:
         assert read(parser, text, special) == read(parser, text, None)
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(5)
 @EVERY
 def test_every_chunking_gives_the_same(name: str) -> None:
     ir, rng = with_tokens(ir_of(name)), random.Random(name)
@@ -188,7 +188,7 @@ def test_a_parser_without_tokens_has_nothing_of_them() -> None:
     assert len(read(parser, CALL, ()).message["tool_calls"]) == 1
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(5)
 @EVERY
 def test_a_guard_or_a_spelled_token_anywhere_in_a_call(name: str) -> None:
     """Text that waits in the buffer may contain a guard when the next chunk without one arrives."""

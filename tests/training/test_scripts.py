@@ -23,7 +23,7 @@ SCRIPTS = {
 }
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_script(name: str, golden: Callable[[Path, str], None], tmp_path: Path) -> None:
     if importlib.util.find_spec(SCRIPTS[name]) is None:
