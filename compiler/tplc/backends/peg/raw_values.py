@@ -32,7 +32,6 @@ from tplc.lower.following import any_key, closer_before_end, closes_call, name_o
 from tplc.lower.garbled_values import garbled_end_of_value
 from tplc.lower.lexemes import NOTHING, ONLY_RESPELLED, Lexeme, exact, group, lexeme_of
 from tplc.lower.pairs import (
-    TYPOGRAPHIC,
     around_key,
     between_pairs,
     closes_lost_value,
@@ -41,7 +40,7 @@ from tplc.lower.pairs import (
     value_ends_and_markers,
 )
 from tplc.lower.states import respelled_kinds
-from tplc_runtime.guess import ODD_KEY
+from tplc_runtime.guess import ODD_KEY, QUOTES
 from tplc_runtime.pattern import NAME_LIMIT
 
 KINDS = tuple(f"{kind}_for_argument" for kind in ("object", "list", *WORDS))
@@ -133,7 +132,7 @@ class RawValues:
         """Return a value that is written without the quotes that the template puts around every value."""
         tool, key = self._tool_names(), one_of(keys) or any_key(following)
         follow = f"(?={pattern_of(following, over=True, key=key, tool=tool)})"
-        string = _string_before(STRING_QUOTES, pattern_of(following, over=True, tool=tool))
+        string = _string_before(QUOTES, pattern_of(following, over=True, tool=tool))
         return [
             rule(f"argument_value{place}", f"typed_value{place}", f"raw_text{place}"),
             rule(f"typed_value{place}", self._typed_value(follow)),
@@ -461,9 +460,6 @@ def key_ends(pairs: PairForm, kind: str = "key") -> list[str]:
 def one_of(keys: Sequence[str]) -> str:
     """Return the pattern of one of the keys; "" if none is known."""
     return group(either([exact(key) or "(?:)" for key in sorted(keys, key=len, reverse=True)]))
-
-
-STRING_QUOTES = "".join(TYPOGRAPHIC.values())
 
 
 def _string_before(quotes: Sequence[str], follow: str) -> str:
