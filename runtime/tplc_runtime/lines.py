@@ -172,7 +172,7 @@ class IndentedLines(Objects):
 
     def _end_lines(self) -> bool:
         start = next_char(self._buf, self._pos)
-        if self._final and start == len(self._buf):
+        if start == len(self._buf):
             return False
         if self.AFTER_CALL.match_at(self._buf, start) is None:
             if not self._final and self.AFTER_CALL.prefix_of(self._buf, start):

@@ -6,8 +6,9 @@ import pytest
 
 from tests.slips.__main__ import authored, of_template
 
-# Raw values whose closer begins with another character than the call's; a call's closer that begins with a brace.
-FOUND = ("authored authored/heredoc-values", "authored authored/typed-json")
+# Raw values whose closer begins with another character than the call's; a call's closer that begins with a brace;
+# arguments in indented lines before an end of the turn that begins with a control character, which is white space.
+FOUND = ("authored authored/heredoc-values", "authored authored/typed-json", "design 1700008")
 KINDS = ("value closer missing", "one brace missing", "call closer missing")
 
 
