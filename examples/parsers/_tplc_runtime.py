@@ -3370,6 +3370,9 @@ class Machine(CallArguments):
     LONE_OPENERS: ClassVar[Sequence[str]] = ()  # openers whose section is missing: they count at a line's start only
     UNWRAPPED: ClassVar[Sequence[str]] = ()  # an opener without its outer piece, and the closer of such a call
     SHORT_OPENERS: ClassVar[Sequence[str]] = ()  # what opens only calls of tools that are known
+    OPENED_TWICE: ClassVar[Sequence[Any]] = ()  # openers of which a part comes twice, after the length of the shortest
+    CLOSERS_COME_ONCE: ClassVar[bool] = True  # what closes calls does not end the turn as well
+    LAST_CLOSERS: ClassVar[tuple[str, ...]] = ()  # what closes a call, and nothing else
     # Slots of a call: the kind, what ends it, and characters that do; a plain word up to the text's end or to an
     # unambiguous marker, and the white space after each of these (None for markers that don't belong to the slot).
     HEADER: ClassVar[Sequence[Any]] = ()
@@ -3388,6 +3391,7 @@ class Machine(CallArguments):
     _closed = False  # they were
     _is_unwrapped = False  # the outer piece of the call's opener is missing
     _is_opened_twice = False  # another opener follows the opener of this call
+    _closed_with = ""  # what was dropped last after a call that is closed
     _ends_in_bracket = False  # the last closer was one: another opening bracket may begin the arguments
     _second_reading_failed = False  # the second reading of this call found none
     _expected_arguments: ClassVar[Callable[[Any, int], str]]  # what was expected; "more": more input is needed
@@ -3427,8 +3431,6 @@ class Machine(CallArguments):
         self._second_reading_failed = self._second_reading_failed and expected == "more"
         if expected:
             return expected != "more" and self._no_call(expected)
-        if self.SHORT_OPENERS and self._is_opened_twice:
-            self._note("calls_opened_twice", "the calls are opened twice")
         if self._slot_diagnostics:
             self._note_slot_diagnostics()
         if self.CORRECTS_TOOL_NAMES and values["name"] != written:
@@ -3470,6 +3472,8 @@ class Machine(CallArguments):
                 return more == "dropped"
         if kind == "tail":
             return self._tail()
+        if self.CLOSERS_COME_ONCE and kind in ("section", "closed") and not self._unclosed:
+            self._note_second_closer()
         if kind == "section" or (kind == "both" and not self._closed):
             if self.SECTION_DECIDES:
                 self._closed = True
@@ -3503,6 +3507,13 @@ class Machine(CallArguments):
         if self.USUAL_NEXT and self._pos == len(self._buf) and not self._final:  # all of the usual text is awaited
             self._is_usual(self.USUAL_NEXT, self._pos)
         return True
+
+    def _note_second_closer(self) -> None:
+        """Report a closer of a call that is closed, and one that comes twice."""
+        closer = "".join(self._buf[self._mark.start : self._mark.end].split())
+        if closer == self._closed_with or (self.LAST_CLOSERS and closer.endswith(self.LAST_CLOSERS)):
+            self._note("left_over", f"{self._buf[self._mark.start : self._mark.end]} is left over after a call")
+        self._closed_with = closer
 
     def _leave_calls(self, kind: str) -> bool:
         """Go on with content: something else than more of the calls follows, or nothing."""
@@ -3549,8 +3560,11 @@ class Machine(CallArguments):
             self._lacks_section = self._mark.kind == "whole"
         if self.UNWRAPPED:
             self._is_unwrapped = self._buf[self._mark.start : self._mark.end] == self.UNWRAPPED[0]
-        if self.SHORT_OPENERS:
+        if self.OPENED_TWICE or self.SHORT_OPENERS:
             self._is_opened_twice = False
+        if self.OPENED_TWICE and self._mark.end - self._mark.start >= self.OPENED_TWICE[0]:
+            opener = self._buf[self._mark.start : self._mark.end]
+            self._is_opened_twice = "".join(opener.split()) in self.OPENED_TWICE
         self._state = type(self)._call
         return True
 
@@ -3580,6 +3594,9 @@ class Machine(CallArguments):
             self._out.release("content")
         if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
             self._note_spelling()
+        if (self.OPENED_TWICE or self.SHORT_OPENERS) and self._is_opened_twice:
+            self._note("calls_opened_twice", "the calls are opened twice")
+            self._is_opened_twice = False
         if self.HAS_REASONING and self._opener and self._reasoning_on:
             self._out.flush()
             if "".join(self._out.texts["reasoning_content"]).strip():
@@ -3598,7 +3615,7 @@ class Machine(CallArguments):
             self._out.emit("arguments", arguments)
         if self._tools:
             self._check_arguments()
-        self._repaired = False
+        self._repaired, self._closed_with = False, ""
         self._open, self._only_space_so_far, self._line_start, self._space = False, True, True, ""
         if self.SECTION_DECIDES:
             self._closed = False
@@ -5849,7 +5866,7 @@ class IndentedLines(Objects):
 
     def _end_lines(self) -> bool:
         start = next_char(self._buf, self._pos)
-        if self._final and start == len(self._buf):
+        if start == len(self._buf):
             return False
         if self.AFTER_CALL.match_at(self._buf, start) is None:
             if not self._final and self.AFTER_CALL.prefix_of(self._buf, start):

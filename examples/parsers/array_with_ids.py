@@ -91,6 +91,7 @@ class StreamParser(CallObjects):
     TO_ARGUMENTS = ', "arguments": {'
     USUAL_KEYS = ("name", "arguments")
     OWN_KEYS = ("name", "id")
+    OPENED_TWICE = (15, "{{DO}}[{{DO}}[{")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Markers(mark=("```\ufdd1\n{{DO}} [{", "{{DO}}", "{{END}}"))
     LEFT_OVER = Markers(call=(" {{DO}} [",))

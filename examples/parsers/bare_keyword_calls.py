@@ -71,6 +71,7 @@ class StreamParser(QuotedPairs):
     CALL_BEGINS = Pattern(
         "(?:\\Z|\\s{0,16}(?:\\Z|[^\\W\\d][\\w.:-]{0,128}?(?:\\Z|\\s{0,16}(?:\\Z|\\((?:\\Z|\\s{0,16}(?:\\Z|(?:[^\\s=:,(){}\\[\\]]{1,64}?(?:\\Z|\\s{0,16}(?:\\Z|=()))|\\)(?:\\Z|[^\\S\\n]{0,16}(?:\\Z|(?:\\n()|\\]()|,()|(?:~~()|~\\Z)))))))))))"
     )
+    LAST_CLOSERS = (")",)
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Markers(mark=("~bot~",))
     NAME_FOLLOWS_SPACE = False

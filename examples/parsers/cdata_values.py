@@ -83,6 +83,8 @@ class StreamParser(WrappedValues):
     HEADER_TEXTS = Pattern(
         '(?:\\[\\w{1,32}\\]|name="|<act|name|act|">|"|<|=|>|[^\\S\\n]{0,64}[\\n:.,/\'"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?["\']))'
     )
+    OPENED_TWICE = (20, '<actname="<actname="')
+    LAST_CLOSERS = ("</act>",)
     SHORT_OPENERS = ("<actname", "<actname")
     BREAKS = Markers(mark=("</act>", '<act name="', '```\ufdd1\n<act name="', "<-assistant->"))
     LEFT_OVER = Markers(call=('<act name="',))

@@ -115,6 +115,8 @@ class StreamParser(Objects):
         r"ody\}|work\{body\}|\{channel\}|channel|\{to\}fn\.|\{body\}|notes|reply|body|work|\{to\}|fn\.|to|\{|\}|[^\S\n]{0,"
         "64}[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
     )
+    OPENED_TWICE = (14, "{to}fn.{to}fn.")
+    LAST_CLOSERS = ("{invoke}",)
     SHORT_OPENERS = ("{to}", "{channel}work{to}", "{channel}reply{to}", "{channel}notes{to}")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Markers(

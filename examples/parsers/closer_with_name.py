@@ -81,6 +81,7 @@ class StreamParser(Objects):
     HEADER_TEXTS = Pattern(
         "(?:\\[\\w{1,32}\\]|\\\\begin\\{|begin|\\\\|\\{|\\}|[^\\S\\n]{0,64}[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
     )
+    OPENED_TWICE = (14, "\\begin{\\begin{")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Markers(mark=("\\end{", "\\begin{", "```\ufdd1\n\\begin{", "\\stop\\", "\\assistant\\"))
     LEFT_OVER = Markers(call=("\\begin{",))

@@ -106,6 +106,11 @@ class StreamParser(Objects):
         "(?:\\[\\w{1,32}\\]|〔一个〕function〔名〕|function|```json|```\ufdd1|json|一个|`|〔|〕|名|\ufdd1|[^\\S\\n]{0,64}[\\n:.,/'\"`<>]"
         "|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
     )
+    OPENED_TWICE = (
+        23, "〔一个〕function〔名〕〔一个〕function〔名〕", "〔调用〕〔一个〕function〔名〕〔一个〕function〔名〕",
+        "〔调用〕〔调用〕〔一个〕function〔名〕",
+    )
+    LAST_CLOSERS = ("```〔/一个〕",)
     SHORT_OPENERS = ("〔调用〕",)
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Markers(

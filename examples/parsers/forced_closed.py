@@ -95,6 +95,8 @@ class StreamParser(CallObjects):
     OBJECT_OPENER = "{"
     CLOSERS = (" [[/call]]", "[[/call]]")
     OWN_KEYS = ("fn",)
+    OPENED_TWICE = (12, "[[call[[call")
+    LAST_CLOSERS = ("[[/call]]",)
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Markers(mark=("[[/call]", "[[call", "```\ufdd1\n[[call", "[[assistant]]"))
     LEFT_OVER = Markers(call=("[[call ",))
@@ -104,6 +106,7 @@ class StreamParser(CallObjects):
     )
     USUAL_NEXT = ExpectedText("[[/call]][[call ", "[[call ")
     NAME_FOLLOWS_SPACE = False
+    CLOSERS_COME_ONCE = False
     MAY_BE_EMPTY = False
     AFTER_CALL = Markers(
         call=(

@@ -85,6 +85,7 @@ class StreamParser(Objects):
     CALL_BEGINS = Pattern(
         '(?:\\Z|\\s{0,16}(?:\\Z|[^\\W\\d][\\w.:-]{0,128}?(?:\\Z|\\s{0,16}(?:\\Z|(?:"?\\{{1,2}\\s{0,16}(?:\\Z|(?:"()|\'()|“()|”()|‘()|(?:\\\\"()|\\\\\\Z)|[^\\s=:,(){}\\[\\]]{1,64}?(?:\\Z|"())|\\}()))|"\\Z)))))'
     )
+    LAST_CLOSERS = ("@@",)
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Markers(mark=(">assistant<", "@@"))
     NAME_FOLLOWS_SPACE = False

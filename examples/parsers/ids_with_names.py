@@ -100,6 +100,10 @@ class StreamParser(Objects):
         "(?:\\[\\w{1,32}\\]|functions\\.|\\[=given=\\]|\\[=one=\\]|given|one|:|=|\\[|\\]|[^\\S\\n]{0,64}[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}"
         "\\s?=(?=\\s?[\"']))"
     )
+    OPENED_TWICE = (
+        24, "[=ask=][=ask=][=one=]functions.", "[=ask=][=one=][=one=]functions.", "[=one=][=one=]functions.",
+    )
+    LAST_CLOSERS = ("[=/one=]",)
     SHORT_OPENERS = ("[=ask=]", "[=ask=][=one=]", "[=one=]")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Markers(

@@ -106,6 +106,7 @@ class StreamParser(CallObjects):
     TO_ARGUMENTS = ', "arguments": {'
     USUAL_KEYS = ("name", "arguments")
     OWN_KEYS = ("name",)
+    OPENED_TWICE = (19, "«wishes»[«wishes»[{")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Markers(mark=("]«/wishes»", "«/wishes»", "```\ufdd1\n«wishes»[{", "«wishes»", "«/»", "«assistant»"))
     LEFT_OVER = Markers(call=("«wishes»[",))

@@ -105,6 +105,8 @@ class StreamParser(RawPairs):
     HEADER_TEXTS = Pattern(
         "(?:\\[ability\\]|ability|\\[|\\]|[^\\S\\n]{0,64}[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
     )
+    OPENED_TWICE = (18, "[ability][ability]")
+    LAST_CLOSERS = ("[/ability]",)
     BREAKS = Markers(mark=("[/ability]", "[ability]", "```\ufdd1\n[ability]", "[@user@]", "[@yield@]", "[@bot@]"))
     LEFT_OVER = Markers(call=("[ability]",))
     GARBLED = (

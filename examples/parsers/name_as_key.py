@@ -92,6 +92,7 @@ class StreamParser(CallObjects):
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("*",): "arguments"}
     OBJECT_OPENER = "{"
     CLOSERS = ("] use)",)
+    OPENED_TWICE = (11, "(use[(use[{")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Markers(mark=("] use)", "(use [{", "(use [\n(use [{", "```\ufdd1\n(use [{", "%answer%"))
     LEFT_OVER = Markers(call=("(use [",))

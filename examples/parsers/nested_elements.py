@@ -92,6 +92,8 @@ class StreamParser(ElementPairs):
     HEADER_TEXTS = Pattern(
         '(?:\\[\\w{1,32}\\]|\\^<job|of="|job|">|of|"|<|=|>|\\^|[^\\S\\n]{0,64}[\\n:.,/\'"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?["\']))'
     )
+    OPENED_TWICE = (18, '^<jobof="^<jobof="', '^<jobs>^<jobof="^<jobof="', '^<jobs>^<jobs>^<jobof="')
+    LAST_CLOSERS = ("^</job>",)
     SHORT_OPENERS = ("^<jobs>", "^<jobs>^<jobof", "^<jobof")
     BREAKS = Markers(
         mark=(

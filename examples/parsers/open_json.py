@@ -91,6 +91,7 @@ class StreamParser(CallObjects):
     TO_ARGUMENTS = ', "input": {'
     USUAL_KEYS = ("function", "input")
     OWN_KEYS = ("function",)
+    OPENED_TWICE = (23, "[=request=][=request=]{")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Markers(mark=("```\ufdd1\n[=request=]{", "[=request=]", "[=stop=]", "[=assistant=]"))
     LEFT_OVER = Markers(call=("[=request=]",))

@@ -90,6 +90,8 @@ class StreamParser(RawPairs):
         "(?:\\[\\w{1,32}\\]|<deed>|<do=|do|<|=|>|[^\\S\\n]{0,64}[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
     )
     UNWRAPPED = ("<do=", "</do>")
+    OPENED_TWICE = (16, "<deed><deed><do=", "<deed><do=<deed><do=")
+    LAST_CLOSERS = ("</deed>",)
     SHORT_OPENERS = ("<deed><do", "<deed><do", "<deed>", "<deed>")
     BREAKS = Markers(
         mark=(

@@ -87,6 +87,7 @@ class StreamParser(CallObjects):
     TO_ARGUMENTS = ',\n        "with": {'
     USUAL_KEYS = ("step", "with")
     OWN_KEYS = ("step",)
+    OPENED_TWICE = (29, "Steps:```json[Steps:```json[{")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Markers(mark=("```json\n[\n    {", "Steps:\n```json", "<FIN>", "<SAY>"))
     LEFT_OVER = Markers(call=("\nSteps:\n```json\n[\n    ",))

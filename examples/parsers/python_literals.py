@@ -80,6 +80,8 @@ class StreamParser(Objects):
         "|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
     )
     OWN_KEYS = ("callable", "kwargs")
+    OPENED_TWICE = (23, "[run][run]{'callable':'", "[run]{'callable':'[run]{'callable':'")
+    LAST_CLOSERS = ("[ran]",)
     SHORT_OPENERS = ("[run]{'callable",)
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Markers(

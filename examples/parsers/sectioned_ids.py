@@ -94,6 +94,8 @@ class StreamParser(Objects):
     HEADER_TEXTS = Pattern(
         "(?:\\[\\w{1,32}\\]|<!args!>|<!call!>|tools\\.|:|[^\\S\\n]{0,64}[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
     )
+    OPENED_TWICE = (22, "<!call!><!call!>tools.", "<!calls!><!call!><!call!>tools.", "<!calls!><!calls!><!call!>tools.")
+    LAST_CLOSERS = ("<!/call!>",)
     SHORT_OPENERS = ("<!calls!>", "<!calls!><!call!>", "<!call!>")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Markers(

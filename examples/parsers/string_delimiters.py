@@ -85,6 +85,8 @@ class StreamParser(Objects):
     HEADER_TEXTS = Pattern(
         "(?:\\[\\w{1,32}\\]|\\(!ask:|ask:|!|\\(|[^\\S\\n]{0,64}[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
     )
+    OPENED_TWICE = (12, "(!ask:(!ask:")
+    LAST_CLOSERS = ("!)",)
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Markers(mark=("```\ufdd1\n(!ask:", "(|assistant", "(!ask:"))
     LEFT_OVER = Markers(call=("(!ask:",))

@@ -83,6 +83,7 @@ class StreamParser(Objects):
     HEADER_TEXTS = Pattern(
         "(?:\\[\\w{1,32}\\]|§call§|§with§|call|with|§|[^\\S\\n]{0,64}[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
     )
+    OPENED_TWICE = (12, "§call§§call§")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Markers(mark=("§call§", "```\ufdd1\n§call§", "§end§", "§assistant§"))
     LEFT_OVER = Markers(call=("§call§",))

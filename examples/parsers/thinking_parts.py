@@ -91,6 +91,7 @@ class StreamParser(Objects):
     HEADER_TEXTS = Pattern(
         "(?:\\[\\w{1,32}\\]|\\[GIVEN\\]|\\[NEED\\]|GIVEN|NEED|\\[|\\]|[^\\S\\n]{0,64}[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
     )
+    OPENED_TWICE = (12, "[NEED][NEED]")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Markers(mark=("[NEED]", "```\ufdd1\n[NEED]", "[END]"))
     LEFT_OVER = Markers(call=("[NEED]",))

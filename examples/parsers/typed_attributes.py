@@ -82,6 +82,8 @@ class StreamParser(RawPairs):
     HEADER_TEXTS = Pattern(
         '(?:\\[\\w{1,32}\\]|name="|⟨step|name|step|"⟩|"|=|⟨|⟩|[^\\S\\n]{0,64}[\\n:.,/\'"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?["\']))'
     )
+    OPENED_TWICE = (22, '⟨stepname="⟨stepname="', '⟨steps⟩⟨stepname="⟨stepname="', '⟨steps⟩⟨steps⟩⟨stepname="')
+    LAST_CLOSERS = ("⟨/step⟩",)
     SHORT_OPENERS = ("⟨steps⟩", "⟨steps⟩⟨stepname", "⟨stepname")
     BREAKS = Markers(
         mark=(

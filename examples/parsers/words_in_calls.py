@@ -72,6 +72,8 @@ class StreamParser(QuotedPairs):
     HEADER_TEXTS = Pattern(
         "(?:\\[\\w{1,32}\\]|⟨do|do|⟨|[^\\S\\n]{0,64}[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
     )
+    OPENED_TWICE = (6, "⟨do⟨do")
+    LAST_CLOSERS = ("⟩",)
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Markers(mark=("⟨do", "```\ufdd1\n⟨do", "⟪stop⟫", "⟪assistant⟫"))
     LEFT_OVER = Markers(call=("⟨do ",))

@@ -108,6 +108,7 @@ class StreamParser(CallObjects):
     TO_ARGUMENTS = ', "input": {'
     USUAL_KEYS = ("tool", "input")
     OWN_KEYS = ("tool",)
+    OPENED_TWICE = (17, "<#acts#><#acts#>{")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Markers(mark=("<#/acts#>", "```\ufdd1\n<#acts#>\n{", "<#acts#>", "<#over#>", "<#assistant#>"))
     LEFT_OVER = Markers(call=("<#acts#>\n",))

@@ -66,7 +66,9 @@ CASES = {
     "a fence that the output ends with": Case(
         "tagged-json", f"```xml\n{TAGGED}\n</fn>\n```", None, [OSLO], ["```" + LEFT_OVER]
     ),
-    "the first piece of an opener twice": Case("parameter-tags", f"\n\n<deed>{PAIRS}</do>\n</deed>", None, [OSLO], []),
+    "the first piece of an opener twice": Case(
+        "parameter-tags", f"\n\n<deed>{PAIRS}</do>\n</deed>", None, [OSLO], ["the calls are opened twice"]
+    ),
     "an opener without its last piece": Case(
         "parameter-tags",
         "\n\n<deed>get_weather\n" + PAIRS.split("\n", 4)[4] + "</do>\n</deed>",

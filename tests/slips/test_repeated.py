@@ -1,4 +1,5 @@
-"""An argument that comes twice: which of the two counts differs between readers of JSON, so it is always reported."""
+"""What comes twice is always reported: an opener or a closer of calls, and an argument, of which readers of JSON differ
+in which of the two counts."""
 
 from __future__ import annotations
 
@@ -8,10 +9,13 @@ import pytest
 
 from tests.backends.parsers import NAMES, ir_of, parser_of
 from tests.slips.bases import TOOLS
+from tests.slips.kinds import KINDS, slips
+from tests.slips.measure import answers, outcome_of, read
 from tests.slips.written import pieces_of, text_of
 from tplc.backends.peg.engine import PegEngine
 from tplc.ir.nodes import PairArguments
 
+REPEATING = {kind: KINDS[kind] for kind in ("opener twice", "closer twice")}
 CALLING = [name for name in NAMES if ir_of(name).tools.format != "none"]
 
 
@@ -34,3 +38,20 @@ def test_a_repeated_argument_is_reported(name: str) -> None:
         assert stream.incomplete == isinstance(ir.tools.arguments, PairArguments)
     peg = PegEngine(ir).read(text, tools=TOOLS)
     assert peg.incomplete == stream.incomplete
+
+
+@pytest.mark.sweep(4)
+@pytest.mark.parametrize("name", CALLING)
+def test_a_repeated_marker_of_calls_is_reported(name: str) -> None:
+    parser = parser_of(name)
+    for base, answer in answers(ir_of(name)):
+        right, _ = read(parser, answer.text, TOOLS)
+        if answer.calls and outcome_of(answer.message, right.message) == "recovered":
+            codes = {diagnostic.code for diagnostic in right.diagnostics}
+            assert codes.isdisjoint(("calls_opened_twice", "left_over")), answer.text
+            for kind, text in slips(answer, REPEATING, most=3):
+                stream, _ = read(parser, text, TOOLS)
+                assert outcome_of(answer.message, stream.message) == "recovered", (kind, base, text)
+                assert stream.diagnostics, (kind, base, text)
+                chunked, _ = read(parser, text, TOOLS, list(text))
+                assert [*chunked.diagnostics] == [*stream.diagnostics], text

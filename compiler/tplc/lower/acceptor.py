@@ -252,7 +252,9 @@ class CallForm:
     section_closers: tuple[str, ...]
     in_reasoning: Where | None = None  # where an opener ends reasoning that is open
     after_reasoning: str = ""  # the white space that the template writes between open reasoning and a call
+    opened_twice: tuple[str, ...] = ()  # those openers of which a part comes twice, without white space
     last: tuple[str, ...] = ()  # closers after which nothing of the call is missing; () where it has none of its own
+    last_pieces: tuple[str, ...] = ()  # the last pieces of what closes a call, if nothing else ends with them
     ends_turn: bool = False  # one call is all: its last closer may be what ends the turn, which servers cut off
     breaks: tuple[str, ...] = ()  # markers that no name holds, and no value outside of a string: they end it
     empty: tuple[str, ...] = ()  # an opener with its closer and nothing between: dropped
@@ -292,6 +294,11 @@ class CallForm:
     @property
     def closers(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys([*self.call_closers, *self.section_closers]))
+
+    def closers_come_once(self, ends: tuple[str, ...]) -> bool:
+        """Return whether none of the turn's ends is like a closer, so that a closer that comes again is left over."""
+        squeezed = ["".join(end.split()) for end in ends]
+        return not any(end.endswith("".join(text.split())) for end in squeezed for text in self.closers)
 
     @property
     def innermost_breaks(self) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from tplc.ir.spellings import spellings_of
 from tplc.lower.acceptor import CallForm, CallShape, Where
 from tplc.lower.begun_call import begun_call_of
 from tplc.lower.call_objects import CallObject, object_head, object_of, opening_of, wrapped_fields
-from tplc.lower.closers import breaks_of, closers_of, empty_calls, last_of, with_space
+from tplc.lower.closers import breaks_of, closers_of, empty_calls, last_of, last_pieces_of, with_space
 from tplc.lower.layouts import merged, not_blank, space_after_reasoning, text_at, unique
 from tplc.lower.openers import Openers, is_unambiguous_opener, openers_of, spaced, starts_of
 from tplc.lower.pairs import pairs_of
@@ -122,6 +122,7 @@ def _object_calls(ir: TemplateIR, called: CallObject, tolerated: Tolerated) -> C
     return replace(
         form,
         last=last_of(form.closers, [called.after], tools.section_end, ir.turn.ends, tolerated),
+        last_pieces=last_pieces_of([called.after], [*_section_ends(tolerated), tools.separator], tolerated),
         empty=_empty(form, tools, called.after),
         header=header_of(before[bool(text_at(before, 0)) :], before_object(tools, tolerated, ""), tolerated),
         fields=called.fields,
@@ -155,6 +156,7 @@ def _header_calls(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
     return replace(
         form,
         last=() if after.slots else last_of(form.closers, own, tools.section_end, ir.turn.ends, tolerated),
+        last_pieces=() if after.slots else last_pieces_of(own, [*_section_ends(tolerated), tools.separator], tolerated),
         empty=_empty(form, tools, "".join(after.closing)) if not after.slots else (),
         section_ends=not_blank(text for end in _section_ends(tolerated) for text in tolerated.texts(end)),
         header=header_of(before, last, tolerated, after_empty(ir, form.closers)),
@@ -191,6 +193,7 @@ def _calls(tools: Tools, shape: CallShape, first: str, tolerated: Tolerated) -> 
         where=openers.where,
         ordinary=openers.ordinary,
         short=openers.short,
+        opened_twice=openers.twice,
         in_reasoning=_in_reasoning(openers, tolerated),
         inner=openers.inside,
         separators=separators,

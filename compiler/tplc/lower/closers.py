@@ -77,10 +77,23 @@ def last_of(
 
     Nor where its last one ends the turn as well, for what ends the turn is often cut off.
     """
-    last = next((piece for text in reversed(texts) for piece in reversed(pieces_of(text))), "")
+    last = _last_piece(texts)
     if not last or any(end.strip() == last for end in ends):
         return ()
     own = {piece for text in texts for piece in pieces_of(text)}
     after = {text.strip() for text in (section_end, *pieces_of(section_end))} - own
     lasts = tuple(text.strip() for text in tolerated.texts(last))
     return tuple(text for text in closers if text.strip().endswith(lasts) or text.strip() in after)
+
+
+def last_pieces_of(texts: Sequence[str], others: Sequence[str], tolerated: Tolerated) -> tuple[str, ...]:
+    """Return the last piece of a call's closers in its variants, without white space; empty if one of `others`, which
+    the template writes after calls, ends like it."""
+    last = _last_piece(texts)
+    found = unique("".join(text.split()) for text in tolerated.texts(last) if text.strip())
+    pieces = ["".join(piece.split()) for text in others for piece in (text, *pieces_of(text))]
+    return () if any(piece.endswith(found) for piece in pieces if piece) else found
+
+
+def _last_piece(texts: Sequence[str]) -> str:
+    return next((piece for text in reversed(texts) for piece in reversed(pieces_of(text))), "")

@@ -57,6 +57,9 @@ class Found:
     start: int
     end: int
 
+    def in_text(self, text: str) -> str:
+        return text[self.start : self.end]
+
 
 @dataclass
 class Interpretation:
@@ -209,7 +212,7 @@ class _Interpreter:
         """Raise NotAsWritten unless the template writes this opener, and outside of open reasoning."""
         calls = self.acceptor.calls
         assert calls is not None
-        own = {text.strip() for text in (*calls.openers[:1], *calls.inner)}
+        own = {text.strip() for text in (*calls.openers[:1], *calls.inner) if not _is_one_of(text, calls.opened_twice)}
         if found.lexeme.respelled or found.kind == "ordinary" or state.name == "reasoning":
             raise NotAsWritten
         if self.text[found.start : found.end].strip() not in own or (self.is_unclosed and state.drops_left_over):
@@ -247,7 +250,7 @@ class _Interpreter:
         if action == "open call":
             self._check_opener(self.states["after_call"], found)
             return
-        if found.lexeme.respelled:
+        if found.lexeme.respelled or (not self.is_unclosed and _is_one_of(found.in_text(self.text), calls.last_pieces)):
             raise NotAsWritten
         if action != "open call without opener":
             self.pos, self.space = found.end, found.lexeme.trail
@@ -515,3 +518,8 @@ def _marker_like(acceptor: Acceptor, reading: Interpretation) -> str:
         cast("Message", {**reading.message, "tool_calls": calls}),
         [Pattern(one) for one in (patterns.text, patterns.edge, patterns.value, *patterns.alone)],
     )
+
+
+def _is_one_of(text: str, others: tuple[str, ...]) -> bool:
+    """Return whether a text, without white space, ends with one of the others."""
+    return "".join(text.split()).endswith(others)

@@ -35,13 +35,14 @@ _SYNTAX = frozenset("[]{}(),:\"'=`; \t\n\r")
 class Openers:
     """The openers of calls.  `ordinary`: those outside a section that lack the section's opener and consist of ordinary
     characters.  `short`: those that lack their last words or the call's own opener, so that they open calls of known
-    tools only."""
+    tools only.  `twice`: those of which a part comes twice, without white space."""
 
     outside: tuple[str, ...]
     inside: tuple[str, ...]
     where: Where
     ordinary: tuple[str, ...] = ()
     short: tuple[str, ...] = ()
+    twice: tuple[str, ...] = ()
 
 
 def starts_of(opener: str, first: str, tolerated: Tolerated) -> tuple[str, ...]:
@@ -77,11 +78,12 @@ def openers_of(
     # What code and prose hold as well has no such variants; after a fence it counts where it does without one.
     first_texts = unique([*whole[:1], *inside[:1]])
     own = [text for text in first_texts if is_unmistakable(text) and not is_ordinary(text)]
-    twice: list[str] = []
+    twice, repeated = list[str](), list[str]()
+    once = (*whole, *rests, *inside, *opened)
     if "repeated_markers" in tolerated.kinds:
         twice = _twice(starts[0], first)
-        rests += [_repeated(text) + inside[0] for text in sections[:1] if is_distinctive(text)]
-        rests += [section + text for section in sections[:1] for text in twice]
+        repeated = _repeated_outside(sections, inside, twice)
+        rests += repeated
         rests += [ANY_FENCE + text.lstrip() for text in own if FENCE not in text]
         inside = unique([*inside, *twice])
     if "other_forms" in tolerated.kinds and [text.strip() for text in (*whole, *inside)] == [OBJECT] * 2:
@@ -110,7 +112,14 @@ def openers_of(
         where,
         alone,
         tuple(text for text in short if text.strip() not in {*map(str.strip, (*whole, *rests))}),
+        _without_space((*repeated, *twice), once),
     )
+
+
+def _without_space(openers: Iterable[str], others: Iterable[str]) -> tuple[str, ...]:
+    """Return the openers that are none of the others, without white space."""
+    found, known = ({"".join(text.split()) for text in texts} for texts in (openers, others))
+    return tuple(sorted(found - known))
 
 
 def _alone(whole: Sequence[str], rests: Sequence[str], ordinary: Collection[str], where: Where) -> tuple[str, ...]:
@@ -175,6 +184,12 @@ def _without_prefix(openers: Iterable[str]) -> list[str]:
 def _repeated(marker: str) -> str:
     """Return a marker twice, on one line or on two, as models write it."""
     return marker.rstrip() + "\n" + marker.lstrip()
+
+
+def _repeated_outside(sections: Sequence[str], inside: Sequence[str], twice: Sequence[str]) -> list[str]:
+    """Return the openers outside of a section in which its own opener, or the call's, comes twice."""
+    found = [_repeated(text) + inside[0] for text in sections[:1] if is_distinctive(text)]
+    return found + [section + text for section in sections[:1] for text in twice]
 
 
 def _twice(start: str, first: str) -> list[str]:

@@ -65,6 +65,7 @@ def _calls(calls: CallForm) -> Iterator[str]:
     if calls.may_lack_openers:
         yield "calls.opener = none, before content, where the name of a tool shows that a whole call follows"
     yield from (f"calls.opener = {shown(text)} of a known tool" for text in calls.short)
+    yield from (f"calls.opened_twice = {shown(text)} without white space" for text in calls.opened_twice)
     yield from (f"calls.usual = {shown(text)} between two calls" for text in calls.usual_next)
     yield from (f"calls.inner = {shown(text)} after a call" for text in calls.inner)
     yield from (f"calls.separator = {shown(text)} after a call" for text in calls.separators)
@@ -81,6 +82,7 @@ def _calls(calls: CallForm) -> Iterator[str]:
     yield from _texts("calls.closer", calls.call_closers)
     yield from _texts("calls.section_closer", calls.section_closers)
     yield from (f"calls.last = {shown(text)} ends a call" for text in calls.last)
+    yield from (f"calls.last_piece = {shown(text)} comes once" for text in calls.last_pieces)
     if calls.ends_turn:
         yield "calls = one a turn: its last closer may end the turn"
     yield from (f"calls.joint = {shown(char)} before a further call" for char in calls.optional_separators)

@@ -2826,11 +2826,14 @@ class Machine(CallArguments):
     __slots__ = ATTRIBUTES.split()
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
     SHORT_OPENERS: ClassVar[Sequence[str]] = ()  # what opens only calls of tools that are known
+    OPENED_TWICE: ClassVar[Sequence[Any]] = ()  # openers of which a part comes twice, after the length of the shortest
+    LAST_CLOSERS: ClassVar[tuple[str, ...]] = ()  # what closes a call, and nothing else
     # Slots of a call: the kind, what ends it, and characters that do; a plain word up to the text's end or to an
     # unambiguous marker, and the white space after each of these (None for markers that don't belong to the slot).
     HEADER: ClassVar[Sequence[Any]] = ()
     CALLS_HAVE_CLOSER: ClassVar[bool] = True  # calls have a closer
     _is_opened_twice = False  # another opener follows the opener of this call
+    _closed_with = ""  # what was dropped last after a call that is closed
     _ends_in_bracket = False  # the last closer was one: another opening bracket may begin the arguments
     _second_reading_failed = False  # the second reading of this call found none
     _begin_arguments: ClassVar[Callable[[Any], None]]
@@ -2863,8 +2866,6 @@ class Machine(CallArguments):
         self._second_reading_failed = self._second_reading_failed and expected == "more"
         if expected:
             return expected != "more" and self._no_call(expected)
-        if self._is_opened_twice:
-            self._note("calls_opened_twice", "the calls are opened twice")
         if self._slot_diagnostics:
             self._note_slot_diagnostics()
         if values["name"] != written:
@@ -2894,6 +2895,8 @@ class Machine(CallArguments):
         more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
         if more != "no":
             return more == "dropped"
+        if kind == "closed" and not self._unclosed:
+            self._note_second_closer()
         if kind == "call":
             return self._try_call("content")
         if kind == "separator":
@@ -2910,6 +2913,13 @@ class Machine(CallArguments):
         self._pos, self._space, self._unclosed = self._mark.end, self._mark.trail, unclosed
         self._ends_in_bracket = self._buf[self._pos - 1 : self._pos] == ")"
         return True
+
+    def _note_second_closer(self) -> None:
+        """Report a closer of a call that is closed, and one that comes twice."""
+        closer = "".join(self._buf[self._mark.start : self._mark.end].split())
+        if closer == self._closed_with or closer.endswith(self.LAST_CLOSERS):
+            self._note("left_over", f"{self._buf[self._mark.start : self._mark.end]} is left over after a call")
+        self._closed_with = closer
 
     def _leave_calls(self, kind: str) -> bool:
         """Go on with content: something else than more of the calls follows, or nothing."""
@@ -2930,6 +2940,9 @@ class Machine(CallArguments):
         self._kind_before_call = kind
         self._lacks_section = False
         self._is_opened_twice = False
+        if self._mark.end - self._mark.start >= self.OPENED_TWICE[0]:
+            opener = self._buf[self._mark.start : self._mark.end]
+            self._is_opened_twice = "".join(opener.split()) in self.OPENED_TWICE
         self._state = type(self)._call
         return True
 
@@ -2950,6 +2963,9 @@ class Machine(CallArguments):
     def _open_call(self, name: str, call_id: str | None = None) -> None:
         if self._mark.ambiguous >= SPELLED_OTHERWISE:
             self._note_spelling()
+        if self._is_opened_twice:
+            self._note("calls_opened_twice", "the calls are opened twice")
+            self._is_opened_twice = False
         if self._opener and self._reasoning_on:
             self._out.flush()
             if "".join(self._out.texts["reasoning_content"]).strip():
@@ -2968,7 +2984,7 @@ class Machine(CallArguments):
             self._out.emit("arguments", arguments)
         if self._tools:
             self._check_arguments()
-        self._repaired = False
+        self._repaired, self._closed_with = False, ""
         self._open, self._only_space_so_far, self._line_start, self._space = False, True, True, ""
         self._unclosed = self.CALLS_HAVE_CLOSER
         self._state = type(self)._after_call
@@ -3492,6 +3508,8 @@ class StreamParser(Pairs):
     )
     HEADER_PARTS = ("(",)
     HEADER_TEXTS = Pattern("(?:\\[\\w{1,32}\\]|\\(|[^\\S\\n]{0,64}[\\n:.,/'\"`<>]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
+    OPENED_TWICE = (18, "<.code.>[<.code.>[")
+    LAST_CLOSERS = (")",)
     SHORT_OPENERS = ("<.code.>",)
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(

@@ -2590,7 +2590,11 @@ class Machine(TurnStates):
     _repaired = False  # the arguments of the last call were repaired
     __slots__ = ATTRIBUTES.split()
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
+    OPENED_TWICE: ClassVar[Sequence[Any]] = ()  # openers of which a part comes twice, after the length of the shortest
+    LAST_CLOSERS: ClassVar[tuple[str, ...]] = ()  # what closes a call, and nothing else
     CALLS_HAVE_CLOSER: ClassVar[bool] = True  # calls have a closer
+    _is_opened_twice = False  # another opener follows the opener of this call
+    _closed_with = ""  # what was dropped last after a call that is closed
     _ends_in_bracket = False  # the last closer was one: another opening bracket may begin the arguments
     _second_reading_failed = False  # the second reading of this call found none
     _call: ClassVar[Callable[[Any], bool]]
@@ -2712,6 +2716,8 @@ class Machine(TurnStates):
         more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
         if more != "no":
             return more == "dropped"
+        if kind == "closed" and not self._unclosed:
+            self._note_second_closer()
         if kind == "call":
             return self._try_call("content")
         if kind == "closed":
@@ -2727,6 +2733,13 @@ class Machine(TurnStates):
         if self._pos == len(self._buf) and not self._final:  # all of the usual text is awaited
             self._is_usual(self.USUAL_NEXT, self._pos)
         return True
+
+    def _note_second_closer(self) -> None:
+        """Report a closer of a call that is closed, and one that comes twice."""
+        closer = "".join(self._buf[self._mark.start : self._mark.end].split())
+        if closer == self._closed_with or closer.endswith(self.LAST_CLOSERS):
+            self._note("left_over", f"{self._buf[self._mark.start : self._mark.end]} is left over after a call")
+        self._closed_with = closer
 
     def _leave_calls(self, kind: str) -> bool:
         """Go on with content: something else than more of the calls follows, or nothing."""
@@ -2746,12 +2759,19 @@ class Machine(TurnStates):
         self._state_before_call = type(self)._content if self._state == type(self)._after_call else self._state
         self._kind_before_call = kind
         self._lacks_section = False
+        self._is_opened_twice = False
+        if self._mark.end - self._mark.start >= self.OPENED_TWICE[0]:
+            opener = self._buf[self._mark.start : self._mark.end]
+            self._is_opened_twice = "".join(opener.split()) in self.OPENED_TWICE
         self._state = type(self)._call
         return True
 
     def _open_call(self, name: str, call_id: str | None = None) -> None:
         if self._mark.ambiguous >= SPELLED_OTHERWISE:
             self._note_spelling()
+        if self._is_opened_twice:
+            self._note("calls_opened_twice", "the calls are opened twice")
+            self._is_opened_twice = False
         if self._opener and self._reasoning_on:
             self._out.flush()
             if "".join(self._out.texts["reasoning_content"]).strip():
@@ -2770,7 +2790,7 @@ class Machine(TurnStates):
             self._out.emit("arguments", arguments)
         if self._tools:
             self._check_arguments()
-        self._repaired = False
+        self._repaired, self._closed_with = False, ""
         self._open, self._only_space_so_far, self._line_start, self._space = False, True, True, ""
         self._unclosed = self.CALLS_HAVE_CLOSER
         self._state = type(self)._after_call
@@ -3425,6 +3445,8 @@ class StreamParser(CallObjects):
     TO_ARGUMENTS = ', "arguments": {'
     USUAL_KEYS = ("name", "arguments")
     OWN_KEYS = ("name",)
+    OPENED_TWICE = (9, "<fn><fn>{")
+    LAST_CLOSERS = ("</fn>",)
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "<~assistant~>", "", "", 0), ("mark", "</fn>", "", "", 0), ("mark", "<fn>", "", "", 1),

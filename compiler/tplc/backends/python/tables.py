@@ -204,6 +204,10 @@ def _of_calls(calls: CallForm, facts: Acceptor, scanners: Scanners) -> list[str]
     lines += [f"    LONE_OPENERS = {texts(lone)}"] * bool(lone)
     if calls.unwrapped is not None and calls.last:
         lines.append(f"    UNWRAPPED = {texts(calls.unwrapped[1:])}")
+    if calls.opened_twice:
+        least = str(min(map(len, calls.opened_twice)))
+        lines += assignment("OPENED_TWICE", _packed([least, *map(literal, calls.opened_twice)]), INDENT)
+    lines += assignment("LAST_CLOSERS", _packed(map(literal, calls.last_pieces)), INDENT) if calls.last_pieces else []
     if calls.short and calls.header:
         lines.append(f"    SHORT_OPENERS = {texts(''.join(text.split()) for text in calls.short)}")
     named = _named_styles(calls)
@@ -228,6 +232,7 @@ def _call_flags(calls: CallForm, facts: Acceptor) -> dict[str, bool]:
     return {
         "NAME_FOLLOWS_SPACE": bool(calls.tail and calls.tail[0].isspace() and not calls.name_is_before_arguments),
         "CALLS_HAVE_CLOSER": calls.is_closed,
+        "CLOSERS_COME_ONCE": calls.closers_come_once(facts.ends),
         "MAY_BE_EMPTY": bool(calls.bare_call),
         "ENDS_TURN": calls.is_closed and calls.ends_turn,
         "REREADS_CALLS": "other_forms" in facts.tolerances,
