@@ -309,7 +309,7 @@ class Machine(CallArguments):
             if len(rest) >= least and rest != FENCE_END and marks.prefix_of(buf, at, CALL_KINDS):
                 self._drop_truncated_call()
                 return None
-            is_text = self._unclosed or len(rest) < LEAST_CUT
+            is_text = self._unclosed or len(rest) < LEAST_CUT - (not rest.isalnum())
             if self.DROPS_TRUNCATED_MARKERS and not is_text and marks.prefix_of(buf, at, ENDS_AFTER_CALLS):
                 return None
         if self.LONE_OPENERS and self._lacks_section and kind == "call":

@@ -3003,7 +3003,7 @@ class Machine(CallArguments):
             if len(rest) >= least and rest != FENCE_END and marks.prefix_of(buf, at, CALL_KINDS):
                 self._drop_truncated_call()
                 return None
-            is_text = self._unclosed or len(rest) < LEAST_CUT
+            is_text = self._unclosed or len(rest) < LEAST_CUT - (not rest.isalnum())
             if not is_text and marks.prefix_of(buf, at, ENDS_AFTER_CALLS):
                 return None
         return kind

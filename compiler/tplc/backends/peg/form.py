@@ -532,16 +532,17 @@ def _cut_marker(form: FormPatterns, name: StateName) -> str:
 
 
 def _cut_end_after_calls(form: FormPatterns) -> str:
-    """Return the truncated end of the turn, or of content, after complete calls."""
-    pattern, last = _cut_ends(form, "after_call", ENDS_AFTER_CALLS), f"(?!{form.not_last})" if form.not_last else ""
-    return last + pattern if pattern else ""
+    """Return the truncated end of the turn, or of content, after complete calls: two letters of it may be text."""
+    pattern = _cut_ends(form, "after_call", ENDS_AFTER_CALLS, LEAST_CUT - 1)
+    last = f"(?!{form.not_last})" if form.not_last else ""
+    return rf"{last}(?![^\W_]\s*[^\W_]\s*\Z){pattern}" if pattern else ""
 
 
-def _cut_ends(form: FormPatterns, name: StateName, kinds: Sequence[str]) -> str:
+def _cut_ends(form: FormPatterns, name: StateName, kinds: Sequence[str], least: int = LEAST_CUT) -> str:
     """Return the pattern of truncated markers of these kinds; "" if there are none, or if they are text."""
     ends = [one for one in form.states.get(name, NO_LEXEMES).all if one.kind in kinds]
     cores = [one.core for one in ends if not one.respelled]
-    pattern = truncated(cores, least=LEAST_CUT, any_spelling=any(one.respelled for one in ends), letters=True)
+    pattern = truncated(cores, least=least, any_spelling=any(one.respelled for one in ends), letters=True)
     return pattern if "cut_markers" in form.acceptor.tolerances and pattern != NOTHING else ""
 
 
