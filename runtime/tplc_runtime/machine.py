@@ -233,7 +233,7 @@ class Machine(CallArguments):
             self._is_unwrapped = self._buf[self._mark.start : self._mark.end] == self.UNWRAPPED[0]
         if self.OPENED_TWICE or self.SHORT_OPENERS:
             self._is_opened_twice = False
-        if self.OPENED_TWICE and self._mark.end - self._mark.start >= self.OPENED_TWICE[0]:
+        if self.OPENED_TWICE and self._skip >= self.OPENED_TWICE[0]:  # it is 0 where no marker opens this call
             opener = self._buf[self._mark.start : self._mark.end]
             self._is_opened_twice = "".join(opener.split()) in self.OPENED_TWICE
         self._state = type(self)._call

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from tests.backends.parsers import NAMES, ir_of, parser_of
+from tests.slips.__main__ import AUTHORED, of_template
 from tests.slips.bases import TOOLS
 from tests.slips.kinds import KINDS, slips
 from tests.slips.measure import answers, outcome_of, read
@@ -55,3 +56,13 @@ def test_a_repeated_marker_of_calls_is_reported(name: str) -> None:
                 assert stream.diagnostics, (kind, base, text)
                 chunked, _ = read(parser, text, TOOLS, list(text))
                 assert [*chunked.diagnostics] == [*stream.diagnostics], text
+
+
+# The second call has no opener of its own; the end of the turn begins like the closer of the calls.
+@pytest.mark.parametrize(("name", "kind"), [("tabs", "opener twice"), ("xml-turn", "closer twice")])
+def test_only_what_comes_twice_is_reported(name: str, kind: str) -> None:
+    _, found = of_template(f"{AUTHORED}authored/{name}", which="issue", kinds=(kind,), two=0, unended=True)
+    twice = ("the calls are opened twice", "</turn> is left over after a call")
+    assert found
+    assert not any(one.chunked for one in found)
+    assert all(sum(one.diagnostics.count(note) for note in twice) == (kind == "opener twice") for one in found)

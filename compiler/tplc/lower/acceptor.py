@@ -296,8 +296,8 @@ class CallForm:
         return tuple(dict.fromkeys([*self.call_closers, *self.section_closers]))
 
     def closers_come_once(self, ends: tuple[str, ...]) -> bool:
-        """Return whether none of the turn's ends is like a closer, so that a closer that comes again is left over."""
-        squeezed = ["".join(end.split()) for end in ends]
+        """Return whether a closer that comes again is left over, because no piece of the turn's ends is like one."""
+        squeezed = ["".join(piece.split()) for end in ends for piece in (end, *pieces_of(end))]
         return not any(end.endswith("".join(text.split())) for end in squeezed for text in self.closers)
 
     @property

@@ -2760,7 +2760,7 @@ class Machine(TurnStates):
         self._kind_before_call = kind
         self._lacks_section = False
         self._is_opened_twice = False
-        if self._mark.end - self._mark.start >= self.OPENED_TWICE[0]:
+        if self._skip >= self.OPENED_TWICE[0]:  # it is 0 where no marker opens this call
             opener = self._buf[self._mark.start : self._mark.end]
             self._is_opened_twice = "".join(opener.split()) in self.OPENED_TWICE
         self._state = type(self)._call
