@@ -117,7 +117,7 @@ def openers_of(
 
 
 def _without_space(openers: Iterable[str], others: Iterable[str]) -> tuple[str, ...]:
-    """Return the openers that are none of the others, without white space."""
+    """Return the openers without the others, and without white space."""
     found, known = ({"".join(text.split()) for text in texts} for texts in (openers, others))
     return tuple(sorted(found - known))
 
