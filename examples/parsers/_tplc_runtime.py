@@ -1692,6 +1692,11 @@ def arguments_within(name: str, value: Any, tools: Doubts) -> dict[str, Any] | N
 
 GUARD = chr(0xDFFF)  # a lone surrogate: decoders never return one, and mypyc has no literal for it
 GUARDS = Pattern(GUARD + "(" + GUARD + "?)")
+# A percent-encoded character, by the first byte of its UTF-8.
+PERCENT_CODE = (
+    "%[0-7][0-9A-Fa-f]|%[CDcd][0-9A-Fa-f]%[89ABab][0-9A-Fa-f]"
+    "|%[Ee][0-9A-Fa-f](?:%[89ABab][0-9A-Fa-f]){2}|%[Ff][0-7](?:%[89ABab][0-9A-Fa-f]){3}"
+)
 # At the end of a text, a percent-encoded character that may not be whole.
 TRUNCATED_PERCENT_CODE = re.compile(r"(?:%[C-Fc-f][0-9A-Fa-f](?:%[89ABab][0-9A-Fa-f]){0,2})?(?:%[0-9A-Fa-f]?)?\Z")
 
@@ -1703,7 +1708,7 @@ class Escapes:
         self._characters = characters
         self._is_percent = characters.get("%25") == "%"
         texts = [re.escape(text) for text in sorted(characters, key=len, reverse=True)]
-        texts[:0] = ["(?:%[0-9A-Fa-f]{2})+"] * self._is_percent
+        texts[:0] = [PERCENT_CODE] * self._is_percent
         self._pattern = Pattern("|".join(texts) or "(?!)")
         self._prefixes = {text[:end] for text in characters for end in range(1, len(text))}
         self._most_pending = max(map(len, characters), default=1) - 1
@@ -1718,6 +1723,15 @@ class Escapes:
             return bytes.fromhex(text.replace("%", "")).decode("utf-8")
         except ValueError:
             return text
+
+    def written_length(self, text: str, length: int) -> int:
+        """Return the length of the beginning of a text that has this length once its escapes are undone."""
+        added = 0  # by the escapes up to here
+        for found in self._pattern.finditer(text):
+            if found.start() - added >= length:
+                break
+            added += len(found.group()) - len(self._unescape(found.group()))
+        return length + added
 
     def safe_prefix_end(self, text: str) -> int:
         """Return where the beginning of such a text, outside of whole ones, may start at the end of this text."""
@@ -4029,6 +4043,7 @@ class Objects(Repairs):
     ARGUMENTS_OPEN: ClassVar[bool] = True
     MAY_BE_EMPTY: ClassVar[bool] = False  # a call without arguments has none in it
     ARGUMENT_ESCAPES: ClassVar[Any] = None  # texts that stand for characters in all the text of the arguments
+    ARGUMENT_ENDS: ClassVar[Scanner] = NO_MARKERS  # markers with a character that is escaped there
     _lacks_arguments = False  # of the last call, although it is closed
 
     def _begin_arguments(self) -> None:
@@ -4101,21 +4116,62 @@ class Objects(Repairs):
         return super()._leave_calls(kind)
 
     def _escaped_arguments(self) -> bool:
-        """Read all that comes before the next marker of calls, with its escapes undone."""
-        buf, mark = self._buf, self.AFTER_CALL.find(self._buf, self._pos)
-        if not self._final and (mark is None or self.AFTER_CALL.partial_match(buf, self._pos) <= mark.start):
+        """Read an object with its escapes undone, up to its end or to a marker that can't be inside of it."""
+        buf, pos, escapes, marks = self._buf, self._pos, self.ARGUMENT_ESCAPES, self.ARGUMENT_ENDS
+        mark, end = marks.find(buf, pos), len(buf) if self._final else marks.partial_match(buf, pos)
+        over = self._final or (mark is not None and mark.start < end)
+        text = buf[pos : end if mark is None else min(end, mark.start)]
+        if not over:
+            text = text[: escapes.safe_prefix_end(text)]
+        plain = escapes.unescape(text)
+        if self._reader is None:
+            start = next_char(plain, 0)
+            if start == len(plain) and not over:
+                return False
+            if not plain.startswith("{", start):
+                return self._no_escaped_object(text, plain, over)
+            self._reader = RegularReader(self.STYLES)
+        reader = self._reader
+        read, self._wanted = reader.read(plain, 0, over), reader.wanted
+        self._pos += escapes.written_length(text, read)
+        self._out.emit("arguments", reader.take())
+        if not over and (reader.want or self._may_follow_object()):
             return False
-        end = len(buf) if mark is None else mark.start
-        text, reader, read = self.ARGUMENT_ESCAPES.unescape(buf[self._pos : end]), Reader(self.STYLES, self.BREAKS), 0
-        arguments = "{}"
-        if text.startswith("{", next_char(text, 0)):
-            read = reader.read(text, 0, True)
-            arguments = self._value_of(reader)
-        if text[read:].strip():
+        rest = plain[read:]
+        if rest.strip() and self.CALLS_HAVE_CLOSER and self._is_left_over():
             self._note_lost_text("arguments_not_an_object", "the arguments are not an object")
-            self._out.emit("content", text[read:])
-        self._pos = end
-        return self._close_call(arguments)
+            self._out.emit("content", rest)
+            self._pos = pos + len(text)
+        self._reader = None
+        return self._close_call(self._value_of(reader))
+
+    def _is_left_over(self) -> bool:
+        """Return whether no marker follows the object."""
+        return self.AFTER_CALL.match_at(self._buf, next_char(self._buf, self._pos)) is None
+
+    def _may_follow_object(self) -> bool:
+        """Return whether more input shows if text is left over after the object, or how much of it."""
+        if not (self.CALLS_HAVE_CLOSER and self._is_left_over()):
+            return False
+        start = next_char(self._buf, self._pos)
+        if start < len(self._buf) and not self.AFTER_CALL.prefix_of(self._buf, start):
+            self._wanted = (len(self._buf) - start) >> 1
+        return True
+
+    def _no_escaped_object(self, text: str, plain: str, over: bool) -> bool:
+        """Close a call without arguments, or with text that is no object in their place."""
+        start = next_char(self._buf, self._pos)
+        closed = self.AFTER_CALL.match_at(self._buf, start)
+        if closed is not None and closed.kind in CLOSER_KINDS:
+            return self._close_call("{}")
+        if not over:  # a long text is read again once it has grown by half
+            self._wanted = (len(self._buf) - start) >> 1
+            return False
+        if plain.strip():
+            self._note_lost_text("arguments_not_an_object", "the arguments are not an object")
+            self._out.emit("content", plain.lstrip())
+        self._pos += len(text)
+        return self._close_call("{}")
 
     def _irregular_arguments(self, start: int) -> bool | None:
         """Read a fence around the arguments, or arguments in another form; return None if there is neither."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from .machine import CLOSER_KINDS
 from .pattern import Pattern
 from .repairs import AROUND_ARGUMENTS, Repairs
-from .scanner import next_char
+from .scanner import NO_MARKERS, next_char
 from .schema import tool_named
 from .second import FIRST_KEY, NO_BRACE, PART_OF_FIRST_KEY, Doubts, arguments_in, is_wrapper
 from .values import Reader, RegularReader
@@ -16,6 +16,8 @@ from .values import Reader, RegularReader
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, ClassVar
+
+    from .scanner import Scanner
 
 
 FENCE_OPEN = Pattern(r"```[\w-]*\s*")
@@ -28,6 +30,7 @@ class Objects(Repairs):
     ARGUMENTS_OPEN: ClassVar[bool] = True
     MAY_BE_EMPTY: ClassVar[bool] = False  # a call without arguments has none in it
     ARGUMENT_ESCAPES: ClassVar[Any] = None  # texts that stand for characters in all the text of the arguments
+    ARGUMENT_ENDS: ClassVar[Scanner] = NO_MARKERS  # markers with a character that is escaped there
     _lacks_arguments = False  # of the last call, although it is closed
 
     def _begin_arguments(self) -> None:
@@ -100,21 +103,62 @@ class Objects(Repairs):
         return super()._leave_calls(kind)
 
     def _escaped_arguments(self) -> bool:
-        """Read all that comes before the next marker of calls, with its escapes undone."""
-        buf, mark = self._buf, self.AFTER_CALL.find(self._buf, self._pos)
-        if not self._final and (mark is None or self.AFTER_CALL.partial_match(buf, self._pos) <= mark.start):
+        """Read an object with its escapes undone, up to its end or to a marker that can't be inside of it."""
+        buf, pos, escapes, marks = self._buf, self._pos, self.ARGUMENT_ESCAPES, self.ARGUMENT_ENDS
+        mark, end = marks.find(buf, pos), len(buf) if self._final else marks.partial_match(buf, pos)
+        over = self._final or (mark is not None and mark.start < end)
+        text = buf[pos : end if mark is None else min(end, mark.start)]
+        if not over:
+            text = text[: escapes.safe_prefix_end(text)]
+        plain = escapes.unescape(text)
+        if self._reader is None:
+            start = next_char(plain, 0)
+            if start == len(plain) and not over:
+                return False
+            if not plain.startswith("{", start):
+                return self._no_escaped_object(text, plain, over)
+            self._reader = RegularReader(self.STYLES)
+        reader = self._reader
+        read, self._wanted = reader.read(plain, 0, over), reader.wanted
+        self._pos += escapes.written_length(text, read)
+        self._out.emit("arguments", reader.take())
+        if not over and (reader.want or self._may_follow_object()):
             return False
-        end = len(buf) if mark is None else mark.start
-        text, reader, read = self.ARGUMENT_ESCAPES.unescape(buf[self._pos : end]), Reader(self.STYLES, self.BREAKS), 0
-        arguments = "{}"
-        if text.startswith("{", next_char(text, 0)):
-            read = reader.read(text, 0, True)
-            arguments = self._value_of(reader)
-        if text[read:].strip():
+        rest = plain[read:]
+        if rest.strip() and self.CALLS_HAVE_CLOSER and self._is_left_over():
             self._note_lost_text("arguments_not_an_object", "the arguments are not an object")
-            self._out.emit("content", text[read:])
-        self._pos = end
-        return self._close_call(arguments)
+            self._out.emit("content", rest)
+            self._pos = pos + len(text)
+        self._reader = None
+        return self._close_call(self._value_of(reader))
+
+    def _is_left_over(self) -> bool:
+        """Return whether no marker follows the object."""
+        return self.AFTER_CALL.match_at(self._buf, next_char(self._buf, self._pos)) is None
+
+    def _may_follow_object(self) -> bool:
+        """Return whether more input shows if text is left over after the object, or how much of it."""
+        if not (self.CALLS_HAVE_CLOSER and self._is_left_over()):
+            return False
+        start = next_char(self._buf, self._pos)
+        if start < len(self._buf) and not self.AFTER_CALL.prefix_of(self._buf, start):
+            self._wanted = (len(self._buf) - start) >> 1
+        return True
+
+    def _no_escaped_object(self, text: str, plain: str, over: bool) -> bool:
+        """Close a call without arguments, or with text that is no object in their place."""
+        start = next_char(self._buf, self._pos)
+        closed = self.AFTER_CALL.match_at(self._buf, start)
+        if closed is not None and closed.kind in CLOSER_KINDS:
+            return self._close_call("{}")
+        if not over:  # a long text is read again once it has grown by half
+            self._wanted = (len(self._buf) - start) >> 1
+            return False
+        if plain.strip():
+            self._note_lost_text("arguments_not_an_object", "the arguments are not an object")
+            self._out.emit("content", plain.lstrip())
+        self._pos += len(text)
+        return self._close_call("{}")
 
     def _irregular_arguments(self, start: int) -> bool | None:
         """Read a fence around the arguments, or arguments in another form; return None if there is neither."""

@@ -69,6 +69,7 @@ OUTPUTS = (
     '"a\\',
     '<why>"a\\</why>"n\\"<|end|>',
     "&amp;amp;lt; &#3",
+    "%22%FF%41 %C0%80 %ED%A0%80",  # with bytes that are no character
 )
 CALL = {"id": None, "type": "function", "function": {"name": "f", "arguments": '{"a": "x < y"}'}}
 TOOLS = [{"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {"a": {}}}}}]

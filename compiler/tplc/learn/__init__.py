@@ -38,7 +38,6 @@ from tplc.learn.tokens import preserved_tokens, with_token_ends
 from tplc.learn.turn import TurnFacts, learn_turn
 from tplc.learn.unlearned import check_all_is_learned
 from tplc.render import Renderer
-from tplc_runtime.escapes import Escapes
 
 
 def learn(
@@ -121,8 +120,7 @@ def _arguments(prober: Prober, turn: TurnFacts, called: CallSetup | None) -> tup
     escapes = learn_object_escapes(prober, turn, called.setup)
     if not escapes:
         return prober, learn_arguments(prober, turn, called.setup)
-    undone = Escapes({one.text: one.char for one in escapes})
-    asked = UnescapingProber(prober.renderer, prober.observer, escapes=undone)
+    asked = UnescapingProber(prober.renderer, prober.observer, escapes=escapes)
     facts = learn_arguments(asked, turn, called.setup)
     if not isinstance(facts.arguments, ObjectArguments):
         return prober, learn_arguments(prober, turn, called.setup)
@@ -135,7 +133,7 @@ def _with_replaced(
     """Return the tools with the texts that the template writes for others in names, keys and values."""
     if called is None:
         return tools
-    tools = learn_replaced(prober, turn, called.setup, tools)
+    tools = learn_replaced(prober, turn, called.setup, tools, () if arguments is None else arguments.escapes)
     if arguments is None or tools.json is not None:  # of a call that is an object, no part can be escaped by itself
         return tools
     return replace(tools, replaced=(*tools.replaced, *arguments.escapes))

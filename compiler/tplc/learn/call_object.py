@@ -19,8 +19,8 @@ _PLACEHOLDER = {"name": '"@name@"', "id": '"@id@"', "index": "0", "arguments": '
 def json_fields(layout: Layout, facts: ArgumentFacts) -> JsonFields | None:
     """Return where name and arguments are if the call is one JSON object, found by decoding it with placeholders;
     otherwise None."""
-    if not isinstance(facts.arguments, ObjectArguments) or facts.arguments.lines is not None:
-        return None
+    if not isinstance(facts.arguments, ObjectArguments) or facts.arguments.lines is not None or facts.escapes:
+        return None  # what has escapes in a part of it is JSON only once they are undone
     text = "".join(
         item.text
         if isinstance(item, Text)

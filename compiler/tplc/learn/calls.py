@@ -7,10 +7,11 @@ one, two and three calls
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tplc.ir.markers import lead_of
-from tplc.ir.nodes import JsonFields, Layout, ObjectArguments, Slot, ToolFormat, Tools
+from tplc.ir.nodes import JsonFields, Layout, ObjectArguments, Replaced, Slot, ToolFormat, Tools
 from tplc.learn.align import Repetition, repetition
 from tplc.learn.arguments import COUNT, ArgumentFacts, merged, text_items
 from tplc.learn.bare_call import learn_bare_call
@@ -45,7 +46,8 @@ def learn_calls(
 ) -> CallFacts:
     shown, first_index = learn_outline(prober, turn, markers, called, arguments)
     post = without_turn_end(prober, turn, markers, called, arguments, shown.post, ends)
-    split, turn_end = turn_end_after(around_calls(shown, post), ends)
+    split = _with_whole_escapes(around_calls(shown, post), arguments.escapes)
+    split, turn_end = turn_end_after(split, ends)
     placement = learn_content_placement(prober, turn, called.setup, lead=shown.pre)
     split, turn_end = _without_rest(split, placement, turn_end)
     split = _without_counts(_with_space_around(split, placement))
@@ -88,6 +90,22 @@ def around_calls(shown: Outline, post: str) -> Repetition:
     """Return what opens, separates and closes the calls; with a single call, the call can't be separated from its
     section."""
     return repetition(shown.pre, shown.mids[0], post) if shown.mids else Repetition("", shown.pre, post, "", "")
+
+
+def _with_whole_escapes(split: Repetition, escapes: Sequence[Replaced]) -> Repetition:
+    """Return the split with no escape cut in two: `}, ` and `}]` may begin alike up to inside of the second character,
+    as `%7D%2C%20` and `%7D%5D` do."""
+    texts = {one.text for one in escapes}
+    halves = [(text[:at], text[at:]) for text in sorted(texts) for at in range(len(text) - 1, 0, -1)]
+    for half, _ in halves:
+        after = [half + split.separator, half + split.end]
+        if split.close.endswith(half) and all(any(map(text.startswith, texts)) for text in after):
+            split = replace(split, close=split.close.removesuffix(half), separator=after[0], end=after[1])
+    for _, half in halves:
+        before = [split.start + half, split.separator + half]
+        if split.open.startswith(half) and all(any(map(text.endswith, texts)) for text in before):
+            split = replace(split, open=split.open.removeprefix(half), start=before[0], separator=before[1])
+    return split
 
 
 def _without_rest(split: Repetition, placement: ContentPlacement, turn_end: str) -> tuple[Repetition, str]:

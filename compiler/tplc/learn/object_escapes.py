@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from tplc.ir.nodes import Json, Replaced
+from tplc.ir.write import escaped
 from tplc.learn.arguments import call_turn, with_value
 from tplc.learn.escapes import CHARACTERS, found_escapes, means_one, probe_of_characters
 from tplc.learn.probe import Prober, Refusal, Setup, asks, key_of, value_of
@@ -25,15 +26,42 @@ _SAMPLE: Json = {"zqa": "b & \"c\" <d>'e' \\ 50% é", "zqf": [1, None, {"g": "/h
 
 @dataclass(slots=True)
 class UnescapingProber(Prober):
-    """Renders probes like any other, and undoes escapes in all of the text."""
+    """Renders probes like any other, and undoes the escapes in the text of arguments."""
 
-    escapes: Escapes = field(default_factory=lambda: Escapes({}))
+    escapes: tuple[Replaced, ...] = ()
 
     def render(
         self, messages: Sequence[Message], setup: Setup, *, generation: bool = False, calls: Sequence[Call] = ()
     ) -> str | Refusal:
         text = Prober.render(self, messages, setup, generation=generation, calls=calls)
-        return text if isinstance(text, Refusal) else self.escapes.unescape(text)
+        return text if isinstance(text, Refusal) else _plain_arguments(text, self.escapes, calls)
+
+
+def _plain_arguments(text: str, escapes: Sequence[Replaced], calls: Sequence[Call]) -> str:
+    """Return a render with plain JSON in the place of the arguments of these calls."""
+    undone, opened = Escapes({one.text: one.char for one in escapes}), escaped(escapes, "value", "{")
+    first_keys = {call.arguments[0][0] for call in calls if call.arguments}
+    at = text.find(opened)
+    while at >= 0:
+        found = _object_at(undone.unescape(text[at:]))
+        if found is not None and next(iter(found[0]), None) in first_keys:
+            end = at + undone.written_length(text[at:], found[1])
+            plain = undone.unescape(text[at:end])
+            text = text[:at] + plain + text[end:]
+            at += len(plain) - 1
+        at = text.find(opened, at + 1)
+    if any(not call.arguments for call in calls):
+        text = text.replace(escaped(escapes, "value", "{}"), "{}")
+    return text
+
+
+def _object_at(text: str) -> tuple[dict[str, Json], int] | None:
+    """Return the JSON object that a text begins with, and its length; None if there is none."""
+    try:
+        found, end = json.JSONDecoder().raw_decode(text)
+    except ValueError:
+        return None
+    return (found, end) if isinstance(found, dict) else None
 
 
 @asks("arguments", "How are the arguments of a call written?")
@@ -81,8 +109,5 @@ def _are_undone(prober: Prober, turn: TurnFacts, setup: Setup, escapes: list[Rep
         return False
     text = Escapes({one.text: one.char for one in escapes}).unescape(text)
     start = text.rfind("{", 0, max(0, text.find(key_of(0))))
-    try:
-        found, _ = json.JSONDecoder().raw_decode(text, start) if start >= 0 else (None, 0)
-    except ValueError:
-        return False
-    return bool(found == {key_of(0): _SAMPLE})
+    found = _object_at(text[start:]) if start >= 0 else None
+    return found is not None and found[0] == {key_of(0): _SAMPLE}

@@ -8,34 +8,48 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Literal
 
-from tplc.ir.nodes import PairArguments, Replaced, Tools
+from tplc.ir.nodes import PairArguments, Replaced, Slot, Text, Tools
 from tplc.learn.arguments import call_turn
 from tplc.learn.probe import Prober, Setup, asks
 from tplc.learn.turn import TurnFacts
 from tplc.messages import Call
+from tplc_runtime.slots import ODD_IN_NAMES
 
 CHARACTERS = "&<>\"'"
 _LONGEST = 16  # the text that stands for one character
 
 
 @asks("replaced", "Which characters are escaped in names and keys?")
-def learn_replaced(prober: Prober, turn: TurnFacts, setup: Setup, tools: Tools) -> Tools:
-    """Return the tools with the escapes in names and keys. Calls that are JSON have none: a name is a string there."""
+def learn_replaced(
+    prober: Prober, turn: TurnFacts, setup: Setup, tools: Tools, escapes: Sequence[Replaced] = ()
+) -> Tools:
+    """Return the tools with the escapes in names and keys. Calls that are JSON have none: a name is a string there.
+    `escapes`: those of arguments, which names may have as well."""
     if tools.format == "json_native":
         return tools
     slots: list[Literal["name", "key"]] = ["name"]
     if isinstance(tools.arguments, PairArguments):
         slots.append("key")
-    texts = {char: call_turn(prober, turn, setup, [_call(char)]) for char in CHARACTERS}
+    characters = dict.fromkeys([*CHARACTERS, *(one.char for one in escapes if one.char not in ODD_IN_NAMES)])
+    texts = {char: call_turn(prober, turn, setup, [_call(char)]) for char in characters}
     found = [
         Replaced(slot, char, written)
         for slot in slots
         for char, text in texts.items()
-        if isinstance(text, str) and (written := _written(text, slot)) not in (char, "")
+        if isinstance(text, str)
+        and (written := _written(text, slot)) not in (char, "")
+        and not (slot == "name" and _ends_name(written, tools))
     ]
     return replace(tools, replaced=tuple(one for one in found if _means_one_character(one, found)))
+
+
+def _ends_name(text: str, tools: Tools) -> bool:
+    """Return whether the text after a name begins as what is written for a character ends: it would end the name."""
+    following = [after.text for name, after in pairwise(tools.call) if name == Slot("name") and isinstance(after, Text)]
+    return any(after.startswith(text[at:]) for after in following for at in range(len(text)))
 
 
 def _means_one_character(one: Replaced, found: Sequence[Replaced]) -> bool:

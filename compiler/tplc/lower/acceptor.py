@@ -272,6 +272,7 @@ class CallForm:
     lines: int | None = None  # arguments are indented lines, the outermost with so many spaces
     replaced: tuple[tuple[str, str], ...] = ()  # texts that stand for characters in a name, with those characters
     escapes: tuple[tuple[str, str], ...] = ()  # the same for all the text of arguments that are an object
+    argument_ends: tuple[str, ...] = ()  # markers with a character that is escaped in that text: they end it
     styles: tuple[Spelling, Spelling, Spelling] | None = None
     ordinary: tuple[str, ...] = ()
     short: tuple[str, ...] = ()

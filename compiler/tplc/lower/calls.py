@@ -38,6 +38,7 @@ NOT_IN_JSON = re.compile(r"""[^\w\s\[\]{}:,.+'"-]""")  # a character that is in 
 WORD_END = re.compile(r"\w\Z")
 # Models write these between calls of any template.
 _OPTIONAL_SEPARATORS = ",;"
+_IN_JSON = '{}[]":,\\ \n'
 
 
 def calls_of(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
@@ -50,7 +51,7 @@ def calls_of(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
     after_reasoning = space_after_reasoning(ir, {"reasoning", "calls"})
     at_line: Where | None = "line start" if "\n" in after_reasoning else None
     sought = form.ordinary or (form.where == "line start" and in_line)
-    form = replace(form, breaks=_breaks(ir, form))
+    form = replace(form, breaks=_breaks(ir, form), argument_ends=_argument_ends(ir, form))
     # Where calls are messages of their own, or in reasoning, what is left of an opener may end any turn, or open any
     # reasoning.
     others = _cores([*ir.turn.ends, ir.reasoning.start])
@@ -87,6 +88,15 @@ def _breaks(ir: TemplateIR, form: CallForm) -> tuple[str, ...]:
     # No name contains what opens its call, even where people write that as well; nor does JSON outside of strings.
     own = [text for text in own if NOT_IN_JSON.search(text) and not text[0].isalnum() and len(text) > 1]
     return unique([*breaks, *(text for text in own if not breaks_of([text]))])
+
+
+def _argument_ends(ir: TemplateIR, form: CallForm) -> tuple[str, ...]:
+    """Return the markers that can't be inside of escaped arguments, even if JSON's own characters aren't escaped."""
+    chars = {char for _, char in form.escapes if char not in _IN_JSON}
+    tail = [form.tail[0]] if form.tail is not None else []
+    markers = unique(text.strip() for text in (*form.closers, *tail, *form.openers, *ir.turn.ends, ir.turn.header))
+    escapes = re.compile("|".join(re.escape(text) for text, _ in form.escapes) or "(?!)")
+    return tuple(text for text in markers if not chars.isdisjoint(escapes.sub("", text)))
 
 
 def _are_in_reasoning(ir: TemplateIR, form: CallForm) -> bool:

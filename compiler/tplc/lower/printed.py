@@ -88,6 +88,7 @@ def _calls(calls: CallForm) -> Iterator[str]:
     yield from (f"calls.joint = {shown(char)} before a further call" for char in calls.optional_separators)
     yield from _texts("calls.space_after_reasoning", [calls.after_reasoning])
     yield from _texts("calls.break", calls.breaks)
+    yield from _texts("calls.argument_end", calls.argument_ends)
     yield from _texts("calls.empty", calls.empty)
     yield from (f"calls.section_end = {shown(text)} no call follows" for text in calls.section_ends)
     if calls.tail is not None:

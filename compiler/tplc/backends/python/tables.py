@@ -215,6 +215,8 @@ def _of_calls(calls: CallForm, facts: Acceptor, scanners: Scanners) -> list[str]
         lines.append(f"    STYLES = ({', '.join(named[style] for style in calls.styles or ())})")
     if calls.breaks:
         lines += scanners.named("BREAKS", lexemes_of([("mark", calls.breaks)]), first=True)
+    if calls.argument_ends:
+        lines += scanners.named("ARGUMENT_ENDS", lexemes_of([("mark", calls.argument_ends)]))
     if facts.left_over:
         lines += scanners.named("LEFT_OVER", lexemes_of([("call", facts.left_over)]))
     if (garbled := garbled_closers(facts)) is not None:
