@@ -127,10 +127,14 @@ class Machine(CallArguments):
         """Return what was expected where no arguments begin; "" where a call, all calls or the turn end instead."""
         mark = self.AFTER_CALL.match_at(self._buf, start)
         if mark is not None and mark.kind in CLOSER_KINDS:
-            return ""
+            return "more" if self._may_be_longer(self.AFTER_CALL, start, mark.end) else ""
         if may_continue or self.AFTER_CALL.prefix_of(self._buf, start):
             return "" if self._final else "more"
         return what
+
+    def _may_be_longer(self, markers: Scanner, start: int, end: int) -> bool:
+        """Return whether only the next character shows that this is a marker: `<p` may be the beginning of `<px`."""
+        return not self._final and end == len(self._buf) and markers.prefix_of(self._buf, start) != ""
 
     def _after_call(self) -> bool:
         # after_call = CALL_END* (CALL_SEPARATOR? CALL_START call | content)

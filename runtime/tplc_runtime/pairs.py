@@ -89,8 +89,9 @@ class Pairs(Repairs):
 
     def _expected_arguments(self, pos: int) -> str:
         buf, start = self._buf, next_char(self._buf, pos)
-        if self.BETWEEN.match_at(buf, start) is not None:
-            return ""
+        mark = self.BETWEEN.match_at(buf, start)
+        if mark is not None:
+            return "more" if self._may_be_longer(self.BETWEEN, start, mark.end) else ""
         if start == len(buf):
             return "" if self._final else "more"
         return self._expected_unless_closed("an argument", start, self.BETWEEN.prefix_of(buf, start) != "")

@@ -268,6 +268,7 @@ class RawPairs(Pairs):
     NEXT_PAIR_LEAD: ClassVar[str] = "\n"  # the line end and the white space before it, if it starts a line
     NEXT_UNOPENED: ClassVar[str] = ""  # the text after a key that begins a line, where a pair may lack its opener
     VALUE_ESCAPES: ClassVar[Any] = None  # what is written in values for other characters
+    LITERAL_ESCAPES: ClassVar[Any] = None  # the same for values that aren't strings only
     _pending_end = ""  # the end of a value that may be the beginning of such a text
     _end: End
     _closer: End = None  # of which a later one may count; None if the first does
@@ -485,6 +486,10 @@ class RawPairs(Pairs):
 
     def _read_as(self, text: str) -> str:
         fits = {"array", "object", "number", "integer", "boolean", "null"} & (self._types or frozenset(JSON_TYPES))
+        if self.LITERAL_ESCAPES:
+            if self.LITERAL_ESCAPES.safe_prefix_end(text) < len(text):
+                return ""
+            text = self.LITERAL_ESCAPES.unescape(text)
         if not text or text in self.WORDS.prefix:
             return "word" if text else ""
         # A value that can't be a string waits for its end.
@@ -496,9 +501,12 @@ class RawPairs(Pairs):
 
     def _end_value(self) -> None:
         self._in_value = False
-        text = "".join(self._out.texts["value"])
+        text = as_other = "".join(self._out.texts["value"])
+        if self.LITERAL_ESCAPES:
+            as_other = self.LITERAL_ESCAPES.unescape(text)
+        other = as_other.strip()
         if self._all:
-            whole = nested_json(text.strip()) or ""
+            whole = nested_json(other) or ""
             inside = whole[1:-1].strip()
             member, self._all = self._all, ""
             if whole[:1] == "{":
@@ -509,15 +517,15 @@ class RawPairs(Pairs):
             self._as = self._read_as(text.strip())
         literal = None
         if self._as not in ("", "string"):
-            literal = nested_json(text.strip()) if self._as == "json" else literal_of(text.strip(), self.WORDS)
+            literal = nested_json(other) if self._as == "json" else literal_of(other, self.WORDS)
         kind = KINDS.get((literal or '"')[0], "number")
         types = self._types or JSON_TYPES
         fits = kind in types or (kind == "number" and "integer" in types)
-        if self._types is None and kind == "number" and literal != text.strip():
+        if self._types is None and kind == "number" and literal != other:
             fits = False  # 007 is a number only if the schema says so
         fits = fits and literal is not None and literal[0] != '"'
         if self.RETYPES_VALUES and not fits and text.strip():
-            literal = coerced(text, self._types)
+            literal = coerced(as_other, self._types)
             fits = literal is not None
             if fits or (self._types is not None and "string" not in self._types):
                 self._note("argument_of_other_type", "an argument is not written as its type is")

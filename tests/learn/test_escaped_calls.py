@@ -14,7 +14,7 @@ import pytest
 
 from tests.backends.parsers import streamed
 from tests.independent import TOKENS
-from tests.learn.test_idioms import CONTENT, GATHERED, calls, source_of
+from tests.learn.test_idioms import CONTENT, GATHERED, calls, pairs, source_of
 from tests.property.report_wild import read_back
 from tplc.driver import compile_template, generate
 from tplc.ir.nodes import TemplateIR
@@ -43,6 +43,11 @@ CALLS = {
     "a list of calls": (
         GATHERED.replace("m.tool_calls", "m.tool_calls or []").replace("@", CALL)
         + "{%- endfor %}{%- if all.calls %}{{- '<calls>' ~ (all.calls | tojson FILTER) ~ '</calls>' }}{%- endif %}"
+    ),
+    "values that aren't strings": calls(
+        "{{- '<call ' ~ c.function.name ~ '>' }}"
+        + pairs("{{- '<p ' ~ k ~ '>' }}{{- v if v is string else (v | tojson FILTER) }}{{- '</p>' }}")
+        + "{{- '</call>' }}"
     ),
 }
 VALUE = "x < y & \"q\" 'é' %C3 </call> }"
@@ -76,7 +81,7 @@ def format_of(form: str, kind: str) -> tuple[TemplateIR, ModuleType]:
 def test_escaped_calls_come_back(form: str, kind: str) -> None:
     ir, parser = format_of(form, kind)
     assert ir.verification.failures == ()
-    assert {one.slot for one in ir.tools.replaced} >= {"value"}
+    assert not {one.slot for one in ir.tools.replaced}.isdisjoint({"value", "literal"})
     assert read_back(source(form, kind), ir, readers=True) == ((), ())
     for tools in (None, TOOLS):
         message = parser.parse(write_message(ir, MESSAGE), tools=tools)

@@ -318,15 +318,19 @@ class CallId:
     pattern: str | None = None
 
 
+ReplacedSlot = Literal["name", "key", "value", "literal", "content", "reasoning"]
+
+
 @dataclass(frozen=True, slots=True)
 class Replaced:
     """A character of a slot or a text, and the text that is written for it: `&` as `&amp;`, a line break as one with
     the spaces that indent the next line.
 
-    If `%` is written `%25` in values or texts, all characters beyond ASCII are percent-encoded.
+    If `%` is written `%25` in values or texts, all characters beyond ASCII are percent-encoded.  A `literal` is a value
+    that isn't a string.
     """
 
-    slot: Literal["name", "key", "value", "content", "reasoning"]
+    slot: ReplacedSlot
     char: str
     text: str
 
@@ -337,8 +341,8 @@ class Tools:
 
     `call` contains the slots name (once or more), arguments (once), id, index, count; a slot's later occurrences repeat
     the first.  `index_base` is the first call's index; `count` is the number of calls in the turn.  `json` is set for
-    the format json_native only.  `replaced` lists the characters that are escaped in names and keys.  `bare_call` is
-    a call without arguments, if that has another form than a call with empty ones.
+    the format json_native only.  `replaced` lists the characters that are escaped in names, keys and values.
+    `bare_call` is a call without arguments, if that has another form than a call with empty ones.
     """
 
     format: ToolFormat = "none"
@@ -355,7 +359,7 @@ class Tools:
     replaced: tuple[Replaced, ...] = ()
     bare_call: Layout = ()
 
-    def replacements(self, slot: Literal["name", "key", "value"]) -> tuple[tuple[str, str], ...]:
+    def replacements(self, slot: ReplacedSlot) -> tuple[tuple[str, str], ...]:
         """Return each text that stands for a character in such a slot, with that character."""
         return tuple((replaced.text, replaced.char) for replaced in self.replaced if replaced.slot == slot)
 

@@ -34,7 +34,7 @@ from tplc.ir.nodes import (
 )
 from tplc.learn.align import Repetition, cut_left, cut_right, repetition
 from tplc.learn.dialect import Position, in_list, in_object, indent_of, learn_style, learn_wrap, on_one_line
-from tplc.learn.escapes import learn_escapes
+from tplc.learn.escapes import learn_escapes, learn_literal_escapes
 from tplc.learn.lines import learn_lines
 from tplc.learn.probe import (
     Prober,
@@ -184,13 +184,8 @@ def _object_or_pairs(prober: Prober, turn: TurnFacts, setup: Setup) -> ArgumentF
     wrappers = _wrappers(prober, turn, setup)
     place = learn_place(prober, turn, setup) if wrappers is None else _place_of_wrapped(wrappers)
     written = _position(prober, turn, setup, place, wrappers)
-    escapes = learn_escapes(written)
-    unescaping = Escapes({one.text: one.char for one in escapes})
-
-    def position(value: Json) -> str | None:
-        text = written(value)
-        return unescaping.unescape(text) if text is not None and escapes else text
-
+    escapes = learn_escapes(written) or learn_literal_escapes(written)
+    position = _unescaped(written, escapes)
     top = learn_style(position)
     styles = _nested_styles(position, top)
     texts = _texts_by_count(prober, turn, setup)
@@ -226,6 +221,17 @@ def _object_or_pairs(prober: Prober, turn: TurnFacts, setup: Setup) -> ArgumentF
     arguments = PairArguments(start=start, pair=layout, separator=pairs.separator, end=end, empty=empty)
     closed = place.quote[1] * (wrappers is not None) + pairs.close.removeprefix(place.quote[1]) + end
     return ArgumentFacts(arguments, dialect, start + pairs.open, closed, _refused(prober, turn, setup), escapes)
+
+
+def _unescaped(written: Position, escapes: Sequence[Replaced]) -> Position:
+    """Return what is written for a value, with these escapes undone."""
+    undone, is_all = Escapes({one.text: one.char for one in escapes}), any(one.slot == "value" for one in escapes)
+
+    def position(value: Json) -> str | None:
+        text = written(value)
+        return undone.unescape(text) if text is not None and (is_all or not isinstance(value, str)) else text
+
+    return position if escapes else written
 
 
 def _separated(pairs: Repetition, layout: Layout, end: str, quote: str) -> tuple[Repetition, Layout, str]:

@@ -2,16 +2,19 @@
 
 a value `a&b"c`  →  `a&amp;b&#34;c`  →  `&` is written `&amp;`, `"` is written `&#34;`
 
-The same has to hold for what is inside lists: then all of a value's text is read back before anything else.
+The same has to hold for what is inside lists: then all of a value's text is read back before anything else.  If only
+values that aren't strings are escaped, their text is read back.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import string
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from tplc.ir.nodes import Replaced
+from tplc.ir.nodes import Json, Replaced
 from tplc.ir.write import escaped
 from tplc.learn.dialect import Position
 from tplc_runtime.escapes import Escapes
@@ -20,6 +23,8 @@ _WIDE = "é"
 CHARACTERS = string.punctuation + " \n\t" + _WIDE
 _PLAIN = "zqplain0x"
 _LONGEST = 16  # what stands for one character
+_KEY, _VALUE = "zqka0x", "zqva0x"
+SAMPLE: dict[str, Json] = {"zqa": "b & \"c\" <d>'e' \\ 50% é", "zqf": [1, None, {"g": "/h?i=j"}]}
 
 
 def learn_escapes(position: Position) -> tuple[Replaced, ...]:
@@ -63,3 +68,50 @@ def _in_lists(position: Position, escapes: Sequence[Replaced]) -> bool:
         return True  # the template refuses lists
     plain = Escapes({one.text: one.char for one in escapes}).unescape(text)
     return escaped(escapes, "value", plain) == text
+
+
+def learn_literal_escapes(position: Position) -> tuple[Replaced, ...]:
+    """Return the escapes in raw values that aren't strings, if strings have none: empty if there are none, or if they
+    can't be undone."""
+    probe = probe_of_characters()
+    plain, written = position({_KEY: _VALUE}), position({_KEY: probe})
+    if position(probe) != probe or not plain or not written or f'"{_VALUE}' in plain:
+        return ()
+    escapes = escapes_in_json(plain, (_KEY, _VALUE), written)
+    undone = Escapes({one.text: one.char for one in escapes})
+    found = object_at(undone.unescape(position(SAMPLE) or ""))
+    return tuple(replace(one, slot="literal") for one in escapes) if found is not None and found[0] == SAMPLE else ()
+
+
+def escapes_in_json(plain: str, inside: tuple[str, str], probe: str) -> tuple[Replaced, ...]:
+    """Return the escapes of an object; empty if they don't mean one character each.  `plain` is written for one with
+    the key and the value in `inside`, `probe` for one that contains the probe of characters."""
+    written = {one.char: one.text for one in found_escapes(probe, CHARACTERS)}
+    written['"'] = _quote(plain, inside, written)
+    backslash = written.get("\\", "")
+    written["\\"] = backslash[: len(backslash) // 2]
+    escapes = tuple(
+        Replaced("value", char, text)
+        for char, text in written.items()
+        if text != char and char not in (_WIDE, "\n", "\t")
+    )
+    # What begins an escape has to be escaped itself, or a text that looks like one would be read as it.
+    firsts, characters = {one.text[:1] for one in escapes}, {one.char for one in escapes}
+    return escapes if firsts <= characters and all(means_one(one, escapes) for one in escapes) else ()
+
+
+def _quote(text: str, inside: tuple[str, str], written: dict[str, str]) -> str:
+    """Return what is written for a double quote: twice between a key and its value, around the colon."""
+    between = text.partition(inside[0])[2].partition(inside[1])[0]
+    colon = written.get(":", ":")
+    quote, found, rest = between.partition(colon)
+    return quote if found and rest.endswith(quote) else '"'
+
+
+def object_at(text: str) -> tuple[dict[str, Json], int] | None:
+    """Return the JSON object that a text begins with, and its length; None if there is none."""
+    try:
+        found, end = json.JSONDecoder().raw_decode(text)
+    except ValueError:
+        return None
+    return (found, end) if isinstance(found, dict) else None

@@ -29,8 +29,7 @@ def pairs_of(
     ir: TemplateIR, pairs: PairArguments, closing: tuple[str, ...], next_call: Sequence[str], tolerated: Tolerated
 ) -> PairForm:
     """Return the form of pairs; `closing`: the texts after them; `next_call`: those that close and open a call."""
-    assert ir.tools.dialect is not None
-    tools, dialect, layout = ir.tools, ir.tools.dialect, merged(pairs.pair)
+    tools, dialect, layout = ir.tools, _dialect(ir.tools), merged(pairs.pair)
     openers, close, around_key = _around_value(layout, dialect.types if pairs.types_open_pairs else ())
     repeats, wraps = around_key is not None, _wraps_of(dialect, pairs, around_key, tolerated.texts(close))
     slots = _slot_ends(_before_value(layout, wrapped=bool(wraps)), tolerated)
@@ -52,6 +51,7 @@ def pairs_of(
         slots=slots,
         replaced=() if repeats else tools.replacements("key"),  # a closer that repeats the key has it as it was written
         escapes=tools.replacements("value"),
+        literal_escapes=tools.replacements("literal"),
         between=between,
         close=close,
         value_ends=_value_ends(tolerated.texts(close), wraps) if not guessed and not dialect.top.strings else (),
@@ -74,6 +74,11 @@ def pairs_of(
         resumes=bool(opens) and all(_resumes(text.strip(), between) for text in opens),
         usual_ends=() if repeats or wraps else _usual_ends(pairs, close, openers[0], closing),
     )
+
+
+def _dialect(tools: Tools) -> Dialect:
+    assert tools.dialect is not None
+    return tools.dialect
 
 
 def _context(

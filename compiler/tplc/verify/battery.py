@@ -241,7 +241,7 @@ def _escaped_names(ir: TemplateIR) -> Iterator[Case]:
     """Yield a call whose name and key contain the characters that are escaped there, apart from the one character that
     ends them: docs/limits.md states it."""
     ends = _characters_after_names(ir)
-    found = dict.fromkeys(one.char for one in ir.tools.replaced if one.slot != "value")
+    found = dict.fromkeys(one.char for one in ir.tools.replaced if one.slot in ("name", "key"))
     chars = "".join(char for char in found if char not in ends)
     if chars:
         call = Call(f"look{chars}up", ((f"a{chars}b", "x"),))

@@ -402,6 +402,7 @@ def _of_pairs(calls: CallForm, pairs: PairForm, facts: Acceptor, scanners: Scann
         lines += assignment("DAMAGED", called("Pattern", [raw(damaged)]), INDENT)
     lines += assignment("WORDS", called("ValueWords", [_words(pairs.words)]), INDENT)
     lines += _replaced("VALUE_ESCAPES", pairs.escapes) if pairs.escapes else []
+    lines += _replaced("LITERAL_ESCAPES", pairs.literal_escapes) if pairs.literal_escapes else []
     lines += _ends_of_raw_values(pairs, calls, respelled, scanners)
     if pairs.types:
         types = mapping((literal(word), texts(types)) for word, types in pairs.types)
