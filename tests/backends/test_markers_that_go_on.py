@@ -26,7 +26,14 @@ FORMATS = {
 OUTPUTS = {
     "pairs": ("<call f><px a>1</p></call>", "<call f><p", "<call f><px", "<call f><p a>1</p></call>so"),
     "lines": ("<call>f\nsetting a to 1\nend", "<call>f\nending", "<call>f\nend", "<call>f\nset a to 1\nend."),
-    "object": ("<call>f without", "<call>f with", "<call>f ending", '<call>f with {"a": 1} endless'),
+    "object": (
+        '<call>f with {"a": 1}|>',
+        '<call>f with {"a": 1} end|>',
+        "<call>f without",
+        "<call>f with",
+        "<call>f ending",
+        '<call>f with {"a": 1} endless',
+    ),
 }
 
 

@@ -17,6 +17,7 @@ from tests.independent import TOKENS
 from tests.learn.test_idioms import CONTENT, GATHERED, calls, pairs, source_of
 from tests.property.report_wild import read_back
 from tplc.driver import compile_template, generate
+from tplc.errors import UnsupportedTemplate
 from tplc.ir.nodes import TemplateIR
 from tplc.ir.write import write_message
 from tplc.verify.artifact import load_module
@@ -31,6 +32,7 @@ CALL = "{'name': c.function.name, 'arguments': c.function.arguments}"
 IN_OBJECT = '\'{"name": "\' ~ c.function.name ~ \'", "arguments": \' ~ ' + ARGUMENTS + " ~ '}'"
 CALLS = {
     "arguments in an object": calls("{{- '<call>' }}{{- " + IN_OBJECT + " }}{{- '</call>' }}"),
+    "arguments in an object on a line": calls("{{- '\\n' }}{{- " + IN_OBJECT + " }}"),
     "arguments below the name as a key": calls(
         "{{- '<call>{\"' ~ c.function.name ~ '\": ' }}{{- " + ARGUMENTS + " }}{{- '}</call>' }}"
     ),
@@ -108,6 +110,13 @@ def test_broken_escapes_give_the_same_however_they_are_cut(form: str, kind: str)
             for size in (1, 3):
                 chunks = [text[at : at + size] for at in range(0, len(text), size)]
                 assert streamed(parser, chunks, tools=tools) == whole, text
+
+
+def test_a_name_after_escaped_arguments_is_refused_with_the_reason() -> None:
+    call = "'{\"arguments\": ' ~ " + ARGUMENTS + " ~ ', \"name\": \"' ~ c.function.name ~ '\"}'"
+    text = CONTENT + calls("{{- '<call>' }}{{- " + call + " }}{{- '</call>' }}")
+    with pytest.raises(UnsupportedTemplate, match="the name of a call comes after its arguments"):
+        compile_template(source_of(text).replace("FILTER", "| e"), name="escaped.jinja", special_tokens=TOKENS)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from tplc.ir.markers import is_distinctive, is_unmistakable
 from tplc.ir.nodes import ObjectArguments, Slot, TemplateIR, Text, Tools
+from tplc.ir.write import escaped
 from tplc.lower.acceptor import CallForm, PairForm
 from tplc.lower.bounds import INDENT, KEY, SOME_SPACE, SPACE
 from tplc.lower.layouts import merged, text_at, unique
@@ -120,6 +121,10 @@ def _object(form: CallForm, tools: Tools) -> list[str]:
     keys = [*(_text(quote, ALL) for quote in quotes), KEY + _or_end(f'"{ALL}'), _text(closed, ALL)]
     if len(opened) > 1:
         return [_text(f"{opened} ", _either(keys))]
+    if form.escapes:
+        first, quote, last = (escaped(tools.replaced, "value", text) for text in (opened, '"', closed))
+        keys += [_text(quote, ALL), _text(last, ALL)]
+        return [_text(f"{first} ", _either(keys)), *([_text(f"{opened} ", _either(keys))] if first != opened else [])]
     return [f'"?{exact(opened)}{{1,2}}{_space(" ", _either(keys))}', f'"{END}']
 
 

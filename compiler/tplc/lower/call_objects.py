@@ -48,8 +48,8 @@ def object_of(tools: Tools) -> CallObject | None:
     if tools.json is not None:
         return CallObject((Text(tools.json.prefix),), opened, _declared_fields(tools), tools.json.suffix)
     kinds = [item.kind for item in tools.call if isinstance(item, Slot)]
-    if "arguments" not in kinds or "name" in kinds[: kinds.index("arguments")]:
-        return None
+    if "arguments" not in kinds or "name" in kinds[: kinds.index("arguments")] or tools.replacements("value"):
+        return None  # with escapes in a part of it, it is an object only once they are undone
     return _object_in(tools, opened)
 
 
