@@ -95,8 +95,7 @@ def _calls(calls: CallForm) -> Iterator[str]:
         yield f"calls.tail = {shown(calls.tail[0])}"
         yield from _slots("calls.tail", calls.tail[1])
     yield from (f"calls.name {shown(text)} = {shown(char)}" for text, char in calls.replaced)
-    if calls.encoded:
-        yield "calls.arguments = an object inside a JSON string"
+    yield from ["calls.arguments = an object inside a JSON string"] * calls.encoded
     if calls.lines is not None:
         yield f"calls.arguments = indented lines, with {calls.lines} spaces or more"
     if calls.pairs is not None:
