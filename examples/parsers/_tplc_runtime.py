@@ -5549,12 +5549,11 @@ class RawPairs(Pairs):
 
     def _end_value(self) -> None:
         self._in_value = False
-        text = as_other = "".join(self._out.texts["value"])
+        text = other = "".join(self._out.texts["value"])
         if self.LITERAL_ESCAPES:
-            as_other = self.LITERAL_ESCAPES.unescape(text)
-        other = as_other.strip()
+            other = self.LITERAL_ESCAPES.unescape(text)
         if self._all:
-            whole = nested_json(other) or ""
+            whole = nested_json(other.strip()) or ""
             inside = whole[1:-1].strip()
             member, self._all = self._all, ""
             if whole[:1] == "{":
@@ -5565,15 +5564,15 @@ class RawPairs(Pairs):
             self._as = self._read_as(text.strip())
         literal = None
         if self._as not in ("", "string"):
-            literal = nested_json(other) if self._as == "json" else literal_of(other, self.WORDS)
+            literal = nested_json(other.strip()) if self._as == "json" else literal_of(other.strip(), self.WORDS)
         kind = KINDS.get((literal or '"')[0], "number")
         types = self._types or JSON_TYPES
         fits = kind in types or (kind == "number" and "integer" in types)
-        if self._types is None and kind == "number" and literal != other:
+        if self._types is None and kind == "number" and literal != other.strip():
             fits = False  # 007 is a number only if the schema says so
         fits = fits and literal is not None and literal[0] != '"'
         if self.RETYPES_VALUES and not fits and text.strip():
-            literal = coerced(as_other, self._types)
+            literal = coerced(other, self._types)
             fits = literal is not None
             if fits or (self._types is not None and "string" not in self._types):
                 self._note("argument_of_other_type", "an argument is not written as its type is")
