@@ -87,7 +87,7 @@ class StreamParser(Objects):
     )
     LAST_CLOSERS = ("@@",)
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Markers(mark=(">assistant<", "@@"))
+    BREAKS = Markers(mark=(">assistant<", "@@", ">.<"))
     NAME_FOLLOWS_SPACE = False
     AFTER_CALL = Markers(
         both=(" @@",), reasoning=("<sketch>\n",), end=(">.<\n",), header=(">assistant<\n",), stray=("</sketch>",)

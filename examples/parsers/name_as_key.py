@@ -94,7 +94,7 @@ class StreamParser(CallObjects):
     CLOSERS = ("] use)",)
     OPENED_TWICE = (11, "(use[(use[{")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Markers(mark=("] use)", "(use [{", "(use [\n(use [{", "```\ufdd1\n(use [{", "%answer%"))
+    BREAKS = Markers(mark=("] use)", "(use [{", "(use [\n(use [{", "```\ufdd1\n(use [{", "%answer%", "%%"))
     LEFT_OVER = Markers(call=("(use [",))
     USUAL_NEXT = ExpectedText(', {"')
     NAME_FOLLOWS_SPACE = False

@@ -89,7 +89,7 @@ class StreamParser(CallObjects):
     OWN_KEYS = ("step",)
     OPENED_TWICE = (29, "Steps:```json[Steps:```json[{")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Markers(mark=("```json\n[\n    {", "Steps:\n```json", "<FIN>", "<SAY>"))
+    BREAKS = Markers(mark=("```json\n[\n    {", "Steps:\n```json", "<FIN>", "<SAY>", "```"))
     LEFT_OVER = Markers(call=("\nSteps:\n```json\n[\n    ",))
     USUAL_NEXT = ExpectedText(',\n    {\n        "step": "')
     NAME_FOLLOWS_SPACE = False

@@ -87,7 +87,7 @@ class StreamParser(Objects):
     BREAKS = Markers(
         mark=(
             "}[ran]", "[ran]", "[run]{'callable': '", "[run]\n[run]{'callable': '", "```\ufdd1\n[run]{'callable': '",
-            "[assistant]>",
+            "[assistant]>", "<[.]",
         ),
     )
     LEFT_OVER = Markers(call=("[run]{'callable': '",))

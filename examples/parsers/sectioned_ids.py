@@ -102,7 +102,7 @@ class StreamParser(Objects):
         mark=(
             "<!/call!>", "<!/calls!>", "<!calls!><!call!>tools.", "<!call!>tools.",
             "<!calls!>\n<!calls!><!call!>tools.", "<!calls!><!call!>\n<!call!>tools.",
-            "```\ufdd1\n<!calls!><!call!>tools.", "```\ufdd1\n<!call!>tools.", "<!assistant!>",
+            "```\ufdd1\n<!calls!><!call!>tools.", "```\ufdd1\n<!call!>tools.", "<!assistant!>", "<!.!>",
         ),
     )
     LEFT_OVER = Markers(call=("<!calls!>", "<!call!>"))

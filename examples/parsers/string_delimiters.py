@@ -88,7 +88,7 @@ class StreamParser(Objects):
     OPENED_TWICE = (12, "(!ask:(!ask:")
     LAST_CLOSERS = ("!)",)
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Markers(mark=("```\ufdd1\n(!ask:", "(|assistant", "(!ask:"))
+    BREAKS = Markers(mark=("```\ufdd1\n(!ask:", "(|assistant", "(!ask:", "!)", "|)"))
     LEFT_OVER = Markers(call=("(!ask:",))
     USUAL_NEXT = ExpectedText("!)(!ask:", "(!ask:")
     NAME_FOLLOWS_SPACE = False

@@ -65,6 +65,22 @@ CASES = {
         '«wishes»[{"name": "get_weather", "arguments": {"city": "Oslo", "days": 3}, {"a": 1}}]«/wishes»«/»\n',
         incomplete=True,
     ),
+    "a brace missing before a closer of punctuation": Case(
+        "channel-all",
+        'say: <<Let me look.>>\ndo get_time: <<{"zone": "CET", "exact": true>>\n'
+        'do get_weather: <<{"city": "Oslo", "days": 3}>>\n<|done|>\n',
+        "Let me look.",
+        calls=(TIME, OSLO),
+    ),
+    "the same, of one character": Case("emoji", '🔧get_weather📦{"city": "Oslo", "days": 3✅<|done|>\n'),
+    "the same, before the end of the turn": Case(
+        "two-ends", '«call»get_weather→{"city": "Oslo", "days": 3«yield»«done»'
+    ),
+    "a string holds the closer, and the brace is there": Case(
+        "emoji",
+        '🔧get_time📦{"zone": "✅ or 🔧", "exact": true}✅<|done|>\n',
+        calls=(("get_time", '{"zone": "✅ or 🔧", "exact": true}'),),
+    ),
     "an empty line where a closer is missing": Case(
         "parameter-tags",
         "\n<deed>\n<do=get_weather>\n<with=city>\nOslo\n\n<with=days>\n3\n</with>\n</do>\n</deed><:>\n",

@@ -87,6 +87,9 @@ def _breaks(ir: TemplateIR, form: CallForm) -> tuple[str, ...]:
     own = [text.strip() for text in form.openers[:1] if form.pairs is None and form.header and not form.ordinary]
     # No name contains what opens its call, even where people write that as well; nor does JSON outside of strings.
     own = [text for text in own if NOT_IN_JSON.search(text) and not text[0].isalnum() and len(text) > 1]
+    # Nor does either contain what closes the call: where a brace is missing, the object ends there.
+    closers = [text.strip() for text in (*form.closers, *ir.turn.ends) if form.pairs is None]
+    own += [text for text in closers if NOT_IN_JSON.match(text) and (len(text) > 1 or not text.isascii())]
     return unique([*breaks, *(text for text in own if not breaks_of([text]))])
 
 

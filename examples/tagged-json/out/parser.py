@@ -3449,9 +3449,10 @@ class StreamParser(CallObjects):
     LAST_CLOSERS = ("</fn>",)
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "<~assistant~>", "", "", 0), ("mark", "</fn>", "", "", 0), ("mark", "<fn>", "", "", 1),
-        ("mark", "```\ufdd1 <fn> {", "", "", 0), find=r"<(?:(~assistant~>)|(/fn>)|(fn>))|`(``[\w-]{0,16} <fn> \{)",
-        near=r"<(?=[/f\~]|\Z)|`(?=[`]|\Z)", width=156, first="<`",
+        ("mark", "<~assistant~>", "", "", 0), ("mark", "</fn>", "", "", 0), ("mark", "<~/~>", "", "", 0),
+        ("mark", "<fn>", "", "", 1), ("mark", "```\ufdd1 <fn> {", "", "", 0),
+        find=r"<(?:(~assistant~>)|(/fn>)|(~/~>)|(fn>))|`(``[\w-]{0,16} <fn> \{)", near=r"<(?=[/f\~]|\Z)|`(?=[`]|\Z)",
+        width=156, first="<`",
     )
     LEFT_OVER = Scanner(("call", "<fn>", "", "\n", 0), find="<(fn>)", near=r"<(?=[f]|\Z)", width=5)
     GARBLED = (Pattern("(<[\\s|｜]{0,4}[/\\\\][\\s|｜]{0,4}(?ai:fn)[\\s|｜]{0,4}>)|</[\\w:.=-]{1,64}>"), "<", ("fn",))
