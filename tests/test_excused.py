@@ -66,11 +66,12 @@ NAMED = '{"name": "\' ~ c.function.name ~ \'", "arguments": \' ~ (c.function.arg
 @pytest.mark.parametrize(
     ("call", "cause"),
     [
-        (NAMED.replace("FILTER", "e"), "escapes HTML"),
-        (NAMED.replace("FILTER", "urlencode"), "percent-encodes"),
-        ("' ~ (c.function | tojson | e) ~ '", "escapes HTML"),
+        (NAMED.replace("FILTER", "lower"), "writes small letters"),
+        (NAMED.replace("FILTER", "replace('+', ' ')"), 'writes "+" as " "'),
+        ("' ~ (c.function | tojson | lower) ~ '", "writes small letters"),
+        ("' ~ (c.function | tojson | replace('+', ' ')) ~ '", 'writes "+" as " "'),
     ],
-    ids=["arguments e", "arguments urlencode", "all e"],
+    ids=["arguments in small letters", "arguments without +", "all in small letters", "all without +"],
 )
 def test_a_refusal_names_what_changes_all_arguments(call: str, cause: str) -> None:
     source = template("v", reasoning=False, call="{{- '<call>" + call + "</call>' }}")

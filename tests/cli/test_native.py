@@ -138,7 +138,7 @@ def test_a_manifest(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_mypyc_takes_all_parsers(tmp_path: Path) -> None:
     """None is translated to C: mypyc refuses what it can't translate before that, and the C compiler nothing of what it
     makes."""
-    for name in NAMES[:: amount(9, sweep=1)]:
+    for name in NAMES[:: amount(16, sweep=1)]:
         made = generate(ir_of(name), openai=True, responses=True, messages=True)
         (tmp_path / f"native_{name.replace('-', '_')}.py").write_text(_with_types(made), encoding="utf-8")
     command = [sys.executable, "-m", "tests.cli.translating", str(tmp_path)]

@@ -55,7 +55,6 @@ TURNS = {
 }
 
 
-@pytest.mark.sweep(5)
 @pytest.mark.parametrize("turn", TURNS.values(), ids=TURNS)
 def test_readers_agree(turn: str) -> None:
     source = source_of(turn)

@@ -63,7 +63,6 @@ LETTERS = {  # after calls, and the content that is left
 }
 
 
-@pytest.mark.sweep(3)
 @pytest.mark.parametrize("after", LETTERS, ids=repr)
 def test_letters_of_a_cut_end_are_dropped_directly_after_calls(after: str) -> None:
     one = "{{- '<call>' ~ (c.function | tojson) ~ '</call>' }}"

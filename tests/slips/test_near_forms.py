@@ -110,7 +110,6 @@ def parser_of(calls: str) -> ModuleType:
     return load_module(generate(ir_of(calls), "python"))
 
 
-@pytest.mark.sweep(4)
 @pytest.mark.parametrize(("calls", "text", "call", "notes"), CASES)
 def test_call_that_is_nearly_written_as_the_template_does(
     calls: str, text: str, call: tuple[str, Any], notes: list[str]

@@ -118,7 +118,6 @@ def readers_of(name: str) -> EveryReader:
     return EveryReader(compile_template(path.read_text(encoding="utf-8"), name=name))
 
 
-@pytest.mark.sweep(6)
 @pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
 def test_what_comes_next_ends_a_part(case: Case) -> None:
     readers = readers_of(case.template)
