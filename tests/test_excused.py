@@ -35,7 +35,7 @@ def template(value: str, *, reasoning: bool, before: str = "''", call: str = PAI
     return text.replace("REASONING", REASONING if reasoning else "")
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("reasoning", [False, True], ids=["without reasoning", "with reasoning"])
 @pytest.mark.parametrize(
     "value", ["((v if v is string else v | tojson) | replace('4', '44'))", "((v | tojson) | replace('1', '11'))"]
@@ -128,7 +128,7 @@ def test_changed_names_and_keys_are_found_out(name: str, key: str, cause: str) -
     assert found.failures[0] == f"cause: the template {cause}"
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("char", ["$", "--", "**", "!!", "é"])
 def test_text_that_is_written_alike_is_listed(char: str) -> None:
     """Where the difference is in a long text, it is what the report shows."""
@@ -229,7 +229,7 @@ def test_an_end_that_is_not_known_is_read_as_content_and_found_out() -> None:
     assert failures[0].startswith('one call: one call never comes back: expected "", got "<|stop|>"; ')
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("path", templates(every=37), ids=lambda path: path.stem)
 def test_plain_jinja_renders_every_pair_alike(path: Path) -> None:
     try:

@@ -57,7 +57,7 @@ TEMPLATE = """\
 MARKERS = {"WHY": "<why>", "HOW": "</why>", "OPEN": "<do>", "BETWEEN": "<with>", "CLOSE": "</do>"}
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize(
     ("place", "rendered"),
     [

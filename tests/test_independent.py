@@ -12,7 +12,7 @@ from tests.independent import Result, check, summary
 CASES = ROOT / "tests" / "cases" / "learn"
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", ["plain", "arguments-as-a-list-of-pairs", "arguments-inside-a-string", "counters"])
 def test_what_verifies_comes_back(name: str) -> None:
     result = check(CASES / f"{name}.jinja")

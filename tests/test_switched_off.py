@@ -19,7 +19,7 @@ def parser() -> Artifact:
     return load_artifact(generate(compile_template(source, name="tagged-json.jinja"), "python"))
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize(
     ("reasoning", "calls", "content", "thought", "names"),
     [

@@ -76,7 +76,7 @@ def pairs(opened: str, pair: str, close: str) -> str:
     return PAIRS.replace("OPEN", opened).replace("PAIR", pair).replace("CLOSE", close)
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize(
     ("calls", "cause"),
     [
@@ -130,7 +130,7 @@ def test_the_cause_comes_before_the_failures(calls: str, cause: str) -> None:
     assert not second.startswith("cause: ")
 
 
-@pytest.mark.sweep(5)
+@pytest.mark.sweep(10)
 @pytest.mark.parametrize("target", ["python", "peg"])
 @pytest.mark.parametrize(
     "calls",

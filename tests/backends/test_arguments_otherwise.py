@@ -30,7 +30,7 @@ def source(name: str) -> str:
     return (CASES / f"{name}.jinja").read_text(encoding="utf-8")
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("target", ["python", "peg"])
 @pytest.mark.parametrize("name", NAMES)
 def test_verified(name: str, target: str) -> None:

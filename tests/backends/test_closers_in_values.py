@@ -84,7 +84,7 @@ WORDS = {
 }
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("kind", WORDS)
 def test_a_word_in_a_line_of_a_value_closes_no_call(kind: str) -> None:
     opened, before, closer = WORDS[kind]

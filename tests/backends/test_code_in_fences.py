@@ -36,7 +36,7 @@ TOOL = {"type": "object", "properties": {"q": {"type": "string"}}}
 TOOLS = [{"type": "function", "function": {"name": "look", "description": "It.", "parameters": TOOL}}]
 
 
-@pytest.mark.sweep(7)
+@pytest.mark.sweep(14)
 @pytest.mark.parametrize(("language", "call"), [*product(LANGUAGES, CALLS)])
 def test_code_in_the_fence_of_calls(language: str, call: str) -> None:
     source = source_of(

@@ -83,7 +83,7 @@ def format_of(kind: str, part: str) -> tuple[TemplateIR, ModuleType, PegEngine]:
     return ir, load_module(generate(ir, "python")), PegEngine(ir)
 
 
-@pytest.mark.sweep(12)
+@pytest.mark.sweep(24)
 @pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("kind", FILTERS)
 def test_escaped_texts_come_back(kind: str, part: str) -> None:
@@ -101,7 +101,7 @@ def test_escaped_texts_come_back(kind: str, part: str) -> None:
                 assert streamed(parser, _chunks(output, size), tools=TOOLS) == found
 
 
-@pytest.mark.sweep(17)
+@pytest.mark.sweep(34)
 @pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("kind", FILTERS)
 def test_half_an_escape_is_text_however_it_is_cut(kind: str, part: str) -> None:

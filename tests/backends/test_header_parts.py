@@ -109,7 +109,7 @@ def test_a_call_is_read_in_any_order_of_its_header(name: str) -> None:
     assert tried >= 9
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", list(FORMATS))
 def test_a_call_that_is_kept_keeps_all_of_its_header(name: str) -> None:
     form, ir = FORMATS[name], learned(name)

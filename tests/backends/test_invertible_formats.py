@@ -35,7 +35,7 @@ def read(name: str, output: str, prompt: str | None = None) -> tuple[str | None,
     return message["reasoning_content"], message["content"], names
 
 
-@pytest.mark.sweep(12)
+@pytest.mark.sweep(24)
 @pytest.mark.parametrize(
     ("name", "output", "expected"),
     [
@@ -172,7 +172,7 @@ AUTHORED = FOLDER.parent / "authored"
 NAMED = "<invoke>\n<name>f</name>\n<with>\n<name>Como</name>\n<limit>3</limit>\n</with>\n</invoke>"
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize(
     ("name", "output", "arguments"),
     [

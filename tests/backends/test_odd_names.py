@@ -38,7 +38,7 @@ def tools(name: str, *keys: str) -> list[dict[str, Any]]:
     return [{"type": "function", "function": {"name": name, "parameters": {"properties": properties}}}]
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("name", CALLS)
 def test_keys_of_the_schema(name: str) -> None:
     one, between = CALLS[name]

@@ -205,7 +205,7 @@ def valid_message_events(events: list[dict[str, Any]]) -> None:
         assert unknown(made) == set(), event
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("size", SIZES)
 def test_events_of_a_message(size: int) -> None:
     made = message()

@@ -165,7 +165,7 @@ def test_a_variant_with_a_word_counts_anywhere() -> None:
     assert streamed(module, list(text)) == whole == PegEngine(ir).parse(text)
 
 
-@pytest.mark.sweep(5)
+@pytest.mark.sweep(10)
 @pytest.mark.parametrize("name", ["characters", "parentheses", "brackets", "word before", "closed"])
 @pytest.mark.parametrize("marker", ["start", "end"])
 def test_a_wrong_marker_never_passes(name: str, marker: str) -> None:

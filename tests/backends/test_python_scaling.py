@@ -94,7 +94,7 @@ def test_tools_cost_little_for_small_calls(name: str, chunk: int) -> None:
     assert ratio_of_functions(parser_of(name), small_call(name), chunk) <= MOST_FOR_TOOLS
 
 
-@pytest.mark.sweep(9)
+@pytest.mark.sweep(18)
 @pytest.mark.parametrize(
     "piece",
     ["<", "<f", "<fn", "<fn>", "<fn>{", '<fn>{"name": "', "[", '{"a":', " ", "\n", "\\", '"', "\0", "<~/~>", "</fn>"],

@@ -46,7 +46,7 @@ def format_of(header: str, call: str) -> tuple[ModuleType, PegEngine]:
     return load_module(generate(ir, "python")), PegEngine(ir)
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("header", HEADERS)
 @pytest.mark.parametrize("call", CALLS)
 def test_the_words_of_an_end_are_text_in_a_value(header: str, call: str) -> None:

@@ -126,7 +126,7 @@ def test_a_form_by_the_name_of_the_tool_comes_back_or_is_reported(mark: str) -> 
         assert ir.verification.failures[0].startswith("cause: calls of some names are written in another form: ")
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("mark", ".-/:")
 def test_a_name_that_never_comes_back_is_not_excused_as_text(mark: str) -> None:
     # As text, a call that isn't read is the same text: what all calls of such names are read as.

@@ -33,7 +33,7 @@ EXCEPTIONS = {
 }
 
 
-@pytest.mark.sweep(102)
+@pytest.mark.sweep(204)
 @pytest.mark.parametrize("value", VALUES, ids=str)
 @pytest.mark.parametrize("name", NOTATIONS)
 def test_values_end_before_markers(name: str, value: Any) -> None:

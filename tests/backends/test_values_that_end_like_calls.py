@@ -29,7 +29,7 @@ TOOL = {"type": "object", "properties": {key: {"type": "string"} for key in "abc
 TOOLS = [{"type": "function", "function": {"name": "f", "parameters": TOOL}}]
 
 
-@pytest.mark.sweep(11)
+@pytest.mark.sweep(22)
 @pytest.mark.parametrize(("around", "pair"), [*product(AROUND, PAIRS)])
 def test_values_that_end_with_a_closer(around: str, pair: str) -> None:
     (opened, named, closed), (before, key_end, after) = AROUND[around], PAIRS[pair]

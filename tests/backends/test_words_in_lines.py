@@ -55,7 +55,7 @@ def format_of(kind: str) -> tuple[TemplateIR, EveryReader]:
     return ir, EveryReader(ir)
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("kind", FORMATS)
 def test_verification_quotes_the_words(kind: str) -> None:
     ir, _ = format_of(kind)

@@ -279,7 +279,7 @@ def test_a_whole_call_in_a_line_is_one_in_any_chunking(kind: str) -> None:
     of.output(f"Ok.{written} no").tools(TOOLS).expect(content="Ok. no", calls=LOOK)
 
 
-@pytest.mark.sweep(12)
+@pytest.mark.sweep(24)
 @pytest.mark.parametrize(
     "opener", ["!run ", "$do ", "@@use ", "%call ", ">> go ", "~tool ", "&run ", "::f ", "[[", "[!] ", "!"]
 )

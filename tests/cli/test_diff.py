@@ -111,7 +111,7 @@ PAIRS: dict[str, tuple[str, int, list[str], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(18)
 @pytest.mark.parametrize("name", PAIRS)
 def test_pairs(run: Run, formats: Path, name: str) -> None:
     text, code, facts, counts = PAIRS[name]
@@ -154,7 +154,7 @@ def test_a_parser_is_run_as_it_is(run: Run, formats: Path) -> None:
     assert run("diff", "old.py", "inn.jinja").code == 0
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("artifact", ["old.py", "old.peg", "old.gbnf"])
 def test_an_artifact_with_its_format_next_to_it(run: Run, formats: Path, artifact: str) -> None:
     (formats / "tools.json").write_text('[{"type": "function", "function": {"name": "look"}}]')

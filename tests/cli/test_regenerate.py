@@ -39,7 +39,7 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize(
     ("options", "command"),
     [

@@ -96,7 +96,7 @@ def test_a_token_in_another_place_is_no_error(run: Run, project: Path) -> None:
     assert run("build", "--strict").code == 0
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("target", ["python", "peg", "json", "vllm", "sglang"])
 def test_strict_compiles_for_every_target(run: Run, project: Path, target: str) -> None:
     refused = run("compile", "hut.jinja", "-t", target, "-o", "made", "--strict")

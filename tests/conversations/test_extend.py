@@ -65,7 +65,7 @@ def test_wrong_messages() -> None:
             template.extend(state, {"content": "no role"})
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("name", EXAMPLES[::4])
 def test_extended_prompts_are_those_of_whole_renders(name: str) -> None:
     source = (ROOT / "examples" / name / "template.jinja").read_text(encoding="utf-8")

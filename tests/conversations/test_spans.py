@@ -102,7 +102,7 @@ SPELLED = (
 )
 
 
-@pytest.mark.sweep(11)
+@pytest.mark.sweep(22)
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_texts_that_spell_markers_change_no_border(name: str) -> None:
     template = example(name)

@@ -137,7 +137,7 @@ def test_refusals(source: str, reason: str) -> None:
     assert str(caught.value) == reason
 
 
-@pytest.mark.sweep(20)
+@pytest.mark.sweep(40)
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_transformers_gives_the_same_masks(name: str) -> None:
     transformers = pytest.importorskip("transformers.utils.chat_template_utils")

@@ -33,7 +33,7 @@ TAGS = """\
 """
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_what_is_started_works(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, layout: str) -> None:
     made = run("new", "hut", "--layout", layout)
@@ -128,7 +128,7 @@ def unittested() -> int:
     return subprocess.run([sys.executable, "-m", "unittest"], capture_output=True, check=False).returncode
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_outputs_follow_a_changed_template(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, layout: str

@@ -71,7 +71,7 @@ def _rewritten(ir: TemplateIR, parser: Artifact, tools: list[dict[str, Any]], te
     return written(ir, calls_message(*(("f", dict(pairs)) for pairs in calls), content=message["content"]))
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @needs_engine
 @pytest.mark.parametrize("tools", [KNOWN, ANY], ids=["known keys", "any keys"])
 @pytest.mark.parametrize("closer", [")", ")</call>"])

@@ -30,7 +30,7 @@ HOSTILE: dict[str, Any] = {
 }
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @needs_engine
 @pytest.mark.parametrize("what", HOSTILE)
 def test_a_hostile_tool_falls_back_alone(what: str) -> None:

@@ -77,7 +77,7 @@ PARTS = """
 {%- if add_generation_prompt %}<|start|>bot{% endif %}"""
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("name", FORMATS)
 def test_grammars_accept_what_the_template_writes(name: str) -> None:
     source = (CASES / f"{name}.jinja").read_text(encoding="utf-8")
@@ -121,7 +121,7 @@ def test_reading(text: str, is_accepted: bool) -> None:
     assert GrammarReading(rules, text).accepts(Seq((first, Ref("bs")))) is is_accepted
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("reasoning", ["", "<why>Ask.</why>"])
 @pytest.mark.parametrize("content", ["", "Let me see."])
 def test_reasoning_after_content(content: str, reasoning: str) -> None:

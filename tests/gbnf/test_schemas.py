@@ -171,7 +171,7 @@ def test_random_schemas_in_json(pair: tuple[Any, Any]) -> None:
         assert not accepts(found.text, json.dumps(wrong, ensure_ascii=False)), (schema, wrong)
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @needs_engine
 @pytest.mark.parametrize("name", OTHERS)
 @settings(max_examples=amount(8, sweep=15), deadline=None, suppress_health_check=list(HealthCheck))

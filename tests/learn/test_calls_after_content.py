@@ -64,7 +64,7 @@ TOOLS = [
 ]
 
 
-@pytest.mark.sweep(36)
+@pytest.mark.sweep(72)
 @pytest.mark.parametrize(("brackets", "separator", "key_end"), [*product(BRACKETS, SEPARATORS, KEY_ENDS)])
 def test_values_with_separators_are_read(brackets: str, separator: str, key_end: str) -> None:
     ir = compiled(brackets, separator, key_end)

@@ -112,7 +112,7 @@ TEXT, NUMBER, TWO = (
 _SHOW = "cause: no example pair shows {}; add one to the file of --example"
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize(
     ("pairs", "lacking"),
     [

@@ -102,7 +102,7 @@ def source_of(turn: str, macros: str = "") -> str:
     return TURNS.replace("@MACROS@", macros).replace("@TURN@", turn)
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize("kind", IDIOMS)
 def test_idioms_come_back(kind: str) -> None:
     source = source_of(IDIOMS[kind])

@@ -73,7 +73,7 @@ def test_the_number_of_calls_is_a_slot(kind: str) -> None:
     check(COUNTED[kind])
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("kind", EMPTY)
 def test_calls_without_arguments_have_a_form_of_their_own(kind: str) -> None:
     check(EMPTY[kind])
@@ -113,7 +113,7 @@ def test_any_number_of_calls_is_read() -> None:
     ]
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("kind", [*WRAPPED][:4])
 def test_a_response_template_reads_values_of_either_kind(kind: str) -> None:
     ir = compile_template(template_with(WRAPPED[kind]), name="t", target="response_template")
@@ -121,7 +121,7 @@ def test_a_response_template_reads_values_of_either_kind(kind: str) -> None:
 
 
 @needs_engine
-@pytest.mark.sweep(9)
+@pytest.mark.sweep(18)
 @pytest.mark.parametrize("kind", [*COUNTED, *EMPTY, *WRAPPED])
 def test_grammars_accept_what_the_template_writes(kind: str) -> None:
     ir = compile_template(template_with({**COUNTED, **EMPTY, **WRAPPED}[kind]), name="t")

@@ -20,7 +20,7 @@ FORMS = {
 }
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("form", FORMS)
 def test_the_cause_is_the_length(form: str) -> None:
     given, written = FORMS[form]

@@ -57,7 +57,7 @@ def compiled(name: str, scalar: str = "tojson") -> TemplateIR:
     return compile_template(source(name, scalar), name="lines", special_tokens=TOKENS)
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", ARRANGEMENTS)
 def test_lines_of_any_arrangement_come_back(name: str) -> None:
     ir = compiled(name)
@@ -123,7 +123,7 @@ def test_scalars_without_quotes_are_refused() -> None:
     assert "the template writes lists and objects as indented lines" in result.failures[0]
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("target", ["peg", "gbnf", "lark", "response_template", "structural_tag"])
 def test_targets_without_lines_say_so(target: Any) -> None:
     with pytest.raises(UnsupportedTemplate, match="cannot express that arguments are indented lines"):

@@ -21,7 +21,7 @@ def test_the_cases_are_found() -> None:
     assert len(TEMPLATES) >= 5
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.stem)
 def test_repairs(path: Path, golden: Callable[[Path, str], None]) -> None:
     source = path.read_text(encoding="utf-8")
@@ -38,7 +38,7 @@ def test_repairs(path: Path, golden: Callable[[Path, str], None]) -> None:
     golden(path.with_suffix(".ir"), "".join(repairs) + printed(ir))
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.stem)
 def test_the_grammar_reads_every_form(path: Path) -> None:
     source = path.read_text(encoding="utf-8")

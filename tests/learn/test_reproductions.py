@@ -33,7 +33,7 @@ def names() -> list[str]:
     return found
 
 
-@pytest.mark.sweep(9)
+@pytest.mark.sweep(18)
 @pytest.mark.parametrize("name", names())
 def test_verified_means_right(name: str) -> None:
     source = (FOLDER / f"{name}.jinja").read_text(encoding="utf-8")
@@ -50,7 +50,7 @@ def test_verified_means_right(name: str) -> None:
         assert read_back(source, ir) == ((), ())
 
 
-@pytest.mark.sweep(5)
+@pytest.mark.sweep(10)
 @pytest.mark.parametrize("text", PROSE)
 @pytest.mark.parametrize("name", [name for name in names() if name.startswith("word-")])
 def test_prose_is_no_call(name: str, text: str) -> None:

@@ -26,7 +26,7 @@ def reason(form: str, size: int) -> str:
         return str(error)
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("size", [37, 50, 60, 100, 200, 400])
 def test_a_shortened_object(size: int) -> None:
     assert any(text in reason("an object", size) for text in REASONS)
@@ -39,7 +39,7 @@ def test_what_is_shortened(form: str, size: int) -> None:
     assert any(text in reason(form, size) for text in REASONS)
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("size", [20, 63])
 @pytest.mark.parametrize(("part", "of"), [("names", "name"), ("keys", "k")])
 def test_shortened_names(part: str, of: str, size: int) -> None:

@@ -36,7 +36,7 @@ def compiled(around: str, between: str, key_end: str) -> tuple[str, TemplateIR]:
     return source, compile_template(source, name="t", special_tokens=TOKENS)
 
 
-@pytest.mark.sweep(30)
+@pytest.mark.sweep(60)
 @pytest.mark.parametrize(("around", "between", "key_end"), [*product(AROUND, BETWEEN, ["=", ": "])])
 def test_messages_come_back(around: str, between: str, key_end: str) -> None:
     source, ir = compiled(around, between, key_end)
@@ -44,7 +44,7 @@ def test_messages_come_back(around: str, between: str, key_end: str) -> None:
     assert read_back(source, ir, readers=True) == ((), ())
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize(
     ("around", "between", "text", "arguments"),
     [
@@ -69,7 +69,7 @@ def shown(*texts: str) -> list[str]:
     return [text.replace("\\n", "\n").replace("\\t", "\t") for text in texts]
 
 
-@pytest.mark.sweep(8)
+@pytest.mark.sweep(16)
 @pytest.mark.parametrize(("around", "between"), [*product(AROUND, ("spaces", "options", "bars"))])
 def test_lists_and_objects_end_with_their_last_bracket(around: str, between: str) -> None:
     readers = EveryReader(compiled(around, between, "=")[1])
@@ -82,7 +82,7 @@ def test_lists_and_objects_end_with_their_last_bracket(around: str, between: str
     assert readers.differ == []
 
 
-@pytest.mark.sweep(15)
+@pytest.mark.sweep(30)
 @pytest.mark.parametrize(("around", "between"), [*product(AROUND, BETWEEN)])
 def test_other_text_with_brackets_is_read_alike_in_chunks(around: str, between: str) -> None:
     parser = parser_for(compiled(around, between, "=")[1])

@@ -61,7 +61,7 @@ def format_of(arrangement: str) -> tuple[str, TemplateIR]:
     return source, compile_template(source, name="t", special_tokens=TOKENS)
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("arrangement", ARRANGEMENTS)
 def test_all_types_come_back(arrangement: str) -> None:
     source, ir = format_of(arrangement)
@@ -107,7 +107,7 @@ DAMAGED = {
 CLOSERS = {"brackets": ("[/string]", "[/number]")}
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("arrangement", DAMAGED)
 def test_a_missing_closer_and_one_of_another_type_end_a_value(arrangement: str) -> None:
     readers, (first, second, end) = EveryReader(format_of(arrangement)[1]), DAMAGED[arrangement]

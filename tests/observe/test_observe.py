@@ -64,7 +64,7 @@ def test_what_stood_in_a_markers_place_is_proposed(text: str) -> None:
     assert [dict(judged.message) for judged in found.tried] == [dict(found.judged[0].message)] * 2
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize(
     ("name", "marker", "text"),
     [
@@ -126,7 +126,7 @@ def test_a_proposal_without_which_all_is_as_clean_is_dropped() -> None:
     assert found.proposals == ()
 
 
-@pytest.mark.sweep(5)
+@pytest.mark.sweep(10)
 @pytest.mark.parametrize("spelled", [str, str.upper, lambda text: f"{text[0]} {text[1:]}"])
 @pytest.mark.parametrize("name", ["tagged-json", "forced-open", "cdata-values", "parameter-tags"])
 def test_no_marker_in_any_spelling_is_proposed_for_another(name: str, spelled: Callable[[str], str]) -> None:

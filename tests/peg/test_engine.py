@@ -74,7 +74,7 @@ def test_what_the_end_cuts_is_no_text(engine: PegEngine) -> None:
         assert (read.message["content"], len(read.message["tool_calls"]), read.incomplete, read.trailing) == said
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize(
     "piece",
     [

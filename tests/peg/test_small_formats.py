@@ -108,7 +108,7 @@ def form(name: str) -> Format:
     return Format(name, ir, (), [])
 
 
-@pytest.mark.sweep(9)
+@pytest.mark.sweep(18)
 @pytest.mark.parametrize("name", SOURCES)
 def test_what_the_template_renders(name: str) -> None:
     with open_renderer(SOURCES[name], name=name) as renderer:
@@ -117,7 +117,7 @@ def test_what_the_template_renders(name: str) -> None:
     assert verified.verified
 
 
-@pytest.mark.sweep(9)
+@pytest.mark.sweep(18)
 @pytest.mark.parametrize("name", SOURCES)
 def test_messages_agree(name: str) -> None:
     tally = messages_agree([form(name)])
@@ -125,7 +125,7 @@ def test_messages_agree(name: str) -> None:
     assert tally.same == tally.outputs > 20
 
 
-@pytest.mark.sweep(11)
+@pytest.mark.sweep(22)
 @pytest.mark.parametrize("name", SOURCES)
 def test_mutations_agree(name: str) -> None:
     assert mutations_agree([form(name)], 100).unexplained == []

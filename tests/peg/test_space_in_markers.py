@@ -26,7 +26,7 @@ def spellings(marker: str) -> list[str]:
     return list(dict.fromkeys([marker, *others]))
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize(("opened", "closed"), MARKERS)
 def test_readers_agree(opened: str, closed: str) -> None:
     call = f"{{{{- '{opened}' ~ c.function.name ~ ' ' ~ (c.function.arguments | tojson) ~ '{closed}' }}}}"

@@ -26,7 +26,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.sweep(75)
+@pytest.mark.sweep(150)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_template_is_read_right_or_refused(name: str) -> None:
     outcome, why = check(FOLDER / f"{name}.jinja")

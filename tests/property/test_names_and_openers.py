@@ -34,7 +34,7 @@ def test_punctuation_of_names_that_opens_pairs_does_not_end_names(opener: str, c
         assert (message["content"], readers.differ) == ("So.", [])
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("between", ["", "\\n"])
 @pytest.mark.parametrize(("opener", "closer"), [("<<", ">>"), ("((", "))"), ("//", "\\\\"), ("%", "%")])
 def test_raw_values_end_before_a_call_that_punctuation_opens(opener: str, closer: str, between: str) -> None:

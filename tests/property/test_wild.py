@@ -72,7 +72,7 @@ def test_every_reader_reads_designs_alike(seed: int) -> None:
     assert compile_wild(seed, readers=True).group == "verified"
 
 
-@pytest.mark.sweep(5)
+@pytest.mark.sweep(10)
 @pytest.mark.parametrize("seed", LEARNED)
 def test_learned(seed: int) -> None:
     outcome = compile_wild(seed)

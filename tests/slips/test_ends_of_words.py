@@ -26,7 +26,7 @@ FORMS = {
 ENDS = ("\nUser: ", "User: ", "「橋湖舟 ", "~ over ~", "\n---\n", "<|e|>")
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("end", ENDS)
 def test_calls_in_another_form_come_back(end: str) -> None:
     one = "{'name': c.function.name, 'arguments': c.function.arguments}"
@@ -49,7 +49,7 @@ NAMED = {
 }
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize("name", NAMED.values(), ids=NAMED)
 @pytest.mark.parametrize("end", ["<|e|>", "<|e", "<|pad|>", ""])
 def test_calls_that_begin_with_their_name_come_back(name: str, end: str) -> None:

@@ -19,7 +19,7 @@ def found(name: str) -> tuple[Result, ...]:
     return tuple(results(name, form.ir, form.parser))
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", ["tagged-json", "sectioned-ids", "json-array"])
 def test_slips_are_read_as_meant(name: str) -> None:
     recovered = sum(result.outcome == "recovered" for result in found(name))

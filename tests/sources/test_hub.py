@@ -56,7 +56,7 @@ def run(cache: Path, source: str) -> tuple[int, str]:
     return done.returncode, done.stdout.strip()
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize(
     ("source", "text"), [("maker/small", "new"), ("maker/small@v1", "old"), (f"maker/small@{OLDER}", "old")]
 )

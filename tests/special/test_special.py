@@ -188,7 +188,7 @@ def test_a_parser_without_tokens_has_nothing_of_them() -> None:
     assert len(read(parser, CALL, ()).message["tool_calls"]) == 1
 
 
-@pytest.mark.sweep(5)
+@pytest.mark.sweep(10)
 @EVERY
 def test_a_guard_or_a_spelled_token_anywhere_in_a_call(name: str) -> None:
     """Text that waits in the buffer may contain a guard when the next chunk without one arrives."""
