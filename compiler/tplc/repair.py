@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from tplc.errors import BadMessage
 from tplc.ir.forms import PARTS, in_form, marker_of, with_marker
-from tplc.ir.markers import common_prefix, common_suffix
+from tplc.ir.markers import common_prefix, common_suffix, without_space
 from tplc.ir.nodes import Form, FormMarker, GenerationPrompt, Part, Reasoning, TemplateIR, Tolerance, Turn
 from tplc.ir.printed import quoted
 from tplc.ir.write import write_message
@@ -75,19 +75,15 @@ def with_unwritten(ir: TemplateIR, tried: Sequence[Tried]) -> tuple[Tried, ...]:
 def _is_alike(ir: TemplateIR, one: Tried, written: str) -> bool:
     cut, other = _cut(ir, one.case, one.turn), _cut(ir, one.case, written)
     if cut is None or other is None or cut.parts != other.parts:
-        return _visible(one.turn) == _visible(written)
-    (first, *gaps, last), (usual, *usual_gaps, closing) = map(_visible, cut.gaps), map(_visible, other.gaps)
-    start, end = _visible(ir.reasoning.start), _visible(ir.reasoning.end)
-    ends = [_visible(text) for text in ir.turn.ends]
+        return without_space(one.turn) == without_space(written)
+    (first, *gaps, last), (usual, *usual_gaps, closing) = map(without_space, cut.gaps), map(without_space, other.gaps)
+    start, end = without_space(ir.reasoning.start), without_space(ir.reasoning.end)
+    ends = [without_space(text) for text in ir.turn.ends]
     bare = closing.removesuffix(ends[0]) if ends else closing
     # A conversation may end without the text that ends a turn.
     is_closed = last in (closing, *(bare + text for text in ends)) or (last == bare and not last.endswith(tuple(ends)))
-    firsts = {usual, start + end + usual, end + usual, *(_visible(head) + usual for head in ir.turn.heads)}
+    firsts = {usual, start + end + usual, end + usual, *(without_space(head) + usual for head in ir.turn.heads)}
     return first in firsts and gaps == usual_gaps and is_closed
-
-
-def _visible(text: str) -> str:
-    return "".join(text.split())
 
 
 # -- tolerances --------------------------------------------------------------------------------------------------------

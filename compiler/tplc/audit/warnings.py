@@ -25,6 +25,7 @@ from itertools import product
 
 from tplc.audit.suspects import SourcePosition, Suspects, suspects
 from tplc.errors import LimitExceeded, RenderFailed, TemplateRaised, UnsafeTemplate, UnsupportedTemplate
+from tplc.ir.markers import without_space
 from tplc.ir.nodes import TemplateIR
 from tplc.ir.own_markers import opening_of_calls
 from tplc.learn.align import token_spans
@@ -169,7 +170,7 @@ def _stage(renderer: Renderer, ir: TemplateIR) -> _Conversation | None:
     best[1].renders = 0
     traced = best[1].trace(best[1].words())
     assert isinstance(traced, Trace)
-    best[1].own = "".join("\0".join([traced.text, *_markers(ir)]).split())
+    best[1].own = without_space("\0".join([traced.text, *_markers(ir)]))
     return best[1]
 
 
@@ -299,8 +300,8 @@ def _plain(phrase: str) -> bool:
 def _normal(stage: _Conversation, phrase: str, usual: str, written: str) -> bool:
     """Return whether the difference is harmless: only the phrase is missing, apart from white space, or it contains a
     marker, which may cut and move the text around it but adds nothing foreign to the format."""
-    bare = "".join(phrase.split())
-    usual, written = "".join(usual.split()), "".join(written.split())
+    bare = without_space(phrase)
+    usual, written = without_space(usual), without_space(written)
     if usual == written or usual.replace(bare, "") == written.replace(bare, ""):
         return True
     if not token_spans(phrase):
@@ -369,7 +370,7 @@ def _length(stage: _Conversation, base: Trace) -> Iterator[tuple[SourcePosition,
         usual = base.text.replace(words[index], content)
         if isinstance(traced, _TooMuch):
             return  # a long text may take more than there is
-        if isinstance(traced, Refusal) or "".join(traced.text.split()) != "".join(usual.split()):
+        if isinstance(traced, Refusal) or without_space(traced.text) != without_space(usual):
             yield (
                 SourcePosition(0),
                 f"the render depends on the length of a message: {_WHO[role]} of {len(content)} characters",

@@ -128,6 +128,10 @@ def is_bracketed(text: str) -> bool:
     return _BRACKETED.fullmatch(text.strip()) is not None
 
 
+def without_space(text: str) -> str:
+    return "".join(text.split())
+
+
 def holds_piece(marker: str, piece: str) -> bool:
     """Return whether a marker is this text, or contains it as a distinctive piece."""
     return marker.strip() == piece.strip() or piece_at(marker, piece.strip()) >= 0

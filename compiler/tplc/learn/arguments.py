@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tplc.errors import NotLearned
-from tplc.ir.markers import common_prefix, common_suffix
+from tplc.ir.markers import common_prefix, common_suffix, without_space
 from tplc.ir.nodes import (
     JSON_STYLE,
     Arguments,
@@ -294,22 +294,18 @@ def _is_object(pairs: Repetition, place: ValuePlace, style: ValueStyle, position
     """Return whether the arguments look as an object does that is a value itself, white space apart."""
     if position({"zqka0x": 71001, "zqkb0x": 71002}) is None:
         return pairs.start.rstrip().endswith("{") and place.lead.split() == ['":'] and place.quote[0].strip() == '"'
-    before = _squeeze(pairs.start + pairs.open)
-    between = _squeeze(pairs.close.removeprefix(place.quote[1]) + pairs.separator + pairs.open)
-    after = _squeeze((pairs.close + pairs.end).removeprefix(place.quote[1]))
+    before = without_space(pairs.start + pairs.open)
+    between = without_space(pairs.close.removeprefix(place.quote[1]) + pairs.separator + pairs.open)
+    after = without_space((pairs.close + pairs.end).removeprefix(place.quote[1]))
     return (
-        before.endswith(_squeeze(style.object_open + style.key_open))
-        and _squeeze(place.lead) == _squeeze(style.key_close + style.colon)
-        and between == _squeeze(style.object_separator + style.key_open)
-        and after.startswith(_squeeze(style.object_close))
-        and bool(_squeeze(style.object_open))
+        before.endswith(without_space(style.object_open + style.key_open))
+        and without_space(place.lead) == without_space(style.key_close + style.colon)
+        and between == without_space(style.object_separator + style.key_open)
+        and after.startswith(without_space(style.object_close))
+        and bool(without_space(style.object_open))
         and KEY not in pairs.close + pairs.separator + pairs.end
         and not place.typed
     )
-
-
-def _squeeze(text: str) -> str:
-    return "".join(text.split())
 
 
 def _object_style(top: ValueStyle, pairs: Repetition | None, place: ValuePlace) -> ValueStyle:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from tplc.ir.markers import ends_in_text, is_distinctive, is_word_at_line, parts_of, pieces_of
+from tplc.ir.markers import ends_in_text, is_distinctive, is_word_at_line, parts_of, pieces_of, without_space
 from tplc.ir.nodes import Layout, SlotKind, type_opens
 from tplc.ir.spellings import Spelling
 from tplc.lower.layouts import text_at
@@ -299,8 +299,8 @@ class CallForm:
 
     def closers_come_once(self, ends: tuple[str, ...]) -> bool:
         """Return whether a closer that comes again is left over, because no piece of the turn's ends is like one."""
-        squeezed = ["".join(piece.split()) for end in ends for piece in (end, *pieces_of(end))]
-        return not any(end.endswith("".join(text.split())) for end in squeezed for text in self.closers)
+        squeezed = [without_space(piece) for end in ends for piece in (end, *pieces_of(end))]
+        return not any(end.endswith(without_space(text)) for end in squeezed for text in self.closers)
 
     @property
     def innermost_breaks(self) -> tuple[str, ...]:
@@ -365,8 +365,8 @@ class CallForm:
     def longer_than_closers(self) -> tuple[str, ...]:
         """Return those of the markers after a call that begin with a whole closer: their truncated beginning is not
         text."""
-        pieces = {"".join(text.split()) for text in self.closers} - {""}
-        spelled = {text.strip(): "".join(text.split()) for _, texts in self.after_call_markers for text in texts}
+        pieces = {without_space(text) for text in self.closers} - {""}
+        spelled = {text.strip(): without_space(text) for _, texts in self.after_call_markers for text in texts}
         return tuple(
             text
             for text, whole in spelled.items()

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
+from tplc.ir.markers import without_space
 from tplc.ir.nodes import Layout, Slot, SlotKind, Text, Tools, ValueStyle
 from tplc.ir.spellings import spelling_of
 from tplc.lower.acceptor import NAME_IS_KEY
@@ -141,7 +142,7 @@ def object_head(tools: Tools) -> tuple[str, str] | None:
     flat = all(len(paths.get(kind, ())) == 1 for kind in (*before, "arguments"))
     plain = all(string.open == '"' and string.escape == "json" for string in tools.dialect.in_object.strings)
     to_arguments = text_at(layout, layout.index(Slot("arguments")) - 1)
-    plain = plain and flat and "".join(to_arguments.split()) == f'","{paths["arguments"][0]}":'
+    plain = plain and flat and without_space(to_arguments) == f'","{paths["arguments"][0]}":'
     if not plain or before[-1:] != ["name"] or tools.dialect.in_object.object_open != "{":
         return None
     text = r'"\s*:\s*"(?P<{}>[^"\\\x00-\x1f]*)"'

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import cast
 
+from tplc.ir.markers import without_space
 from tplc.lower.acceptor import Acceptor
 from tplc.lower.interpret_calls import InterpretedCall, NotAsWritten, read_call, read_slots
 from tplc.lower.lexemes import Lexeme, Lexemes, lexemes_of
@@ -222,7 +223,7 @@ class _Interpreter:
         """Raise NotAsWritten if the output ends with the beginning of an opener, because that is a matter of
         tolerances."""
         calls = self.acceptor.calls if self.options["parse_tool_calls"] else None
-        tail = "".join(self.text.split())
+        tail = without_space(self.text)
         for opener in map("".join, map(str.split, calls.openers if calls is not None else ())):
             if any(tail.endswith(opener[:size]) for size in range(LEAST_CUT, len(opener))):
                 raise NotAsWritten
@@ -272,8 +273,8 @@ class _Interpreter:
         assert state.otherwise is not None
         transition = self._taken(state.otherwise)
         if state.name == "after_call" and (rest := self.text[self.pos :].strip()):
-            markers = ["".join(lexeme.core.split()) for lexeme in state.lexemes.all]
-            is_cut = any(marker.startswith("".join(rest.split())) for marker in markers)
+            markers = [without_space(lexeme.core) for lexeme in state.lexemes.all]
+            is_cut = any(marker.startswith(without_space(rest)) for marker in markers)
             if self.is_unclosed or is_cut or rest[0] in "}])\"'`.,;" or transition.next == "call":
                 raise NotAsWritten
         return "content" if transition.next == "call" else transition.next
@@ -522,4 +523,4 @@ def _marker_like(acceptor: Acceptor, reading: Interpretation) -> str:
 
 def _is_one_of(text: str, others: tuple[str, ...]) -> bool:
     """Return whether a text, without white space, ends with one of the others."""
-    return "".join(text.split()).endswith(others)
+    return without_space(text).endswith(others)

@@ -17,6 +17,7 @@ from tplc.ir.markers import (
     is_unmistakable,
     only_words,
     pieces_of,
+    without_space,
 )
 from tplc.lower.acceptor import FENCE, Where
 from tplc.lower.layouts import not_blank, unique
@@ -118,7 +119,7 @@ def openers_of(
 
 def _without_space(openers: Iterable[str], others: Iterable[str]) -> tuple[str, ...]:
     """Return the openers without the others, and without white space."""
-    found, known = ({"".join(text.split()) for text in texts} for texts in (openers, others))
+    found, known = ({without_space(text) for text in texts} for texts in (openers, others))
     return tuple(sorted(found - known))
 
 

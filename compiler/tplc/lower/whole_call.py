@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tplc.ir.markers import is_distinctive, lead_of
+from tplc.ir.markers import is_distinctive, lead_of, without_space
 from tplc.ir.nodes import Layout, ObjectArguments, Slot, TemplateIR, Text, Tools
 from tplc.lower.acceptor import CallForm, CallStep, PairForm
 from tplc.lower.bounds import INDENT, KEY, SOME_SPACE, SPACE
@@ -78,7 +78,7 @@ def _optional(steps: Sequence[CallStep]) -> CallStep:
 
 
 def text_steps(text: str) -> list[CallStep]:
-    return [CallStep("text", pattern_of(text), "".join(text.split()))] if text else []
+    return [CallStep("text", pattern_of(text), without_space(text))] if text else []
 
 
 def pattern_of(text: str) -> str:
@@ -107,7 +107,7 @@ def _step(layout: Layout, index: int, pairs: PairForm | None, tools: Tools) -> C
         # A call without arguments continues at once.  The steps that follow ask for the rest.
         return CallStep(kind, f"{NAME}(?={_first_character(following)}|{_first_character(none)})")
     word = NAME if kind == "name" else ID
-    return CallStep(kind, f"{word}(?={pattern_of(following)})", "".join(following.split()))
+    return CallStep(kind, f"{word}(?={pattern_of(following)})", without_space(following))
 
 
 def _first_character(text: str) -> str:
@@ -156,7 +156,7 @@ def _of_pair(pairs: PairForm, index: int, rest: str) -> list[CallStep]:
     if item.kind == "key":
         # A key that only white space ends is a word of its own if texts surround its pair.
         is_delimited = text.strip() or any(text_at(pairs.pair, at).strip() for at in range(len(pairs.pair)))
-        return [CallStep("key", f"{KEY}(?={pattern_of(text)})", "".join(text.split()))] if text and is_delimited else []
+        return [CallStep("key", f"{KEY}(?={pattern_of(text)})", without_space(text))] if text and is_delimited else []
     if pairs.quoted:
         return [CallStep("value")]
     ends = (pattern_of(text) if text else "") + ("" if is_distinctive(text) else _after_value(pairs, rest))
@@ -178,7 +178,7 @@ def _of_typed_pair(pairs: PairForm) -> list[CallStep]:
     """Return the steps of a pair between texts that depend on the value's type."""
     key_end = text_at(pairs.pair, pairs.pair.index(Slot("key")) + 1)
     opener, closer = _one_of([wrap.opened for wrap in pairs.wraps]), _one_of([wrap.ends[0] for wrap in pairs.wraps])
-    key = CallStep("key", f"{KEY}(?={pattern_of(key_end)})", "".join(key_end.split()))
+    key = CallStep("key", f"{KEY}(?={pattern_of(key_end)})", without_space(key_end))
     raw = CallStep("raw", rf"[^\n]{{1,{LONGEST_RAW}}}?(?={closer.pattern})")
     return [opener, key, *text_steps(key_end), raw, closer]
 
@@ -186,7 +186,7 @@ def _of_typed_pair(pairs: PairForm) -> list[CallStep]:
 def _one_of(texts: Sequence[str]) -> CallStep:
     """Return the step of any of these texts."""
     found = unique(texts)
-    return CallStep("text", f"(?:{'|'.join(map(pattern_of, found))})", "\0".join("".join(one.split()) for one in found))
+    return CallStep("text", f"(?:{'|'.join(map(pattern_of, found))})", "\0".join(without_space(one) for one in found))
 
 
 def _after(ir: TemplateIR, closer: str, *, section: bool) -> list[CallStep]:

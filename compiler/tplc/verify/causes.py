@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tplc.errors import BadMessage, TplcError
-from tplc.ir.markers import common_prefix, common_suffix, holds_piece
+from tplc.ir.markers import common_prefix, common_suffix, holds_piece, without_space
 from tplc.ir.nodes import Json, Layout, PairArguments, Slot, TemplateIR, Text
 from tplc.ir.own_markers import own_markers
 from tplc.ir.printed import quoted
@@ -392,7 +392,7 @@ def _place(ir: TemplateIR, one: Tried) -> _Spot | None:
     except BadMessage:
         return None
     written = "".join(part.text for part in parts)
-    if "".join(written.split()) == "".join(one.turn.split()):
+    if without_space(written) == without_space(one.turn):
         return None
     at = _first_difference(written, one.turn)
     in_turn = _first_difference(one.turn, written)
@@ -417,7 +417,7 @@ def _around(text: str, at: int) -> str:
 def _first_difference(text: str, other: str) -> int:
     """Return where `text` first differs from `other`, apart from white space."""
     visible = [(at, ch) for at, ch in enumerate(text) if not ch.isspace()]
-    others = "".join(other.split())
+    others = without_space(other)
     return next((at for (at, ch), other in zip(visible, others, strict=False) if ch != other), len(text))
 
 
@@ -433,7 +433,7 @@ def _part_at(parts: Sequence[WrittenPart], at: int) -> tuple[int, int]:
 
 def _same_place(text: str, written: str) -> int:
     """Return where `text` is as far as `written` is long, white space apart."""
-    count = len("".join(written.split()))
+    count = len(without_space(written))
     places = [at for at, ch in enumerate(text) if not ch.isspace()]
     return places[count] if count < len(places) else len(text)
 

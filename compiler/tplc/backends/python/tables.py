@@ -24,6 +24,7 @@ from tplc.backends.python.literals import (
     texts,
 )
 from tplc.backends.python.turn_states import SCANNERS, flags_after_calls, flags_of_turn
+from tplc.ir.markers import without_space
 from tplc.ir.nodes import Text
 from tplc.ir.spellings import JSON_PUNCTUATION, Spelling
 from tplc.lower import Acceptor, CallForm, Following, Marker, PairForm, SlotEnd
@@ -209,7 +210,7 @@ def _of_calls(calls: CallForm, facts: Acceptor, scanners: Scanners) -> list[str]
         lines += assignment("OPENED_TWICE", _packed([least, *map(literal, calls.opened_twice)]), INDENT)
     lines += assignment("LAST_CLOSERS", _packed(map(literal, calls.last_pieces)), INDENT) if calls.last_pieces else []
     if calls.short and calls.header:
-        lines.append(f"    SHORT_OPENERS = {texts(''.join(text.split()) for text in calls.short)}")
+        lines.append(f"    SHORT_OPENERS = {texts(without_space(text) for text in calls.short)}")
     named = _named_styles(calls)
     if named:
         lines.append(f"    STYLES = ({', '.join(named[style] for style in calls.styles or ())})")

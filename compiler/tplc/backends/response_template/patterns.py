@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from tplc.ir.markers import without_space
 from tplc.lower import Acceptor
 from tplc.lower.lexemes import core_pattern, exact
 
@@ -58,7 +59,7 @@ def markers(texts: Iterable[str]) -> list[str]:
     """
     longest: dict[str, str] = {}
     for text in texts:
-        core = "".join(text.split())
+        core = without_space(text)
         if core and len(text) > len(longest.get(core, "")):
             longest[core] = text
     return [marker(text) for core, text in longest.items() if not any(_hides(core, other) for other in longest)]
