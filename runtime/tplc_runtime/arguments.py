@@ -80,7 +80,7 @@ class CallArguments(Slots):
         return True
 
     def _note_repair(self, code: str, what: str, reader: Reader) -> None:
-        """Report what was repaired, or what JSON doesn't have: one of them is there (a call for each value is slow)."""
+        """Report what was repaired, or what JSON doesn't have.  Callers check that there is one, which is faster."""
         self._note(code, what + (reader.repair or reader.unlike_json))
         if reader.repair:
             self._repaired, self.incomplete = True, self.incomplete or reader.is_guessed

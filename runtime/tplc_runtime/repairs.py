@@ -229,7 +229,7 @@ class Repairs(Machine):
                 if self.GARBLED and (garbled := self.GARBLED[0].match(buf, start)) and garbled.end(1) == end:
                     self._unclosed = False  # nothing of the call is missing after it
                 return "dropped"
-        return "more" if kind == "" and not self._final and buf[start:] in ('"', "'", "|") else "no"
+        return "more" if kind == "" and not self._final and buf[start:] in ('"', "'", "|") else "no"  # may begin one
 
     def _calls_end_after(self, end: int, kind: str = "") -> bool | None:
         """Return whether the calls end after a text of this kind, or a further one follows; None if undecided."""

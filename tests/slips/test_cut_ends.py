@@ -25,7 +25,8 @@ def cut_answers(name: str, base: str = "call") -> list[str]:
     at = next((at for at, piece in enumerate(pieces) if piece.kind == "turn_end"), 0)
     core = pieces[at].core if at else ""
     cuts = [core[:size] for size in range(1, len(core))]
-    long = [cut for cut in cuts if len("".join(cut.split())) >= LEAST_CUT - (not "".join(cut.split()).isalnum())]
+    squeezed = [(cut, "".join(cut.split())) for cut in cuts]
+    long = [cut for cut, rest in squeezed if len(rest) >= LEAST_CUT - (not rest.isalnum())]
     return [text_of(pieces[:at]) + cut for cut in long]
 
 

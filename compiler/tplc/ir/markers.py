@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 import string
 import unicodedata
+from collections.abc import Iterable
 
 from tplc_runtime.scanner import WORD_SLOT
 
@@ -154,6 +155,11 @@ def pieces_of(text: str) -> list[str]:
     """Return the pieces of a marker that may be left out separately: cut at white space, and between `>` and `<`, `]`
     and `[`, …"""
     return [piece for word in text.split() for piece in re.split(r"(?<=[>\])}»])(?=[<\[({«])", word) if piece]
+
+
+def any_piece_ends_with(texts: Iterable[str], ends: tuple[str, ...]) -> bool:
+    """Return whether one of the texts, or a piece of one, ends with one of `ends`, which have no white space."""
+    return any(without_space(piece).endswith(ends) for text in texts for piece in (text, *pieces_of(text)))
 
 
 def parts_of(piece: str) -> list[str]:

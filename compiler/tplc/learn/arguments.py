@@ -34,7 +34,7 @@ from tplc.ir.nodes import (
 )
 from tplc.learn.align import Repetition, cut_left, cut_right, repetition
 from tplc.learn.dialect import Position, in_list, in_object, indent_of, learn_style, learn_wrap, on_one_line
-from tplc.learn.escapes import learn_escapes, learn_literal_escapes
+from tplc.learn.escapes import learn_escapes, learn_literal_escapes, undoing
 from tplc.learn.lines import learn_lines
 from tplc.learn.probe import (
     Prober,
@@ -51,7 +51,6 @@ from tplc.learn.probe import (
 from tplc.learn.turn import TurnFacts
 from tplc.learn.wrappers import Wrappers, learn_wrappers
 from tplc.messages import Call
-from tplc_runtime.escapes import Escapes
 
 # These stand for the sentinels of one kind in closing markers that repeat them.
 NAME, ID, KEY = "zqname0token0x", "zqid0token0x", "zqkey0token0x"
@@ -225,7 +224,7 @@ def _object_or_pairs(prober: Prober, turn: TurnFacts, setup: Setup) -> ArgumentF
 
 def _unescaped(written: Position, escapes: Sequence[Replaced]) -> Position:
     """Return what is written for a value, with these escapes undone."""
-    undone, is_all = Escapes({one.text: one.char for one in escapes}), any(one.slot == "value" for one in escapes)
+    undone, is_all = undoing(escapes), any(one.slot == "value" for one in escapes)
 
     def position(value: Json) -> str | None:
         text = written(value)

@@ -66,8 +66,12 @@ def _in_lists(position: Position, escapes: Sequence[Replaced]) -> bool:
     text = position([f"zqs0x{sample}zqs1x"])
     if text is None:
         return True  # the template refuses lists
-    plain = Escapes({one.text: one.char for one in escapes}).unescape(text)
-    return escaped(escapes, "value", plain) == text
+    return escaped(escapes, "value", undoing(escapes).unescape(text)) == text
+
+
+def undoing(escapes: Sequence[Replaced]) -> Escapes:
+    """Return what undoes these escapes."""
+    return Escapes({one.text: one.char for one in escapes})
 
 
 def learn_literal_escapes(position: Position) -> tuple[Replaced, ...]:
@@ -78,8 +82,7 @@ def learn_literal_escapes(position: Position) -> tuple[Replaced, ...]:
     if position(probe) != probe or not plain or not written or f'"{_VALUE}' in plain:
         return ()
     escapes = escapes_in_json(plain, (_KEY, _VALUE), written)
-    undone = Escapes({one.text: one.char for one in escapes})
-    found = object_at(undone.unescape(position(SAMPLE) or ""))
+    found = object_at(undoing(escapes).unescape(position(SAMPLE) or ""))
     return tuple(replace(one, slot="literal") for one in escapes) if found is not None and found[0] == SAMPLE else ()
 
 
@@ -112,6 +115,6 @@ def object_at(text: str) -> tuple[dict[str, Json], int] | None:
     """Return the JSON object that a text begins with, and its length; None if there is none."""
     try:
         found, end = json.JSONDecoder().raw_decode(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return (found, end) if isinstance(found, dict) else None

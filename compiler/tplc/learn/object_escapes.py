@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from tplc.ir.nodes import Replaced
 from tplc.ir.write import escaped
 from tplc.learn.arguments import call_turn, with_value
-from tplc.learn.escapes import SAMPLE, escapes_in_json, object_at, probe_of_characters
+from tplc.learn.escapes import SAMPLE, escapes_in_json, object_at, probe_of_characters, undoing
 from tplc.learn.probe import Prober, Refusal, Setup, asks, key_of, value_of
 from tplc.learn.turn import TurnFacts
 from tplc.messages import Call, Message
-from tplc_runtime.escapes import Escapes
 
 
 @dataclass(slots=True)
@@ -35,7 +34,7 @@ class UnescapingProber(Prober):
 
 def _plain_arguments(text: str, escapes: Sequence[Replaced], calls: Sequence[Call]) -> str:
     """Return a render with plain JSON in the place of the arguments of these calls."""
-    undone, opened = Escapes({one.text: one.char for one in escapes}), escaped(escapes, "value", "{")
+    undone, opened = undoing(escapes), escaped(escapes, "value", "{")
     first_keys = {call.arguments[0][0] for call in calls if call.arguments}
     at = text.find(opened)
     while at >= 0:
@@ -70,7 +69,7 @@ def _are_undone(prober: Prober, turn: TurnFacts, setup: Setup, escapes: Sequence
     text = call_turn(prober, turn, setup, [with_value(SAMPLE)])
     if isinstance(text, Refusal):
         return False
-    text = Escapes({one.text: one.char for one in escapes}).unescape(text)
+    text = undoing(escapes).unescape(text)
     start = text.rfind("{", 0, max(0, text.find(key_of(0))))
     found = object_at(text[start:]) if start >= 0 else None
     return found is not None and found[0] == {key_of(0): SAMPLE}

@@ -12,7 +12,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from tplc.ir.markers import ends_in_text, is_distinctive, is_word_at_line, parts_of, pieces_of, without_space
+from tplc.ir.markers import (
+    any_piece_ends_with,
+    ends_in_text,
+    is_distinctive,
+    is_word_at_line,
+    parts_of,
+    pieces_of,
+    without_space,
+)
 from tplc.ir.nodes import Layout, SlotKind, type_opens
 from tplc.ir.spellings import Spelling
 from tplc.lower.layouts import text_at
@@ -299,8 +307,7 @@ class CallForm:
 
     def closers_come_once(self, ends: tuple[str, ...]) -> bool:
         """Return whether a closer that comes again is left over, because no piece of the turn's ends is like one."""
-        squeezed = [without_space(piece) for end in ends for piece in (end, *pieces_of(end))]
-        return not any(end.endswith(without_space(text)) for end in squeezed for text in self.closers)
+        return not any_piece_ends_with(ends, tuple(map(without_space, self.closers)))
 
     @property
     def innermost_breaks(self) -> tuple[str, ...]:

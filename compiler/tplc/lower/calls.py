@@ -38,6 +38,7 @@ NOT_IN_JSON = re.compile(r"""[^\w\s\[\]{}:,.+'"-]""")  # a character that is in 
 WORD_END = re.compile(r"\w\Z")
 # Models write these between calls of any template.
 _OPTIONAL_SEPARATORS = ",;"
+# What JSON itself is written with: a model that forgets to escape still writes these in the arguments.
 _IN_JSON = '{}[]":,\\ \n'
 
 
@@ -82,8 +83,7 @@ def _continued(form: CallForm, ends: Sequence[str]) -> CallForm:
 
 
 def _breaks(ir: TemplateIR, form: CallForm) -> tuple[str, ...]:
-    tail = [form.tail[0]] if form.tail is not None else []
-    breaks = breaks_of([*form.closers, *tail, *form.openers, *ir.turn.ends, ir.turn.header])
+    breaks = breaks_of(_markers_around(ir, form))
     own = [text.strip() for text in form.openers[:1] if form.pairs is None and form.header and not form.ordinary]
     # No name contains what opens its call, even where people write that as well; nor does JSON outside of strings.
     own = [text for text in own if NOT_IN_JSON.search(text) and not text[0].isalnum() and len(text) > 1]
@@ -95,11 +95,18 @@ def _breaks(ir: TemplateIR, form: CallForm) -> tuple[str, ...]:
 
 def _argument_ends(ir: TemplateIR, form: CallForm) -> tuple[str, ...]:
     """Return the markers that can't be inside of escaped arguments, even if JSON's own characters aren't escaped."""
+    if not form.escapes:
+        return ()
     chars = {char for _, char in form.escapes if char not in _IN_JSON}
-    tail = [form.tail[0]] if form.tail is not None else []
-    markers = unique(text.strip() for text in (*form.closers, *tail, *form.openers, *ir.turn.ends, ir.turn.header))
-    escapes = re.compile("|".join(re.escape(text) for text, _ in form.escapes) or "(?!)")
+    escapes = re.compile("|".join(re.escape(text) for text, _ in form.escapes))
+    markers = unique(text.strip() for text in _markers_around(ir, form))
     return tuple(text for text in markers if not chars.isdisjoint(escapes.sub("", text)))
+
+
+def _markers_around(ir: TemplateIR, form: CallForm) -> list[str]:
+    """Return the markers that may follow a name or the arguments, up to those of the next call and the next turn."""
+    tail = [form.tail[0]] if form.tail is not None else []
+    return [*form.closers, *tail, *form.openers, *ir.turn.ends, ir.turn.header]
 
 
 def _are_in_reasoning(ir: TemplateIR, form: CallForm) -> bool:

@@ -8,7 +8,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from tplc.ir.markers import is_distinctive, is_unmistakable, is_word, parts_of, pieces_of, without_space
+from tplc.ir.markers import (
+    any_piece_ends_with,
+    is_distinctive,
+    is_unmistakable,
+    is_word,
+    parts_of,
+    pieces_of,
+    without_space,
+)
 from tplc.lower.acceptor import FENCE
 from tplc.lower.layouts import not_blank, unique
 from tplc.lower.tolerated import Tolerated
@@ -91,8 +99,7 @@ def last_pieces_of(texts: Sequence[str], others: Sequence[str], tolerated: Toler
     the template writes after calls, ends like it."""
     last = _last_piece(texts)
     found = unique(without_space(text) for text in tolerated.texts(last) if text.strip())
-    pieces = [without_space(piece) for text in others for piece in (text, *pieces_of(text))]
-    return () if any(piece.endswith(found) for piece in pieces if piece) else found
+    return () if any_piece_ends_with(others, found) else found
 
 
 def _last_piece(texts: Sequence[str]) -> str:

@@ -216,7 +216,7 @@ class _Interpreter:
         own = {text.strip() for text in (*calls.openers[:1], *calls.inner) if not _is_one_of(text, calls.opened_twice)}
         if found.lexeme.respelled or found.kind == "ordinary" or state.name == "reasoning":
             raise NotAsWritten
-        if self.text[found.start : found.end].strip() not in own or (self.is_unclosed and state.drops_left_over):
+        if found.in_text(self.text).strip() not in own or (self.is_unclosed and state.drops_left_over):
             raise NotAsWritten
 
     def _check_end(self) -> None:

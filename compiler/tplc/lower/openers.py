@@ -113,14 +113,8 @@ def openers_of(
         where,
         alone,
         tuple(text for text in short if text.strip() not in {*map(str.strip, (*whole, *rests))}),
-        _without_space((*repeated, *twice), once),
+        tuple(sorted({*map(without_space, (*repeated, *twice))} - {*map(without_space, once)})),
     )
-
-
-def _without_space(openers: Iterable[str], others: Iterable[str]) -> tuple[str, ...]:
-    """Return the openers without the others, and without white space."""
-    found, known = ({without_space(text) for text in texts} for texts in (openers, others))
-    return tuple(sorted(found - known))
 
 
 def _alone(whole: Sequence[str], rests: Sequence[str], ordinary: Collection[str], where: Where) -> tuple[str, ...]:

@@ -352,9 +352,8 @@ def _literal_quotes(context: ValueContext, tolerated: Tolerated) -> str:
 
 
 def _type_words(tools: Tools) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    assert tools.dialect is not None
     words: dict[str, list[str]] = {}
-    for word in tools.dialect.types:
+    for word in _dialect(tools).types:
         words.setdefault(word.word, []).append(word.type)
     return tuple((word, tuple(types)) for word, types in words.items())
 

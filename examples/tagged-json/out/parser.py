@@ -2638,7 +2638,7 @@ class Machine(TurnStates):
             self._open_kind, self._regular_fast_path = "arguments", type(self)._feed_regular_text
 
     def _note_repair(self, code: str, what: str, reader: Reader) -> None:
-        """Report what was repaired, or what JSON doesn't have: one of them is there (a call for each value is slow)."""
+        """Report what was repaired, or what JSON doesn't have.  Callers check that there is one, which is faster."""
         self._note(code, what + (reader.repair or reader.unlike_json))
         if reader.repair:
             self._repaired, self.incomplete = True, self.incomplete or reader.is_guessed
@@ -2898,7 +2898,7 @@ class Machine(TurnStates):
                 if (garbled := self.GARBLED[0].match(buf, start)) and garbled.end(1) == end:
                     self._unclosed = False  # nothing of the call is missing after it
                 return "dropped"
-        return "more" if kind == "" and not self._final and buf[start:] in ('"', "'", "|") else "no"
+        return "more" if kind == "" and not self._final and buf[start:] in ('"', "'", "|") else "no"  # may begin one
 
     def _calls_end_after(self, end: int, kind: str = "") -> bool | None:
         """Return whether the calls end after a text of this kind, or a further one follows; None if undecided."""
