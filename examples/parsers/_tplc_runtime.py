@@ -2810,6 +2810,8 @@ class TurnStates(PlacedMarkers):
         # turn = text REASONING_END content | content
         kind = self._until(self.IN_REASONING, "pending")
         if kind == "reasoning_end":
+            if self.REASONING_AGAIN:
+                self._drop_pending_opener()
             self._out.release("reasoning_content")
             self._state = type(self)._content
             return self._drop(not self.CLOSER_OPENS_CONTENT)
@@ -3000,6 +3002,15 @@ class TurnStates(PlacedMarkers):
             self._note(*REASONING_TWICE)
             self._pos, self._space = self._mark.end, self._mark.trail
         return None if again is None else again != ""
+
+    def _drop_pending_opener(self) -> None:
+        """Drop an opener of reasoning before the pending text, though the template writes none."""
+        self._out.flush()
+        text = "".join(self._out.texts["pending"])
+        again = self.REASONING_AGAIN.match_at(text, next_char(text, 0))
+        if again is not None:
+            self._note(*REASONING_TWICE)
+            self._out.texts["pending"] = [text[again.end :]]
 
     def _keep_as_text(self, kind: str) -> bool:
         self._text(kind, self._pos + self._skip)
@@ -4747,8 +4758,8 @@ OBJECT = ("object_as_arguments", "an object in the place of arguments")
 PAIR_KINDS = ("pair", "end", "skip", "next", "broken")
 # A set or a tuple of strings and scalars in Python, and the beginning of one.  Both are bounded.
 BEFORE_COLLECTION = frozenset("({ \t\n\r")  # its first character, or white space before it
-PYTHON_ITEM = r"""(?:'[^'\\\n]{0,128}'|"[^"\\\n]{0,128}"|-?[0-9][\w.]{0,32}|True|False|None)"""
-PART_OF_ITEM = r"""(?:'[^'\\\n]{0,128}'?|"[^"\\\n]{0,128}"?|-?[\w.]{0,32})"""
+PYTHON_ITEM = r"""(?:'(?:[^'\\\n]|\\.){0,128}'|"(?:[^"\\\n]|\\.){0,128}"|-?[0-9][\w.]{0,32}|True|False|None)"""
+PART_OF_ITEM = r"""(?:'(?:[^'\\\n]|\\.){0,128}(?:'|\\)?|"(?:[^"\\\n]|\\.){0,128}(?:"|\\)?|-?[\w.]{0,32})"""
 COLLECTION = Pattern(
     rf"\{{\s{{0,16}}{PYTHON_ITEM}(?:\s{{0,16}},\s{{0,16}}{PYTHON_ITEM}){{0,31}}\s{{0,16}},?\s{{0,16}}\}}"
     rf"|\(\s{{0,16}}{PYTHON_ITEM}\s{{0,16}},(?:\s{{0,16}}{PYTHON_ITEM}\s{{0,16}},){{0,31}}\s{{0,16}}{PYTHON_ITEM}?\s{{0,16}}\)"
@@ -4756,6 +4767,18 @@ COLLECTION = Pattern(
 PART_OF_COLLECTION = Pattern(
     rf"[({{]\s{{0,16}}(?:{PYTHON_ITEM}\s{{0,16}},\s{{0,16}}){{0,32}}(?:{PART_OF_ITEM}\s{{0,16}})?"
 )
+# Arguments as in Python of which the first have no keys, up to the bracket after them; each; and the beginning of such.
+NO_KEYS = ("positional_arguments", "arguments are written without their keys")
+BEFORE_POSITIONAL = frozenset("'\"-0123456789")
+COMMA = r"\s{0,16},\s{0,16}"
+KEY_OF_ARGUMENT = r"\w{1,64}\s{0,16}=\s{0,16}"
+POSITIONAL = Pattern(
+    rf"{PYTHON_ITEM}(?:{COMMA}{PYTHON_ITEM}){{0,31}}(?:{COMMA}{KEY_OF_ARGUMENT}{PYTHON_ITEM}){{0,31}}(?=(\s{{0,16}},?\s{{0,16}})\))"
+)
+PART_OF_POSITIONAL = Pattern(
+    rf"(?:{PYTHON_ITEM}{COMMA}){{0,32}}(?:{KEY_OF_ARGUMENT}{PYTHON_ITEM}{COMMA}){{0,32}}(?:{KEY_OF_ARGUMENT})?{PART_OF_ITEM}\s{{0,16}}[=,]?\s{{0,16}}"
+)
+EITHER_ARGUMENT = Pattern(rf"(?:\s*,\s*)?(?:(\w+)\s*=\s*)?({PYTHON_ITEM})")
 
 
 def irregular_key(buf: str, start: int, keys: Any, around: Any, final: bool) -> tuple[str, int, int] | None:
@@ -4785,6 +4808,26 @@ def with_list(reader: Reader, buf: str, pos: int, final: bool) -> str | None:
         return None if not final and PART_OF_COLLECTION.fullmatch(buf, start) is not None else buf
     reader._repaired("a set or a tuple as in Python")
     return f"{buf[:start]}[{buf[start + 1 : found.end() - 1]}]{buf[found.end() :]}"
+
+
+def positional_arguments(buf: str, start: int, name: str, tools: Doubts, final: bool) -> tuple[str, int] | None:
+    """Return arguments of which the first have no keys, by the order of the schema, and where they end; "" if there are
+    none, None if undecided."""
+    found = POSITIONAL.match(buf, start)
+    if found is None:
+        return None if not final and PART_OF_POSITIONAL.fullmatch(buf, start) is not None else ("", start)
+    keys, pos = properties_of(tools[name]), start
+    members: dict[str, Any] = {}
+    while pos < found.end():
+        each = EITHER_ARGUMENT.match(buf, pos)
+        key = each[1] or "".join(keys[len(members) : len(members) + 1])
+        value, size = json_value(each[2], 0, tools)
+        if not key or key in members or size < len(each[2]):
+            return "", start
+        members[key], pos = value, each.end()
+    tools.is_guessed = True
+    arguments = as_json(members)
+    return (arguments, found.end(1)) if misfit_in(arguments, tools[name]) is None else ("", start)
 
 
 class Pairs(Repairs):
@@ -4862,6 +4905,13 @@ class Pairs(Repairs):
         if not self._final and buf[start:] in ("*", "**"):
             return False
         start += 2 * buf.startswith("**{", start)
+        if not self.PAIR_OPENS and buf[start : start + 1] in BEFORE_POSITIONAL and name in self._tools:
+            doubts = Doubts(self._tools)
+            found = positional_arguments(buf, start, name, doubts, self._final)
+            if found is None or not found[0]:
+                return None if found else False
+            self._note(*NO_KEYS)
+            return self._read_whole(*found, doubts)
         if buf[start : start + 1] not in ("{", "<") or name not in self._tools:
             return None
         if buf[start] == "{":

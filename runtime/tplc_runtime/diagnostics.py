@@ -58,6 +58,7 @@ CODES = {
     "no_arguments": "A call has no arguments where they were expected.",
     "object_as_arguments": "A JSON object is in the place of the arguments.",
     "other_form_of_argument": "An argument is in another form than the template's.",
+    "positional_arguments": "Arguments have no keys. They were taken in the order of the schema.",
     "repeated_argument": "An argument is repeated, or a key of an object in it.",
     "unknown_argument": "The tool has no argument of this name.",
     # Rows of a table

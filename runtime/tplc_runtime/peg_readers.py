@@ -15,7 +15,7 @@ from .callobjects import CallObjects, CallReader
 from .escapes import Escapes
 from .machine import CLOSER_KINDS
 from .objects import Objects
-from .pairs import BEFORE_COLLECTION, Pairs, irregular_key, with_list
+from .pairs import BEFORE_COLLECTION, BEFORE_POSITIONAL, Pairs, irregular_key, positional_arguments, with_list
 from .pattern import NAME_LIMIT, Pattern
 from .repairs import LEFT_OVER_BRACKET, Repairs, irregular_header, is_empty_object
 from .scanner import NO_MARKERS, PLAIN_WORD, Scanner, next_char
@@ -233,6 +233,10 @@ class Readers:
             tag = begins_with_tag(text, pos, self.tools.get(name))
             is_pair = tag == "attribute" and self.other_pair(name, text, pos) is not None
             return self._elements(name, text, pos) if tag and not is_pair else None
+        if not self.spelled.pairs_open and text[pos : pos + 1] in BEFORE_POSITIONAL:
+            self.doubts = Doubts(self.tools)
+            found = positional_arguments(text, pos, name, self.doubts, True)
+            return found if found and found[0] else None
         return self._in_an_object(name, Reader(any_styles()), text, pos) if text.startswith("{", pos) else None
 
     def _elements(self, name: str, text: str, pos: int) -> Optional[tuple[str, int]]:

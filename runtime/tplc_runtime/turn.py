@@ -98,6 +98,8 @@ class TurnStates(PlacedMarkers):
         # turn = text REASONING_END content | content
         kind = self._until(self.IN_REASONING, "pending")
         if kind == "reasoning_end":
+            if self.REASONING_AGAIN:
+                self._drop_pending_opener()
             self._out.release("reasoning_content")
             self._state = type(self)._content
             return self._drop(not self.CLOSER_OPENS_CONTENT)
@@ -288,6 +290,15 @@ class TurnStates(PlacedMarkers):
             self._note(*REASONING_TWICE)
             self._pos, self._space = self._mark.end, self._mark.trail
         return None if again is None else again != ""
+
+    def _drop_pending_opener(self) -> None:
+        """Drop an opener of reasoning before the pending text, though the template writes none."""
+        self._out.flush()
+        text = "".join(self._out.texts["pending"])
+        again = self.REASONING_AGAIN.match_at(text, next_char(text, 0))
+        if again is not None:
+            self._note(*REASONING_TWICE)
+            self._out.texts["pending"] = [text[again.end :]]
 
     def _keep_as_text(self, kind: str) -> bool:
         self._text(kind, self._pos + self._skip)

@@ -18,7 +18,7 @@ from tplc.schemas import load_schema
 from tplc_runtime.arguments import MISFITS
 from tplc_runtime.diagnostics import CODES
 from tplc_runtime.objects import AROUND_ARGUMENTS
-from tplc_runtime.pairs import OBJECT
+from tplc_runtime.pairs import NO_KEYS, OBJECT
 from tplc_runtime.slots import REPEATED_SLOT
 from tplc_runtime.turn import (
     ANOTHER_TURN,
@@ -80,7 +80,7 @@ def test_every_diagnostic_has_a_listed_code() -> None:
     assert [place for place in found if not place[2] <= set(CODES)] == []
     of_turns = (SPELLING, REASONING_TWICE, ENDS_IN_REASONING, ENDS_IN_CALL, TEXT_AFTER_TURN)
     of_states = (REASONING_NOT_OPEN, REASONING_NOT_CLOSED, EMPTY_CALL, ANOTHER_TURN)
-    others = (OBJECT, AROUND_ARGUMENTS, *of_turns, *of_states, *MISFITS.values())
+    others = (OBJECT, NO_KEYS, AROUND_ARGUMENTS, *of_turns, *of_states, *MISFITS.values())
     of_tables = {code for code, _ in others} | {REPEATED_SLOT}
     assert set().union(*(codes for _, _, codes in found), of_tables, {NO_PARSER, NOT_READ}) == set(CODES)
 

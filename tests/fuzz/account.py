@@ -305,7 +305,8 @@ def _state(name: str, method: Method) -> Method:
             trace.exempt += _AROUND_ARGUMENTS.findall(buf, start, self._pos)
             trace.exempt += trace.calls[-1][0].split("_")  # it may come again, without its separators
         # An object in the place of pairs is read as a value.
-        trace.end_step("_value" if ("object_as_arguments", False) in codes else name, buf, start, self._pos)
+        as_value = not codes.isdisjoint({("object_as_arguments", False), ("positional_arguments", False)})
+        trace.end_step("_value" if as_value else name, buf, start, self._pos)
         if trace.given_back:
             trace.given_back = False
             trace.consumed.clear()

@@ -129,6 +129,12 @@ def is_bracketed(text: str) -> bool:
     return _BRACKETED.fullmatch(text.strip()) is not None
 
 
+def opening_tag(closer: str) -> str:
+    """Return the tag that a closing tag belongs to, as in XML; "" if the marker is no closing tag."""
+    match = re.fullmatch(r"\s*([^\w\s/]+)/(.*)", closer, re.DOTALL)
+    return (match[1] + match[2]).rstrip() if match is not None else ""
+
+
 def without_space(text: str) -> str:
     return "".join(text.split())
 

@@ -17,6 +17,7 @@ from tplc.ir.markers import (
     ends_in_text,
     is_distinctive,
     is_word_at_line,
+    opening_tag,
     parts_of,
     pieces_of,
     without_space,
@@ -495,9 +496,11 @@ class Acceptor:
 
     @property
     def repeated_reasoning(self) -> tuple[str, ...]:
-        """Return the openers of reasoning that are dropped directly after an opener of reasoning."""
+        """Return the openers of reasoning that are dropped where it is open: the template's, or else the tag that its
+        closing tag implies."""
         known = "repeated_markers" in self.tolerances and self.reasoning_ends
-        return tuple(start.text for start in self.reasoning_starts if known and is_distinctive(start.text))
+        starts = [start.text for start in self.reasoning_starts] or map(opening_tag, self.reasoning_ends)
+        return tuple(start for start in starts if known and is_distinctive(start))
 
     @property
     def closer_opens_content(self) -> bool:

@@ -310,16 +310,13 @@ class _Interpreter:
         """Drop what opens reasoning again; what its closer follows is all that the reasoning holds."""
         if not (self.only_space_so_far and self.parse_reasoning):
             return False
-        again = self._at(lexemes_of([("reasoning", self.acceptor.repeated_reasoning)]), self._next_char(self.pos))
-        after = None if again is None else self._at(state.lexemes, self._next_char(again.end))
+        again = self._at(lexemes_of([("reasoning", self.acceptor.repeated_reasoning)]), _next_char(self.text, self.pos))
+        after = None if again is None else self._at(state.lexemes, _next_char(self.text, again.end))
         if again is None or (after is not None and after.kind in ("reasoning_end", "reasoning_line")):
             return False
         self._note(*REASONING_TWICE)
         self.pos, self.space = again.end, again.lexeme.trail
         return True
-
-    def _next_char(self, pos: int) -> int:
-        return len(self.text) - len(self.text[pos:].lstrip())
 
     def _at(self, lexemes: Lexemes, pos: int) -> Found | None:
         match = re.compile(lexemes.find, re.DOTALL).match(self.text, pos)
@@ -376,14 +373,14 @@ class _Interpreter:
     def _kind_at_end(self, state: TurnState, found: Found) -> str | None:
         """Return the kind as which a prose-like lexeme counts: at the output's end, or before another lexeme; otherwise
         None."""
-        at, after = self._next_char(found.end), None
+        at, after = _next_char(self.text, found.end), None
         for _ in range(MOST_ENDS):
             if at == len(self.text):
                 return "end" if found.kind == "final_end" else "content_end"
             after = self._matches(state, at)
             if found.kind != "final_end" or after is None or after.kind != "final_end" or after.start != at:
                 break
-            at = self._next_char(after.end)
+            at = _next_char(self.text, after.end)
         if found.kind == "final_end" or after is None or after.start != at:
             return None
         if after.kind == "final_end":
@@ -452,6 +449,9 @@ class _Interpreter:
 
     def _release(self, kind: str) -> None:
         pending, self.reading.pending = self.reading.pending, ""
+        if kind == "reasoning_content" and (opened := _opener_before(self.acceptor, pending)):
+            self._note(*REASONING_TWICE)
+            pending = pending[opened:]
         if pending.strip() or kind == "content":
             self.reading.add(kind, pending)
 
@@ -506,6 +506,17 @@ def _closes_code(acceptor: Acceptor, before: str) -> bool:
     """Return whether a fence after this text closes code, rather than opening calls."""
     may_be_fenced = acceptor.calls is not None and acceptor.calls.may_be_fenced
     return may_be_fenced and is_in_code(before, False) and not before.rpartition("\n")[2].strip()
+
+
+def _opener_before(acceptor: Acceptor, pending: str) -> int:
+    """Return the length of an opener before reasoning that the template opens nowhere."""
+    openers = lexemes_of([("reasoning", acceptor.repeated_reasoning)])
+    match = re.match(rf"\s*(?:{openers.find})", pending) if openers.all else None
+    return match.end() if match is not None else 0
+
+
+def _next_char(text: str, pos: int) -> int:
+    return len(text) - len(text[pos:].lstrip())
 
 
 def _marker_like(acceptor: Acceptor, reading: Interpretation) -> str:

@@ -3181,8 +3181,8 @@ OBJECT = ("object_as_arguments", "an object in the place of arguments")
 PAIR_KINDS = ("pair", "end", "skip", "next", "broken")
 # A set or a tuple of strings and scalars in Python, and the beginning of one.  Both are bounded.
 BEFORE_COLLECTION = frozenset("({ \t\n\r")  # its first character, or white space before it
-PYTHON_ITEM = r"""(?:'[^'\\\n]{0,128}'|"[^"\\\n]{0,128}"|-?[0-9][\w.]{0,32}|True|False|None)"""
-PART_OF_ITEM = r"""(?:'[^'\\\n]{0,128}'?|"[^"\\\n]{0,128}"?|-?[\w.]{0,32})"""
+PYTHON_ITEM = r"""(?:'(?:[^'\\\n]|\\.){0,128}'|"(?:[^"\\\n]|\\.){0,128}"|-?[0-9][\w.]{0,32}|True|False|None)"""
+PART_OF_ITEM = r"""(?:'(?:[^'\\\n]|\\.){0,128}(?:'|\\)?|"(?:[^"\\\n]|\\.){0,128}(?:"|\\)?|-?[\w.]{0,32})"""
 COLLECTION = Pattern(
     rf"\{{\s{{0,16}}{PYTHON_ITEM}(?:\s{{0,16}},\s{{0,16}}{PYTHON_ITEM}){{0,31}}\s{{0,16}},?\s{{0,16}}\}}"
     rf"|\(\s{{0,16}}{PYTHON_ITEM}\s{{0,16}},(?:\s{{0,16}}{PYTHON_ITEM}\s{{0,16}},){{0,31}}\s{{0,16}}{PYTHON_ITEM}?\s{{0,16}}\)"
@@ -3190,6 +3190,18 @@ COLLECTION = Pattern(
 PART_OF_COLLECTION = Pattern(
     rf"[({{]\s{{0,16}}(?:{PYTHON_ITEM}\s{{0,16}},\s{{0,16}}){{0,32}}(?:{PART_OF_ITEM}\s{{0,16}})?"
 )
+# Arguments as in Python of which the first have no keys, up to the bracket after them; each; and the beginning of such.
+NO_KEYS = ("positional_arguments", "arguments are written without their keys")
+BEFORE_POSITIONAL = frozenset("'\"-0123456789")
+COMMA = r"\s{0,16},\s{0,16}"
+KEY_OF_ARGUMENT = r"\w{1,64}\s{0,16}=\s{0,16}"
+POSITIONAL = Pattern(
+    rf"{PYTHON_ITEM}(?:{COMMA}{PYTHON_ITEM}){{0,31}}(?:{COMMA}{KEY_OF_ARGUMENT}{PYTHON_ITEM}){{0,31}}(?=(\s{{0,16}},?\s{{0,16}})\))"
+)
+PART_OF_POSITIONAL = Pattern(
+    rf"(?:{PYTHON_ITEM}{COMMA}){{0,32}}(?:{KEY_OF_ARGUMENT}{PYTHON_ITEM}{COMMA}){{0,32}}(?:{KEY_OF_ARGUMENT})?{PART_OF_ITEM}\s{{0,16}}[=,]?\s{{0,16}}"
+)
+EITHER_ARGUMENT = Pattern(rf"(?:\s*,\s*)?(?:(\w+)\s*=\s*)?({PYTHON_ITEM})")
 
 
 def irregular_key(buf: str, start: int, keys: Any, around: Any, final: bool) -> tuple[str, int, int] | None:
@@ -3219,6 +3231,26 @@ def with_list(reader: Reader, buf: str, pos: int, final: bool) -> str | None:
         return None if not final and PART_OF_COLLECTION.fullmatch(buf, start) is not None else buf
     reader._repaired("a set or a tuple as in Python")
     return f"{buf[:start]}[{buf[start + 1 : found.end() - 1]}]{buf[found.end() :]}"
+
+
+def positional_arguments(buf: str, start: int, name: str, tools: Doubts, final: bool) -> tuple[str, int] | None:
+    """Return arguments of which the first have no keys, by the order of the schema, and where they end; "" if there are
+    none, None if undecided."""
+    found = POSITIONAL.match(buf, start)
+    if found is None:
+        return None if not final and PART_OF_POSITIONAL.fullmatch(buf, start) is not None else ("", start)
+    keys, pos = properties_of(tools[name]), start
+    members: dict[str, Any] = {}
+    while pos < found.end():
+        each = EITHER_ARGUMENT.match(buf, pos)
+        key = each[1] or "".join(keys[len(members) : len(members) + 1])
+        value, size = json_value(each[2], 0, tools)
+        if not key or key in members or size < len(each[2]):
+            return "", start
+        members[key], pos = value, each.end()
+    tools.is_guessed = True
+    arguments = as_json(members)
+    return (arguments, found.end(1)) if misfit_in(arguments, tools[name]) is None else ("", start)
 
 
 class Pairs(Machine):
@@ -3276,6 +3308,13 @@ class Pairs(Machine):
         if not self._final and buf[start:] in ("*", "**"):
             return False
         start += 2 * buf.startswith("**{", start)
+        if buf[start : start + 1] in BEFORE_POSITIONAL and name in self._tools:
+            doubts = Doubts(self._tools)
+            found = positional_arguments(buf, start, name, doubts, self._final)
+            if found is None or not found[0]:
+                return None if found else False
+            self._note(*NO_KEYS)
+            return self._read_whole(*found, doubts)
         if buf[start : start + 1] not in ("{", "<") or name not in self._tools:
             return None
         if buf[start] == "{":

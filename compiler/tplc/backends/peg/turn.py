@@ -225,8 +225,9 @@ def _thinking_aloud(form: FormPatterns) -> Section:
             rule(
                 "thinking_aloud",
                 *form.named("reasoning_close_at_once"),
-                "(talk_aloud / reasoning_text / !reasoning_close stray_closer)* reasoning_close",
+                "reasoning_again? (talk_aloud / reasoning_text / !reasoning_close stray_closer)* reasoning_close",
             ),
+            *form.leaves("reasoning_again"),
             rule("talk_aloud", *talk),
             rule("reasoning_text", " ".join([*(f"!{guard}" for guard in guards), leaf(up_to(stops))])),
             *form.leaves("reasoning_close", "reasoning_close_at_once"),

@@ -176,7 +176,7 @@ def _of_text(facts: Acceptor, of_state: Mapping[StateName, TurnState], scanners:
     lines = [line for name, state in named for line in scanners.named(SCANNERS[name], state.lexemes)]
     if "before_content" in of_state:
         lines.append(f"    OPENS_FIRST = {texts(of_state['before_content'].counting)}")
-    if facts.repeated_reasoning and "reasoning" in of_state:
+    if facts.repeated_reasoning and not of_state.keys().isdisjoint(("reasoning", "pending")):
         lines += scanners.named("REASONING_AGAIN", lexemes_of([("reasoning", facts.repeated_reasoning)]))
     return lines
 
