@@ -74,7 +74,7 @@ class Copyable:
 
 
 NAME_CHARACTERS = r"\w.:/-"  # of the names that tools mostly have
-IDENTIFIER = r"[^\W\d][\w.:-]*"  # what a tool's name looks like where none is known
+IDENTIFIER = rf"[^\W\d][{NAME_CHARACTERS}]*"  # what a tool's name looks like where none is known
 # Limits of lookahead, in characters, so that the work per character is bounded.
 NAME_LIMIT = 512  # a longer text is not a name
 LEAST_CUT = 3  # fewer characters of a marker at the output's end may as well be text

@@ -145,7 +145,7 @@ class StreamParser(RawPairs):
     SPACE_AROUND_KEY_END = False
     CALL_CLOSES = (
         frozenset("<＜\\"),
-        Pattern(r"</do>\s{0,16}</deed>\s{0,16}(?:(?:<:>|\Z)|<deed>\n<do=\s{0,16}[^\s=:,(){}\[\]]{1,64}?\s{0,16}>)"),
+        Pattern(r"</do>\s{0,16}</deed>\s{0,16}(?:(?:<:>|\Z)|<deed>\n<do=\s{0,16}[^\s=,(){}\[\]]{1,64}?\s{0,16}>)"),
         Pattern(r"(?s:</do>.{0,160}\Z|<(?:/(?:d(?:o(?:>)?)?)?)?\Z)"),
         Pattern(
             r"\\?[<＜](?:[()/<>\[\\\]{\|}＜＞｜\s]{0,7}(?:(?ai:with))s?(?!\w)[>＞\|｜\]/\\]{0,4}|\s?[/\\]([^\s=:,(){}\[\]]"

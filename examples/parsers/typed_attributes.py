@@ -140,7 +140,7 @@ class StreamParser(RawPairs):
     CALL_CLOSES = (
         frozenset("⟨"),
         Pattern(
-            r'⟨/step⟩\s{0,16}(?:(?:⟨/steps⟩\s{0,16})?(?:⟪stop⟫|\Z)|⟨step name="\s{0,16}[^\s=:,(){}\[\]]{1,64}?\s{0,16}"⟩)'
+            r'⟨/step⟩\s{0,16}(?:(?:⟨/steps⟩\s{0,16})?(?:⟪stop⟫|\Z)|⟨step name="\s{0,16}[^\s=,(){}\[\]]{1,64}?\s{0,16}"⟩)'
         ), Pattern(r"(?s:⟨/step⟩.{0,160}\Z|⟨(?:/(?:s(?:t(?:e(?:p(?:⟩)?)?)?)?)?)?\Z)"), Pattern("(?!)"), Pattern("(?!)"),
     )
     AFTER_CALL = Markers(

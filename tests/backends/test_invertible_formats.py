@@ -190,3 +190,37 @@ def test_arguments_between_markers_of_ordinary_text(name: str, output: str, argu
     message = reader.parse(output)
     assert reader.differ == []
     assert [json.loads(call["function"]["arguments"]) for call in message["tool_calls"]] == [arguments]
+
+
+@pytest.mark.parametrize("called", ["ns:g", "ns/g", "ns/g:h", "a.b:c"])
+@pytest.mark.parametrize(
+    ("name", "output"),
+    [
+        ("values-urlencode", "<do f?a=x%20y><do {}?b=2><eot>"),
+        ("rows-between-bars", '<|t|>\nf|a|"x"\n{}|b|2\n<|/t|>'),
+    ],
+)
+def test_any_name_ends_the_value_before_it(name: str, output: str, called: str) -> None:
+    assert read(name, output.format(called)) == (None, None, ["f", called])
+
+
+JSON_LINE = '{"call": "f", "with": {}}'
+
+
+@pytest.mark.sweep(3)
+@pytest.mark.parametrize("text", ["a\n", "a\n\n", "a \n", "a\n \n"])
+@pytest.mark.parametrize(
+    ("path", "output", "part"),
+    [
+        ("authored/calls-of-json-lines", f"{{}}\n{JSON_LINE}<|x|>", "content"),
+        ("invertible/calls-after-a-space", " {} <f {{}}><eos~>\n", "content"),
+        ("authored/parts-with-role-suffix", "\n{}<|e|>\n", "content"),
+        ("authored/mixed-sections", "<|sec:thinking|>\n{}\n<|stop|>", "reasoning_content"),
+    ],
+)
+def test_white_space_that_the_template_does_not_write_is_text(path: str, output: str, part: str, text: str) -> None:
+    ir = compile_template((FOLDER.parent / f"{path}.jinja").read_text("utf-8"), name=path, special_tokens=TOKENS)
+    reader = EveryReader(ir)
+    message = reader.parse(output.replace("{}", text, 1).replace("{{}}", "{}"))
+    assert reader.differ == []
+    assert message[part] == text

@@ -46,7 +46,8 @@ PROSE = (
     "Mail me@home#1 {x}; fn:f is one.",
 )
 _SHOWN_EVERY = 20  # designs
-NAMES = ("maps.find", "maps.find.all", "find-it", "a/b", "v2")
+NAMES = ("maps.find", "maps.find.all", "find-it", "a/b", "maps:find", "v2")
+SPACED = ("These:\n", "These:\n\n", "These: \n", "These  ")  # the white space belongs to the text
 VALUES = ('say "hi" & <b>it</b>', "50% off?", "a | b", "-k=v", "x) (ping", "1, n=2", "</p>", "12", "true")
 
 
@@ -123,7 +124,15 @@ def further_messages(key: str) -> Iterator[dict[str, Any]]:
         call = _call(number, "pin", {"at": PROSE[number - 1], "n": 1})  # another text: a template may drop the content
         yield {"role": "assistant", "content": content, "tool_calls": [call]}
     for number, name in enumerate(NAMES):
-        yield {"role": "assistant", "content": "", "tool_calls": [_call(number, name, {"q": "a b"})]}
+        call = _call(number, name, {"q": "a b"})
+        yield {"role": "assistant", "content": "", "tool_calls": [call]}
+        yield {"role": "assistant", "content": "", "tool_calls": [_call(number + 1, "pin", {"at": "a b"}), call]}
+    for number, text in enumerate(SPACED):
+        yield {"role": "assistant", "content": text}
+        yield {"role": "assistant", "content": text, "tool_calls": [_call(number, "pin", {"at": 1})]}
+        if key and ":" not in key:
+            yield {"role": "assistant", "content": "So.", key: text}
+            yield {"role": "assistant", "content": "", key: text}
     for number, value in enumerate(VALUES):
         yield {"role": "assistant", "content": "", "tool_calls": [_call(number, "pin", {"at": value, "and": 2})]}
 

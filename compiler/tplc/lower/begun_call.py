@@ -19,7 +19,7 @@ from tplc.lower.layouts import merged, text_at, unique
 from tplc.lower.lexemes import END, exact, truncated_pattern
 from tplc_runtime.pattern import LONGEST_KEY, NAME_CHARACTERS
 
-NAME = rf"[^\W\d][\w.:-]{{0,{2 * LONGEST_KEY}}}?"
+NAME = rf"[^\W\d][{NAME_CHARACTERS}]{{0,{2 * LONGEST_KEY}}}?"
 ID = rf"[{NAME_CHARACTERS}]{{1,{LONGEST_KEY}}}?"
 NUMBER = r"\d{1,9}"
 ALL = "()"

@@ -32,3 +32,4 @@ def key_without(chars: str) -> str:
 
 KEY_CHARACTER = character_without("")
 KEY = key_without("")
+CALL_NAME = KEY.replace(":", "")  # of a further call: `a:b` is a name

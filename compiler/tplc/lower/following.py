@@ -14,7 +14,7 @@ from typing import Literal
 from tplc.ir.markers import ends_in_text, is_distinctive, is_word, lead_of, pieces_of
 from tplc.ir.nodes import PairArguments, Slot, Text, Tools
 from tplc.lower.acceptor import Following
-from tplc.lower.bounds import INDENT, KEY, KEY_CHARACTER, SOME_SPACE, SPACE, key_without
+from tplc.lower.bounds import CALL_NAME, INDENT, KEY, KEY_CHARACTER, SOME_SPACE, SPACE, key_without
 from tplc.lower.layouts import merged, not_blank, text_at, unique
 from tplc.lower.lexemes import exact, in_class
 from tplc_runtime.pattern import LONGEST_FOLLOW, LONGEST_KEY, NAME_CHARACTERS
@@ -171,7 +171,7 @@ def _after_a_name(
 
 
 def pattern_of(
-    following: Following, *, over: bool, key: str = KEY, names: tuple[str, str] = (KEY, KEY), tool: str = ""
+    following: Following, *, over: bool, key: str = KEY, names: tuple[str, str] = (CALL_NAME, CALL_NAME), tool: str = ""
 ) -> str:
     """Return the regular expression of these texts.  `over`: also match the end of the output.
 
@@ -285,7 +285,7 @@ def _marks_after_values(following: Following, *, over: bool) -> list[str]:
 
     A bracket that ends the section is in values as well (`['b']`): it counts before the end of the turn only."""
     nothing: tuple[tuple[str | None, ...], ...] = ((), (None,))
-    calls = [_spelled(following.next_call)] if following.next_call[:1] not in nothing else []
+    calls = [_spelled(following.next_call, CALL_NAME)] if following.next_call[:1] not in nothing else []
     pairs = [_spelled(following.pair)] if following.close and following.pair[:1] not in nothing else []
     found = [*calls, *pairs]
     end = "" if is_word(following.section_end) else following.section_end
@@ -324,7 +324,7 @@ def closes_call(following: Following, *, begun: bool) -> str:
     section = f"(?:{section}{SPACE})?" if section else ""
     after = [section + over]
     if following.next_call:
-        after.append(_spelled(following.next_call))
+        after.append(_spelled(following.next_call, CALL_NAME))
     closer = SPACE.join([first, *rest])
     closer = f"(?:{closer}|{SPACE.join(map(exact, others))})" if others else closer
     return closer + SPACE + f"(?:{'|'.join(after)})"

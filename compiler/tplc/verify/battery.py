@@ -202,7 +202,7 @@ def _names_and_types(ir: TemplateIR) -> Iterator[Case]:
         ("n", 1),
     )
     # A number, which has no closer, before a call that is only a name.
-    after = (Call("files-now", ()), _call("files/last")) if ir.tools.parallel else ()
+    after = (Call("files-now", ()), _call("files/at:last")) if ir.tools.parallel else ()
     yield Case("arguments of every type", calls=(Call("files:mixed", mixed), *after))
 
 

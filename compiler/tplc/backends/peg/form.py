@@ -206,7 +206,7 @@ class FormPatterns:
     def call_cores(self) -> str:
         cores = self.of("content", *OPENS, lead=False)
         indent = "" if self.may_be_indented else r"(?!\s)"  # where an id begins with the opener, space is before it
-        return f"{indent}(?:{cores}){self.begins}" if cores and self.begins else cores
+        return f"{indent}(?:{cores}){self.begins}" if cores and self.begins else f"(?!\\s)(?:{cores})" if cores else ""
 
     @cached_property
     def call_starts(self) -> list[str]:
@@ -359,10 +359,9 @@ def _of_the_turn(form: FormPatterns) -> dict[str, str]:
     def before_content(kind: str) -> str:
         return form.of("before_content", kind, only=lambda one: one.core in first or one.respelled)
 
-    last = form.of("content", "final_end")
     opened = form.of("content", "reasoning")
     return {
-        "turn_end": either([form.of("content", "end"), last + _ends_of_output(form) if last else ""]),
+        "turn_end": turn_ends(form),
         "turn_header": form.of("content", "header"),
         "reasoning_open": either([opened, form.of("before_content", "reasoning")]),
         "reasoning_open_anywhere": opened,
@@ -416,6 +415,12 @@ def _of_calls(form: FormPatterns) -> dict[str, str]:
         "trailing_for_opener": _begun_opener(form),
         "cut_marker_for_calls": _cut_end_after_calls(form),
     }
+
+
+def turn_ends(form: FormPatterns, *, lead: bool = True) -> str:
+    """Return the pattern of the ends of the turn; `lead`: with the white space that the template writes before them."""
+    ends, last = (form.of("content", kind, lead=lead) for kind in ("end", "final_end"))
+    return either([ends, last + _ends_of_output(form) if last else ""])
 
 
 def _ends_of_output(form: FormPatterns) -> str:
@@ -527,8 +532,9 @@ def _lead_of_openers(calls: CallForm) -> str:
 
 def _cut_marker(form: FormPatterns, name: StateName) -> str:
     """Return the truncated end of the turn, or of the part that this state reads, at the output's end."""
-    pattern = _cut_ends(form, name, CUT_KINDS)
-    return rf"{_leads_in(form, name)}(?=[\W_]*[^\W_])(?![^\W_]+\s*\Z){pattern}" if pattern else ""
+    pattern, ends = _cut_ends(form, name, CUT_KINDS), turn_ends(form, lead=False)
+    whole = f"(?!{ends})" if ends else ""
+    return rf"{_leads_in(form, name)}{whole}(?=[\W_]*[^\W_])(?![^\W_]+\s*\Z){pattern}" if pattern else ""
 
 
 def _cut_end_after_calls(form: FormPatterns) -> str:

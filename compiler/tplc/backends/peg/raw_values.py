@@ -27,7 +27,7 @@ from tplc.ir.nodes import JSON_STYLE, Dialect, Elements
 from tplc.ir.spellings import WORDS
 from tplc.lower import Following, PairForm
 from tplc.lower.acceptor import TypeWrap
-from tplc.lower.bounds import KEY
+from tplc.lower.bounds import CALL_NAME
 from tplc.lower.following import any_key, closer_before_end, closes_call, name_of_call, pattern_of
 from tplc.lower.garbled_values import garbled_end_of_value
 from tplc.lower.lexemes import NOTHING, ONLY_RESPELLED, Lexeme, exact, group, lexeme_of
@@ -222,7 +222,7 @@ class RawValues:
 
     def _guess(self, keys: Sequence[str] = (), key: str = "") -> str:
         tool, following = self._tool_names(), self.pairs.following
-        key, name = key or one_of(keys) or self._any_key(), tool or KEY
+        key, name = key or one_of(keys) or self._any_key(), tool or CALL_NAME
         names = name_of_call(following, name), name
         follow = pattern_of(following, over=True, key=key, names=names, tool=tool)
         return f"{closer_before_end(self.closer)}(?={follow})"

@@ -8,10 +8,10 @@ Reasoning("tag_based", "<reason>\\n", "\\n</reason>")
 
 from __future__ import annotations
 
-from tplc.backends.peg.form import OPENS, FormPatterns, begun_openers, cut_markers
-from tplc.backends.peg.patterns import either, leaf, some_suffix, up_to
+from tplc.backends.peg.form import OPENS, FormPatterns, begun_openers, cut_markers, turn_ends
+from tplc.backends.peg.patterns import either, leaf, marker_core, some_suffix, up_to
 from tplc.backends.peg.rules import LINE_START, Rule, Section, rule, sequence
-from tplc.backends.peg.whole_calls import inline_starts, line_rules, ordinary_starts
+from tplc.backends.peg.whole_calls import inline_starts, leads_in_lines, line_rules, ordinary_starts
 from tplc.ir.nodes import ReasoningMode
 
 INDENT = r"[^\S\n]*+"
@@ -111,10 +111,11 @@ def _calls_at_lines(form: FormPatterns) -> list[Rule]:
         return []
     own_line = [f"&{leaf(form.own_line)} tool_calls"] if form.own_line else []
     calls, indent = _begun(form, "tool_calls"), "content_for_indent" * form.may_be_indented
+    at_line = "tool_calls" if leads_in_lines(form) and indent else calls  # the rule of the indent looks ahead
     return [
         rule("tool_calls_first", f"{leaf(SPACE)} {calls}", "content_for_space cut_text"),
         rule("content_for_space", leaf(SPACE)),
-        rule("call_line", *own_line, sequence("line_start", indent, calls)),
+        rule("call_line", *own_line, sequence("line_start", indent, at_line)),
         LINE_START,
     ]
 
@@ -169,18 +170,20 @@ def reasoning_section(mode: ReasoningMode, form: FormPatterns) -> Section:
 
 def _space_after_reasoning(form: FormPatterns, at_call: str) -> Rule:
     """Return the white space that the template writes between open reasoning and the end of the turn, or a call."""
-    ends = [(form.acceptor.after_reasoning, "turn_end")]
+    over = turn_ends(form, lead=False)
+    ends = [(form.acceptor.after_reasoning, leaf(over))] if over else []
     ends += [(form.calls.after_reasoning, at_call)] if at_call and form.calls.after_reasoning.endswith("\n") else []
     return rule("reasoning_space", *(f"{leaf(some_suffix(space))} &{name}" for space, name in ends if space))
 
 
 def _stops_of_reasoning(form: FormPatterns) -> list[str]:
-    calls, over = [form.call_unparsed], form["turn_end"]
+    calls, space = [form.call_unparsed], some_suffix(form.acceptor.after_reasoning)
+    over = turn_ends(form, lead=not space)
     if form.calls.in_reasoning is not None:
-        space = some_suffix(form.calls.after_reasoning)
+        before = some_suffix(form.calls.after_reasoning)
         calls = [*form.ends_reasoning, *begun_openers(form), form.unclosed]
-        calls += [rf"{space}(?<=\n)(?:{form.call_cores})"] if space and form.call_cores else []
-    over = some_suffix(form.acceptor.after_reasoning) + over if over else ""
+        calls += [rf"{before}(?<=\n)(?:{form.call_cores})"] if before and form.call_cores else []
+    over = f"{space}(?:{over})" if over else ""
     return [form["reasoning_close"], over, *calls, *cut_markers(form, "reasoning")]
 
 
@@ -263,11 +266,19 @@ def content_section(form: FormPatterns) -> Section:
         rule("content_for_header", *([leaf(kept)] if kept else [])),
         rule("content", leaf(up_to([form.not_escaped + stop for stop in stops if stop]))),
         *form.leaves("content_close"),
-        rule("content_for_indent", leaf(INDENT)),
+        rule("content_for_indent", leaf(_indent(form))),
     ]
     if not form.call_starts:
         return Section(CONTENT, (*rules,))
     return Section(CONTENT, (*rules, *_failed_call_rules(form)), AFTER_TALK if form["stray_closer"] else ())
+
+
+def _indent(form: FormPatterns) -> str:
+    """Return the pattern of the indent of a line that begins with a call, without the white space that the template
+    writes before it in a line."""
+    leads = sorted(leads_in_lines(form), key=len, reverse=True) if form.call_cores else []
+    cores = either([form.call_cores, *map(marker_core, form.calls.ordinary)])
+    return rf"[^\S\n]*?(?=(?:{either(list(map(some_suffix, leads)))})?(?:{cores}))" if leads else INDENT
 
 
 def _failed_call_rules(form: FormPatterns) -> list[Rule]:

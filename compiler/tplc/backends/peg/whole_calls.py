@@ -52,6 +52,11 @@ def inline_starts(form: FormPatterns) -> list[str]:
     ]
 
 
+def leads_in_lines(form: FormPatterns) -> set[str]:
+    """Return the white space that the template writes before calls in a line."""
+    return {lead for text in form.calls.openers if (lead := lead_of(text).rpartition("\n")[2])}
+
+
 def _inline_openers(form: FormPatterns) -> dict[str, str]:
     """Return the openers of calls, each with the white space that the template writes before it in a line."""
     found: dict[str, str] = {}
@@ -64,7 +69,8 @@ def line_rules(form: FormPatterns) -> Iterator[Rule]:
     if form.calls.ordinary:
         indent = "content_for_indent" if may_be_indented(form) else ""
         own_line = f"&{leaf(_own_line(form))} &({leaf(SPACE)} whole_call) tool_calls_for_ordinary"
-        line = sequence("line_start", indent, "&whole_call tool_calls_for_ordinary")
+        whole = f"&({leaf(SPACE)} whole_call)" if indent and leads_in_lines(form) else "&whole_call"
+        line = sequence("line_start", indent, whole, "tool_calls_for_ordinary")
         yield rule("call_line_for_ordinary", *[own_line] * bool(_own_line(form)), line)
         yield LINE_START
         yield from form.leaves("call_open_for_ordinary", "call_next_for_ordinary")

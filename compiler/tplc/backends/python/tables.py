@@ -29,7 +29,7 @@ from tplc.ir.nodes import Text
 from tplc.ir.spellings import JSON_PUNCTUATION, Spelling
 from tplc.lower import Acceptor, CallForm, Following, Marker, PairForm, SlotEnd
 from tplc.lower.acceptor import CallStep, TypeWrap
-from tplc.lower.bounds import KEY
+from tplc.lower.bounds import CALL_NAME
 from tplc.lower.following import (
     after_quoted,
     any_key,
@@ -484,10 +484,10 @@ def _ends_of_raw_values(pairs: PairForm, calls: CallForm, respelled: Sequence[st
 
 def _guess(following: Following, close: str) -> tuple[str, str]:
     """Return the patterns of a value's end, and of text that may become one.  `close`: the text that closes a value."""
-    names = (KEY, KEY)
+    names = (CALL_NAME, CALL_NAME)
     if None in following.next_call:
-        names = name_of_call(following, f"(?P<name>{KEY})"), f"(?P<bare>{KEY})"
-    key, tool = f"(?P<key>{any_key(following)})", f"(?P<known>{KEY})"
+        names = name_of_call(following, f"(?P<name>{CALL_NAME})"), f"(?P<bare>{CALL_NAME})"
+    key, tool = f"(?P<key>{any_key(following)})", f"(?P<known>{CALL_NAME})"
     end = pattern_of(following, over=True, key=key, names=names, tool=tool)
     return f"{closer_before_end(close)}(?={end})", start_of(following)
 
