@@ -3419,7 +3419,8 @@ class Machine(CallArguments):
     _closed_with = ""  # what was dropped last after a call that is closed
     _ends_in_bracket = False  # the last closer was one: another opening bracket may begin the arguments
     _second_reading_failed = False  # the second reading of this call found none
-    _expected_arguments: ClassVar[Callable[[Any, int], str]]  # what was expected; "more": more input is needed
+    # What was expected in the place of the arguments of a tool, "" if they begin; "more": more input is needed.
+    _expected_arguments: ClassVar[Callable[[Any, int, str], str]]
     _begin_arguments: ClassVar[Callable[[Any], None]]
     _irregular_call: ClassVar[Callable[[Any], bool | None]]
     _drop_left_over: ClassVar[Callable[[Any, str], str]]
@@ -3448,7 +3449,9 @@ class Machine(CallArguments):
                 return inner is True
             expected = "the name of a tool"
         if self.ARGUMENTS_OPEN and unknown and not expected:
-            expected = self._expected_arguments(end)
+            expected = self._expected_arguments(end, values["name"])
+        if self.CALL_BEGINS and not unknown and not expected:
+            expected = self._expected_arguments(end, values["name"])
         if self.REREADS_CALLS and self._tools and (expected or unknown):
             other = self._irregular_call() if expected not in ("more", "end") else None
             if other is not None:
@@ -3882,6 +3885,11 @@ class Repairs(Machine):
         other = irregular_header(self, self._buf, self._pos + self._skip, self._tools, self._final)
         if other is None:
             return False
+        if self.CALL_BEGINS and other[0]:
+            expected = self._expected_arguments(other[1], other[0])
+            if expected == "more":
+                return False
+            other = ("", 0) if expected else other
         if other[0] and other[0] in self._tools:
             self._note("other_header", f"the header of a call of {other[0]} is not as the template writes it")
             self.incomplete |= has_argument(self._buf[self._pos + self._skip : other[1]], other[0], self._tools)
@@ -3913,6 +3921,8 @@ class Repairs(Machine):
     def _arguments_begin(self, pos: int) -> bool:
         """Return whether the arguments of a call begin here, or the call ends."""
         mark = self.AFTER_CALL.match_at(self._buf, pos)
+        if self.CALL_BEGINS and mark is not None and mark.kind in CLOSER_KINDS:
+            return False  # without arguments, a word after an opener that is like text is no call
         return (mark is not None and mark.kind in CLOSER_KINDS) or self._opens_arguments(pos)
 
     def _second_reading(self) -> bool:
@@ -4064,7 +4074,7 @@ class Objects(Repairs):
     def _begin_arguments(self) -> None:
         self._state = type(self)._arguments
 
-    def _expected_arguments(self, pos: int) -> str:
+    def _expected_arguments(self, pos: int, name: str) -> str:
         buf, start = self._buf, next_char(self._buf, pos)
         if start == len(buf):
             return "" if self._final else "more"
@@ -4850,14 +4860,35 @@ class Pairs(Repairs):
         self._ends_in_text, self._read = False, set()
         self._state = type(self)._pairs
 
-    def _expected_arguments(self, pos: int) -> str:
+    def _expected_arguments(self, pos: int, name: str) -> str:
         buf, start = self._buf, next_char(self._buf, pos)
         mark = self.BETWEEN.match_at(buf, start)
         if mark is not None:
             return "more" if self._may_be_longer(self.BETWEEN, start, mark.end) else ""
         if start == len(buf):
             return "" if self._final else "more"
+        if self.CALL_BEGINS and self.REREADS_CALLS and name in self._tools:
+            expected = self._expected_pair(start, properties_of(self._tools[name]))
+            if expected is not None:
+                return expected
         return self._expected_unless_closed("an argument", start, self.BETWEEN.prefix_of(buf, start) != "")
+
+    def _expected_pair(self, start: int, keys: Sequence[str]) -> str | None:
+        """Return what was expected where no pair begins, in another form neither: a word is no key unless it is a known
+        one, or its end follows.  None if only a call's end may follow."""
+        buf, word = self._buf, ONE_WORD.match(self._buf, start)
+        if self.AROUND_KEY:
+            found = irregular_key(buf, start, keys, self.AROUND_KEY, self._final)
+            if found is None or found[0]:
+                return "more" if found is None else ""
+        if word is None or self.PAIR_OPENS or buf[start] in BEFORE_POSITIONAL:
+            return "" if not self.PAIR_OPENS or buf[start] in "{<" else None
+        key = max((key for key in keys if buf.startswith(key, start)), key=len, default="")
+        at = next_char(buf, max(start + len(key), word.end()))
+        if at == len(buf):
+            return "" if self._final else "more"
+        is_key = self.BETWEEN.match_at(buf, at) is None if key else self.PAIR[-1][1].match_at(buf, at) is not None
+        return "" if is_key else "an argument"
 
     def _header_may_continue(self, pos: int) -> bool:
         return super()._header_may_continue(pos) or self.BETWEEN.prefix_of(self._buf, pos) != ""
@@ -5858,11 +5889,11 @@ class IndentedLines(Objects):
         self._levels: list[Level] = []
         self._value_is_due = True
 
-    def _expected_arguments(self, pos: int) -> str:
+    def _expected_arguments(self, pos: int, name: str) -> str:
         entry = self._entry(pos)
         if entry is None:
             return "more"
-        return "" if entry.end else super()._expected_arguments(pos)
+        return "" if entry.end else super()._expected_arguments(pos, name)
 
     def _arguments(self) -> bool:
         # arguments = (line (line | scalar)*) | object

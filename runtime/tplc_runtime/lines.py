@@ -46,11 +46,11 @@ class IndentedLines(Objects):
         self._levels: list[Level] = []
         self._value_is_due = True
 
-    def _expected_arguments(self, pos: int) -> str:
+    def _expected_arguments(self, pos: int, name: str) -> str:
         entry = self._entry(pos)
         if entry is None:
             return "more"
-        return "" if entry.end else super()._expected_arguments(pos)
+        return "" if entry.end else super()._expected_arguments(pos, name)
 
     def _arguments(self) -> bool:
         # arguments = (line (line | scalar)*) | object

@@ -65,7 +65,8 @@ class Machine(CallArguments):
     _closed_with = ""  # what was dropped last after a call that is closed
     _ends_in_bracket = False  # the last closer was one: another opening bracket may begin the arguments
     _second_reading_failed = False  # the second reading of this call found none
-    _expected_arguments: ClassVar[Callable[[Any, int], str]]  # what was expected; "more": more input is needed
+    # What was expected in the place of the arguments of a tool, "" if they begin; "more": more input is needed.
+    _expected_arguments: ClassVar[Callable[[Any, int, str], str]]
     _begin_arguments: ClassVar[Callable[[Any], None]]
     _irregular_call: ClassVar[Callable[[Any], bool | None]]
     _drop_left_over: ClassVar[Callable[[Any, str], str]]
@@ -94,7 +95,9 @@ class Machine(CallArguments):
                 return inner is True
             expected = "the name of a tool"
         if self.ARGUMENTS_OPEN and unknown and not expected:
-            expected = self._expected_arguments(end)
+            expected = self._expected_arguments(end, values["name"])
+        if self.CALL_BEGINS and not unknown and not expected:
+            expected = self._expected_arguments(end, values["name"])
         if self.REREADS_CALLS and self._tools and (expected or unknown):
             other = self._irregular_call() if expected not in ("more", "end") else None
             if other is not None:

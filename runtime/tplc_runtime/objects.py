@@ -36,7 +36,7 @@ class Objects(Repairs):
     def _begin_arguments(self) -> None:
         self._state = type(self)._arguments
 
-    def _expected_arguments(self, pos: int) -> str:
+    def _expected_arguments(self, pos: int, name: str) -> str:
         buf, start = self._buf, next_char(self._buf, pos)
         if start == len(buf):
             return "" if self._final else "more"

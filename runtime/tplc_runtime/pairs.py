@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from .pattern import NAME_LIMIT, Pattern
+from .pattern import NAME_LIMIT, ONE_WORD, Pattern
 from .repairs import Repairs
 from .scanner import SPELLED_OTHERWISE, Match, Scanner, next_char
 from .schema import MARKUP_IN_KEYS, begins_with_tag, is_odd_key, keys_of, properties_of, without_quotes
@@ -119,14 +119,35 @@ class Pairs(Repairs):
         self._ends_in_text, self._read = False, set()
         self._state = type(self)._pairs
 
-    def _expected_arguments(self, pos: int) -> str:
+    def _expected_arguments(self, pos: int, name: str) -> str:
         buf, start = self._buf, next_char(self._buf, pos)
         mark = self.BETWEEN.match_at(buf, start)
         if mark is not None:
             return "more" if self._may_be_longer(self.BETWEEN, start, mark.end) else ""
         if start == len(buf):
             return "" if self._final else "more"
+        if self.CALL_BEGINS and self.REREADS_CALLS and name in self._tools:
+            expected = self._expected_pair(start, properties_of(self._tools[name]))
+            if expected is not None:
+                return expected
         return self._expected_unless_closed("an argument", start, self.BETWEEN.prefix_of(buf, start) != "")
+
+    def _expected_pair(self, start: int, keys: Sequence[str]) -> str | None:
+        """Return what was expected where no pair begins, in another form neither: a word is no key unless it is a known
+        one, or its end follows.  None if only a call's end may follow."""
+        buf, word = self._buf, ONE_WORD.match(self._buf, start)
+        if self.AROUND_KEY:
+            found = irregular_key(buf, start, keys, self.AROUND_KEY, self._final)
+            if found is None or found[0]:
+                return "more" if found is None else ""
+        if word is None or self.PAIR_OPENS or buf[start] in BEFORE_POSITIONAL:
+            return "" if not self.PAIR_OPENS or buf[start] in "{<" else None
+        key = max((key for key in keys if buf.startswith(key, start)), key=len, default="")
+        at = next_char(buf, max(start + len(key), word.end()))
+        if at == len(buf):
+            return "" if self._final else "more"
+        is_key = self.BETWEEN.match_at(buf, at) is None if key else self.PAIR[-1][1].match_at(buf, at) is not None
+        return "" if is_key else "an argument"
 
     def _header_may_continue(self, pos: int) -> bool:
         return super()._header_may_continue(pos) or self.BETWEEN.prefix_of(self._buf, pos) != ""

@@ -91,6 +91,8 @@ class OtherSpelling:
     pair_markers: Optional[Scanner] = None
     own_keys: tuple[str, ...] = ()
     pairs_open: bool = True
+    key_end: Scanner = NO_MARKERS
+    begins: bool = False  # the openers of calls are like text, so arguments must begin after a tool's name
     is_distinct: bool = True
     names_alike: bool = True
     reads_again: bool = True
@@ -108,6 +110,7 @@ class Readers:
     def __init__(self, spelled: OtherSpelling, tools: Parameters) -> None:
         self.spelled, self.tools = spelled, tools
         self.object_call, self.header = _object_call(spelled), _header(spelled)()
+        self.header._tools = tools
         self.objects: dict[int, CallOfObject] = {}
         self.doubts = Doubts(tools)  # of the last reading
         self.text = ""
@@ -203,7 +206,13 @@ class Readers:
     def other_header(self, text: str, pos: int) -> tuple[str, int]:
         """Return the tool that an irregular header names, and where its arguments begin; ("", 0) if there is none."""
         self.header._buf, self.header._final = text, True
-        return irregular_header(self.header, text, pos, self.tools, True) or ("", 0)
+        name, end = irregular_header(self.header, text, pos, self.tools, True) or ("", 0)
+        return (name, end) if not name or self.arguments_begin(name, text, end) else ("", 0)
+
+    def arguments_begin(self, name: str, text: str, pos: int) -> Optional[tuple[str, int]]:
+        """Return where the arguments of a tool begin; None where they must and don't."""
+        self.header._buf, self.header._final = text, True
+        return None if self.spelled.begins and self.header._expected_arguments(pos, name) else ("", pos)
 
     def other_pair(self, name: str, text: str, pos: int) -> Optional[tuple[str, int, bool]]:
         """Return the key of a tool's pair in another form than the template's, where its value begins, and whether it
@@ -339,7 +348,11 @@ def _header(spelled: OtherSpelling) -> type[Repairs]:
         "AFTER_CALL": spelled.after_call,
         "HEADER_TEXTS": spelled.header_texts,
         "BETWEEN": spelled.between,
-        "AROUND_KEY": spelled.around_key,
+        "AROUND_KEY": (*spelled.around_key, 0) if spelled.around_key is not None else None,
+        "CALL_BEGINS": spelled.begins,
+        "PAIR_OPENS": spelled.pairs_open,
+        "PAIR": (("key", spelled.key_end),),
+        "REREADS_CALLS": spelled.reads_again,
     }
     return type("Header", (Objects if spelled.between is None else Pairs,), constants)
 

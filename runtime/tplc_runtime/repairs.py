@@ -82,6 +82,11 @@ class Repairs(Machine):
         other = irregular_header(self, self._buf, self._pos + self._skip, self._tools, self._final)
         if other is None:
             return False
+        if self.CALL_BEGINS and other[0]:
+            expected = self._expected_arguments(other[1], other[0])
+            if expected == "more":
+                return False
+            other = ("", 0) if expected else other
         if other[0] and other[0] in self._tools:
             self._note("other_header", f"the header of a call of {other[0]} is not as the template writes it")
             self.incomplete |= has_argument(self._buf[self._pos + self._skip : other[1]], other[0], self._tools)
@@ -113,6 +118,8 @@ class Repairs(Machine):
     def _arguments_begin(self, pos: int) -> bool:
         """Return whether the arguments of a call begin here, or the call ends."""
         mark = self.AFTER_CALL.match_at(self._buf, pos)
+        if self.CALL_BEGINS and mark is not None and mark.kind in CLOSER_KINDS:
+            return False  # without arguments, a word after an opener that is like text is no call
         return (mark is not None and mark.kind in CLOSER_KINDS) or self._opens_arguments(pos)
 
     def _second_reading(self) -> bool:

@@ -87,6 +87,7 @@ def call_section(form: FormPatterns) -> Section:
             )
             for name in names
         ]
+        rules += [form.external(f"arguments_begin_for_{name}") for name in names if form.calls.begins]
         if form.reads_again:
             rules += [form.external(f"other_header_for_{name}") for name in names] + [form.external("other_calls")]
         without = '""' if form.calls.pairs is None else ""
@@ -126,6 +127,7 @@ def _body(form: FormPatterns, suffix: str, *, without: str) -> list[str]:
         elif kind == "arguments" and "name" not in kinds[index:]:
             # With the name of a tool this is a call, with any arguments.
             later = [f"(gap arguments_end gap {other})?" for other in kinds[index + 1 :]]
+            items += [f"&arguments_begin{suffix}"] if suffix and form.calls.begins else []
             if form.calls.pairs is not None:
                 return [*items, *([without] if without else []), f"arguments{suffix}", *later]
             first = "&(gap call_close) / " * bool(form.calls.bare_call)

@@ -245,6 +245,7 @@ def externals(ir: TemplateIR, tools: ToolList | None) -> dict[str, External]:
     for name, tool in zip(names, known_tools(tools, closed=False).tools, strict=True):
         found[f"other_name_for_{tool.rule}"] = _name_of(readers, name)
         found[f"other_header_for_{tool.rule}"] = _header_of(readers, name)
+        found[f"arguments_begin_for_{tool.rule}"] = _end_of(readers.arguments_begin, name)
         found[f"whole_object_for_{tool.rule}"] = _end_of(readers.object_for_pairs, name)
         found[f"other_arguments_for_{tool.rule}"] = _end_of(readers.other_arguments, name)
         found[f"other_pair_for_{tool.rule}"] = _end_of(readers.other_pair, name)

@@ -48,7 +48,7 @@ def spelled_of(acceptor: Acceptor) -> OtherSpelling:
     spelled.fields = dict((*calls.fields, *calls.wrapped))
     spelled.closers, spelled.header_texts = calls.distinctive_closers, Pattern(calls.header_pattern)
     spelled.id_prefix, spelled.name_escapes = calls.shape.id_prefix, Escapes(dict(calls.replaced))
-    spelled.own_keys = own_keys(calls)
+    spelled.own_keys, spelled.begins = own_keys(calls), bool(calls.begins)
     pairs = calls.pairs
     garbled = garbled_closers(acceptor)
     spelled.garbled = spelled.garbled if garbled is None else Pattern(garbled.pattern)
@@ -61,6 +61,7 @@ def spelled_of(acceptor: Acceptor) -> OtherSpelling:
         spelled.damaged = None if damaged is None else Pattern(damaged)
         spelled.pair_markers = scanner(value_ends_and_markers(pairs)) if pairs.marks and not pairs.quoted else None
         spelled.pairs_open, spelled.literals = bool(pairs.opens), pairs.literals
+        spelled.key_end = scanner(lexemes_of([("suffix", pairs.slots[-1].suffixes)]))
         spelled.key_escapes = Escapes(dict(pairs.replaced))
         spelled.around_key = None if around is None else (Pattern(around[0]), Pattern(around[1]))
         opener = value_opener(pairs)
