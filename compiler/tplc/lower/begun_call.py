@@ -23,6 +23,7 @@ NAME = rf"[^\W\d][{NAME_CHARACTERS}]{{0,{2 * LONGEST_KEY}}}?"
 ID = rf"[{NAME_CHARACTERS}]{{1,{LONGEST_KEY}}}?"
 NUMBER = r"\d{1,9}"
 ALL = "()"
+LITERAL_WORDS = ("True", "False", "None", "true", "false", "null")
 
 
 def begun_call_of(ir: TemplateIR, form: CallForm) -> str:
@@ -134,7 +135,11 @@ def _pair(pairs: PairForm, before: str) -> list[str]:
     opener, text = text_at(pairs.pair, 0), text_at(pairs.pair, at + 1)
     # Between words, what ends a key is nothing but prose if there is other white space: `look x = 1`.
     space = " " * bool((before + opener).strip())
-    key = KEY + _or_end(_text(space + text.rstrip(), ALL) if text.strip() else SOME_SPACE + ALL)
+    ends = [_text(space + text.rstrip(), ALL) if text.strip() else SOME_SPACE + ALL]
+    if pairs.bare is not None:  # models write any literal there, instead of what is in the template's quotes
+        literal = _either([rf"[\"'\[{{(\d-]{ALL}", *(_text(word, ALL) for word in LITERAL_WORDS)])
+        ends.append(_text(f"{space}{pairs.slots[-1].suffixes[-1]} ", literal))
+    key = KEY + _or_end(_either(ends))
     if pairs.types_open_pairs:
         return [_text(wrap.opened, key) for wrap in pairs.wraps]
     if is_unmistakable(opener):
