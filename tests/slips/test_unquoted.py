@@ -8,11 +8,12 @@ from types import ModuleType
 
 import pytest
 
+from tests.parser_cache import learn_text
 from tests.slips.bases import TOOLS
 from tests.slips.measure import joined, read, reading
 from tplc import compile_template
 from tplc.backends.peg.engine import PegEngine
-from tplc.driver import generate
+from tplc.driver import generate, tolerate
 from tplc.ir.nodes import TemplateIR
 from tplc.verify.artifact import load_module
 
@@ -68,3 +69,37 @@ def test_unquoted_value(written: str, arguments: object, notes: list[str]) -> No
         assert (stream.incomplete, [note.text for note in stream.diagnostics]) == (False, notes), size
     parsed = PegEngine(ir_of_template()).read(text, tools=TOOLS)
     assert (parsed.message, parsed.incomplete) == (stream.message, stream.incomplete)
+
+
+# Values of all types are in double quotes; models write literals of Python there, also if no tools are known.
+QUOTED = """\
+{%- for message in messages -%}
+[[{{ message.role }}]]{{ message.content or '' }}
+{%- for call in message.tool_calls or [] -%}
+{{ '[' if loop.first }}{{ call.function.name }}(
+{%- for key, value in call.function.arguments.items() %}{{ key }}="{{ value }}"{{ ', ' if not loop.last }}{% endfor -%}
+){{ ', ' if not loop.last else ']' }}
+{%- endfor -%}
+[[end]]
+{%- endfor -%}
+{%- if add_generation_prompt %}[[assistant]]{% endif %}"""
+LITERALS = [
+    ("steps=[]", {"steps": []}),
+    ("city='LA', metric=\"C\"", {"city": "LA", "metric": "C"}),
+    ("age=-9, ok=True, no=None", {"age": -9, "ok": True, "no": None}),
+    ("of={'a': 1}", {"of": {"a": 1}}),
+]
+
+
+@pytest.mark.parametrize(("written", "arguments"), LITERALS)
+def test_literals_in_the_place_of_quotes_without_tools(written: str, arguments: dict[str, object]) -> None:
+    ir = tolerate(learn_text("quoted-keywords", QUOTED, None))
+    quoted = load_module(generate(ir, "python"))
+    text = f"[f({written})][[end]]"
+    for chunks in ([text], list(text)):
+        stream, _ = read(quoted, text, None, chunks)
+        [call] = stream.message["tool_calls"]
+        assert (call["function"]["name"], json.loads(call["function"]["arguments"])) == ("f", arguments)
+    assert PegEngine(ir).read(text).message == stream.message
+    for prose in ("[f(x) for x in y]", "[f(key=name)]", "[f(x=Nothing)]"):
+        assert read(quoted, prose, None)[0].message["tool_calls"] == []
