@@ -268,6 +268,7 @@ class RawPairs(Pairs):
     NEXT_PAIR_LEAD: ClassVar[str] = "\n"  # the line end and the white space before it, if it starts a line
     NEXT_UNOPENED: ClassVar[str] = ""  # the text after a key that begins a line, where a pair may lack its opener
     VALUE_ESCAPES: ClassVar[Any] = None  # what is written in values for other characters
+    ESCAPES_STRINGS: ClassVar[bool] = False  # only in values that are strings
     LITERAL_ESCAPES: ClassVar[Any] = None  # the same for values that aren't strings only
     _pending_end = ""  # the end of a value that may be the beginning of such a text
     _end: End
@@ -360,7 +361,7 @@ class RawPairs(Pairs):
         if awaited and self._is_usual(self.USUAL_ENDS, end):
             self._wanted, over = 0, False
         text = buf[pos:end]
-        self._piece(self._unescape(text, over=over) if self.VALUE_ESCAPES else text)
+        self._piece(self._unescape(text, over=over) if self.VALUE_ESCAPES and not self.ESCAPES_STRINGS else text)
         self._pos = end  # the rest of the value is emitted here, in any chunking
         if mark is None or not over:
             if (self._quoted or self._as == "json") and not self.VALUE_ESCAPES and self._is_still_ambiguous is None:
@@ -480,6 +481,8 @@ class RawPairs(Pairs):
                 return
             text = "".join(self._out.texts["value"])
             self._out.texts["value"].clear()
+        if self.ESCAPES_STRINGS:
+            text = self._unescape(text)
         if text or not self._quoted:
             self._out.emit("arguments", self._all + '"' * (not self._quoted) + escaped(text))
             self._quoted, self._all = True, ""
@@ -535,13 +538,15 @@ class RawPairs(Pairs):
         if literal is None or not fits:
             self._as = "string"
             self._piece(text)
+            if self.ESCAPES_STRINGS:
+                self._out.emit("arguments", escaped(self._unescape("", over=True)))
             literal = '"'
         self._out.emit("arguments", literal)
         return None
 
     def _finish(self) -> None:
         if self._open and self._in_value:
-            if self.VALUE_ESCAPES and self._pending_end:
+            if self.VALUE_ESCAPES and self._pending_end and not self.ESCAPES_STRINGS:
                 self._piece(self._unescape("", over=True))
             if self._out.texts["value"] or self._quoted:
                 self._end_value()

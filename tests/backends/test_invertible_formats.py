@@ -224,3 +224,27 @@ def test_white_space_that_the_template_does_not_write_is_text(path: str, output:
     message = reader.parse(output.replace("{}", text, 1).replace("{{}}", "{}"))
     assert reader.differ == []
     assert message[part] == text
+
+
+@pytest.mark.parametrize(
+    ("written", "types", "expected"),
+    [
+        ("1 &lt; 2</p></do><eot>", None, "1 < 2"),
+        ("[&lt;]</p></do><eot>", None, "[<]"),
+        ('{"x": "&lt;"}</p></do><eot>', None, {"x": "&lt;"}),
+        ('{"x": "&lt;"}</p></do><eot>', "object", {"x": "&lt;"}),
+        ("{&#34;x&#34;: 1}</p></do><eot>", "string", '{"x": 1}'),
+        ("12</p></do><eot>", "string", "12"),
+        ("a &lt; &am</p></do><eot>", "string", "a < &am"),
+        ("a &lt; &am", None, "a < &am"),
+        ("&am", "string", "&am"),
+        ("&amp;</p></do><eot>", "integer", "&"),
+    ],
+)
+def test_only_strings_are_unescaped(written: str, types: str | None, expected: object) -> None:
+    parameters = {"type": "object", "properties": {"a": {"type": types}}}
+    tools = [{"type": "function", "function": {"name": "f", "parameters": parameters}}] if types else None
+    reader = EveryReader(learned("strings-html"))
+    message = reader.parse(f"<do f><p=a>{written}", tools=tools)
+    assert reader.differ == []
+    assert json.loads(message["tool_calls"][0]["function"]["arguments"]) == {"a": expected}

@@ -15,7 +15,7 @@ from tplc.ir.printed import quoted
 def refuse_values(ir: TemplateIR, target: str) -> None:
     """Raise UnsupportedTemplate if values are escaped, or written as indented lines; `target` names what cannot express
     them."""
-    _refuse(ir, target, "values", (one for one in ir.tools.replaced if one.slot in ("value", "literal")))
+    _refuse(ir, target, "values", (one for one in ir.tools.replaced if one.slot in ("value", "string", "literal")))
     if isinstance(ir.tools.arguments, ObjectArguments) and ir.tools.arguments.lines is not None:
         reason = f"{target} cannot express that arguments are indented lines: use the generated parser"
         raise UnsupportedTemplate(ir.provenance.name, reason)

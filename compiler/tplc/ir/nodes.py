@@ -318,7 +318,7 @@ class CallId:
     pattern: str | None = None
 
 
-ReplacedSlot = Literal["name", "key", "value", "literal", "content", "reasoning"]
+ReplacedSlot = Literal["name", "key", "value", "string", "literal", "content", "reasoning"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,8 +326,8 @@ class Replaced:
     """A character of a slot or a text, and the text that is written for it: `&` as `&amp;`, a line break as one with
     the spaces that indent the next line.
 
-    If `%` is written `%25` in values or texts, all characters beyond ASCII are percent-encoded.  A `literal` is a value
-    that isn't a string.
+    If `%` is written `%25` in values or texts, all characters beyond ASCII are percent-encoded.  A `string` is a value
+    that is one, a `literal` is one that isn't.
     """
 
     slot: ReplacedSlot

@@ -253,7 +253,7 @@ def _write_pair(
     dialect: Dialect, pairs: PairArguments, key: str, value: object, replaced: Sequence[Replaced] = ()
 ) -> str:
     text = escaped(replaced, "value", _write_top(dialect, pairs, value))
-    text = text if isinstance(value, str) else escaped(replaced, "literal", text)
+    text = escaped(replaced, "string" if isinstance(value, str) else "literal", text)
     word, close = type_word(dialect, value)
     slots = {"key": key, "type": word, "value": text + close}
     return _fill(pairs.pair, slots)

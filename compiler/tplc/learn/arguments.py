@@ -224,11 +224,12 @@ def _object_or_pairs(prober: Prober, turn: TurnFacts, setup: Setup) -> ArgumentF
 
 def _unescaped(written: Position, escapes: Sequence[Replaced]) -> Position:
     """Return what is written for a value, with these escapes undone."""
-    undone, is_all = undoing(escapes), any(one.slot == "value" for one in escapes)
+    undone = undoing(escapes)
 
     def position(value: Json) -> str | None:
-        text = written(value)
-        return undone.unescape(text) if text is not None and (is_all or not isinstance(value, str)) else text
+        text, slot = written(value), "string" if isinstance(value, str) else "literal"
+        is_escaped = any(one.slot in ("value", slot) for one in escapes)
+        return undone.unescape(text) if text is not None and is_escaped else text
 
     return position if escapes else written
 

@@ -2,8 +2,8 @@
 
 a value `a&b"c`  →  `a&amp;b&#34;c`  →  `&` is written `&amp;`, `"` is written `&#34;`
 
-The same has to hold for what is inside lists: then all of a value's text is read back before anything else.  If only
-values that aren't strings are escaped, their text is read back.
+If the same holds for what is inside lists, all of a value's text is read back before anything else.  If not, only
+strings are escaped.  If only values that aren't strings are, their text is read back.
 """
 
 from __future__ import annotations
@@ -31,14 +31,17 @@ def learn_escapes(position: Position) -> tuple[Replaced, ...]:
     """Return the escapes; empty for values in quotes, whose escapes are the dialect's, and if they can't be undone."""
     if position(_PLAIN) != _PLAIN:
         return ()
-    found = [one for one in found_escapes(position(probe_of_characters()) or "", CHARACTERS) if one.text != one.char]
+    written = position(probe_of_characters()) or ""
+    found = [one for one in found_escapes(written, CHARACTERS) if one.text != one.char]
+    if not written.startswith("zqs0x"):  # in quotes, which some characters need
+        return ()
     if not found or not all(means_one(one, found) for one in found):
         return ()
     wide = next((one for one in found if one.char == _WIDE), None)
     escapes = tuple(one for one in found if one is not wide)
     if wide is not None and escaped(escapes, "value", _WIDE) != wide.text:
         return ()
-    return escapes if _in_lists(position, escapes) else ()
+    return escapes if _in_lists(position, escapes) else tuple(replace(one, slot="string") for one in escapes)
 
 
 def probe_of_characters() -> str:

@@ -150,8 +150,8 @@ class PairForm:
     nested_quotes: str = '"'  # of strings inside lists and objects, which end a raw value without its own end
     literals: str = ""  # a raw value that is one string in such quotes of Python is that string
     replaced: tuple[tuple[str, str], ...] = ()  # texts that stand for characters in a key, with those characters
-    escapes: tuple[tuple[str, str], ...] = ()  # the same for all the text of a raw value
-    literal_escapes: tuple[tuple[str, str], ...] = ()  # and for that of one that isn't a string
+    # The same for all the text of a raw value ("value"), only of a string, or only of one that isn't ("literal").
+    escapes: tuple[tuple[str, str, str], ...] = ()
     # The call's markers after a raw value, each like nothing in a value: the first closer that one of them, or a known
     # key, follows directly ends the value.  Empty: the first closer does.
     marks: tuple[str, ...] = ()

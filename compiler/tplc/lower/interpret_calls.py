@@ -117,7 +117,7 @@ def _pairs(
     pairs: PairForm, styles: tuple[Spelling, Spelling, Spelling] | None, text: str, pos: int
 ) -> tuple[dict[str, object], int]:
     """arguments = (pair | separator)* end"""
-    rewritten = pairs.wrap or pairs.items or pairs.types or pairs.escapes or pairs.literal_escapes or pairs.replaced
+    rewritten = pairs.wrap or pairs.items or pairs.types or pairs.escapes or pairs.replaced
     if pairs.guessed or pairs.value_close or pairs.close_like_opener or pairs.types_open_pairs or rewritten:
         raise NotAsWritten
     between, found = between_pairs(pairs, ()), dict[str, object]()

@@ -50,8 +50,7 @@ def pairs_of(
         opens=opens,
         slots=slots,
         replaced=() if repeats else tools.replacements("key"),  # a closer that repeats the key has it as it was written
-        escapes=tools.replacements("value"),
-        literal_escapes=tools.replacements("literal"),
+        escapes=tuple((slot, *one) for slot in ("value", "string", "literal") for one in tools.replacements(slot)),
         between=between,
         close=close,
         value_ends=_value_ends(tolerated.texts(close), wraps) if not guessed and not dialect.top.strings else (),

@@ -123,8 +123,7 @@ def _pairs(pairs: PairForm) -> Iterator[str]:
     for kind, texts in pairs.between:
         yield f"pairs.between {kind} = {' '.join(map(shown, texts))}"
     yield from (f"pairs.key {shown(text)} = {shown(char)}" for text, char in pairs.replaced)
-    yield from (f"pairs.value {shown(text)} = {shown(char)}" for text, char in pairs.escapes)
-    yield from (f"pairs.literal {shown(text)} = {shown(char)}" for text, char in pairs.literal_escapes)
+    yield from (f"pairs.{slot} {shown(text)} = {shown(char)}" for slot, text, char in pairs.escapes)
     if pairs.resumes:
         yield "pairs.other = content, up to a pair or the end"
     if pairs.next_pair is not None:

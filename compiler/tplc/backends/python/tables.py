@@ -402,8 +402,10 @@ def _of_pairs(calls: CallForm, pairs: PairForm, facts: Acceptor, scanners: Scann
     if damaged is not None:
         lines += assignment("DAMAGED", called("Pattern", [raw(damaged)]), INDENT)
     lines += assignment("WORDS", called("ValueWords", [_words(pairs.words)]), INDENT)
-    lines += _replaced("VALUE_ESCAPES", pairs.escapes) if pairs.escapes else []
-    lines += _replaced("LITERAL_ESCAPES", pairs.literal_escapes) if pairs.literal_escapes else []
+    slots = {slot: [(text, char) for one, text, char in pairs.escapes if one == slot] for slot, _, _ in pairs.escapes}
+    for slot, found in slots.items():
+        lines += _replaced("LITERAL_ESCAPES" if slot == "literal" else "VALUE_ESCAPES", found)
+        lines += _flags({"ESCAPES_STRINGS": True} if slot == "string" else {})
     lines += _ends_of_raw_values(pairs, calls, respelled, scanners)
     if pairs.types:
         types = mapping((literal(word), texts(types)) for word, types in pairs.types)
