@@ -50,8 +50,8 @@ def test_reasoning_excuses_no_wrong_arguments(value: str, *, reasoning: bool) ->
 @pytest.mark.parametrize(
     ("value", "cause"),
     [
-        ("('' ~ (v | urlencode) if v is string else v | tojson)", "the template percent-encodes in values: "),
-        ("('' ~ (v | e) if v is string else v | tojson)", "the template escapes HTML in values: "),
+        ("('\"' ~ (v | urlencode) ~ '\"' if v is string else v | tojson)", "the template percent-encodes in values: "),
+        ("('\"' ~ (v | e) ~ '\"' if v is string else v | tojson)", "the template escapes HTML in values: "),
     ],
 )
 def test_a_refusal_names_the_transformation(value: str, cause: str) -> None:

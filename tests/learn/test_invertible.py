@@ -17,8 +17,12 @@ from tplc.errors import TplcError
 FOLDER = Path(__file__).parent.parent / "cases" / "invertible"
 # What the first line of a refusal says.
 REFUSED = {
+    "brackets-if-several": "the template writes a single call in another form than several",
+    "call-opener-opens-arguments": 'what opens a call ("(") opens an argument as well',
+    "escaped-calls-in-brackets": 'what opens calls ("[") counts only at the start of a line',
     "fence-named-by-tool": 'what opens calls ("```") is in the text itself',
     "index-if-several": "the template writes a single call in another form than several",
+    "line-break-separates-calls": 'only white space ("\\n") separates the arguments of a call from the name',
     "name-after-pairs": "the name of a call comes after its arguments",
     "object-replace": "the template writes double quotes as &quot; in arguments",
     "truncate-over-object": "the template shortens arguments, and what it leaves out is lost",

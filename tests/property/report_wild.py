@@ -132,7 +132,6 @@ def further_messages(key: str) -> Iterator[dict[str, Any]]:
         yield {"role": "assistant", "content": text, "tool_calls": [_call(number, "pin", {"at": 1})]}
         if key and ":" not in key:
             yield {"role": "assistant", "content": "So.", key: text}
-            yield {"role": "assistant", "content": "", key: text}
     for number, value in enumerate(VALUES):
         yield {"role": "assistant", "content": "", "tool_calls": [_call(number, "pin", {"at": value, "and": 2})]}
 

@@ -19,7 +19,6 @@ REFUSED = {
     "kv-lines": "arguments called q, tool",
     "name-begins-line": 'only white space ("\\n") precedes the name that begins a call',
     "name-then-list-values": "the template leaves out the keys of arguments",
-    "nested-xml": "the template escapes HTML in values",
     "quoted-reason": "only white space",
     "reason-attr": 'turn.end "</b>" is in the text itself',
     "type-before-key": "the template writes values between texts that depend on their type",

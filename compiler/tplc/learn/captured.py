@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 
 from tplc.ir.markers import common_prefix, common_suffix
 from tplc.ir.nodes import Captured, CapturedBy, Json, TemplateIR
@@ -272,9 +273,18 @@ def _counted(prober: Prober, ir: TemplateIR, setup: Setup | None) -> Iterator[_D
         parts = _SENTINEL.split(text)
         edges.append((parts[0], parts[-1]))
     for three, two, one in zip(*edges, strict=True):
-        changes = [_change(three, two), _change(three, one)]
-        if three != two and all(change.instead.isdecimal() for change in changes):
-            yield replace(changes[0], last=True)
+        changes, others = _changed_numbers(three, two), _changed_numbers(three, one)
+        if [change.start for change in changes] == [other.start for other in others]:
+            yield from (replace(change, last=True) for change in changes)
+
+
+def _changed_numbers(text: str, other: str) -> list[_Deviation]:
+    """Return the numbers that differ, if nothing else does: an opener of all calls and of the first may hold one."""
+    parts, others = re.split("([0-9]+)", text), re.split("([0-9]+)", other)
+    if parts[::2] != others[::2]:
+        return []
+    each = zip(accumulate(map(len, parts), initial=0), parts, others, strict=False)
+    return [_Deviation(text, at, at + len(part), instead) for at, part, instead in each if part != instead]
 
 
 def captured_tokens(ir: TemplateIR) -> tuple[Captured, ...]:

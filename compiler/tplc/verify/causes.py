@@ -71,7 +71,8 @@ def causes(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
         turns = [[(one.case, one.turn) for one in tried if one.passed == passed] for passed in (False, True)]
         found = [*_without_reasoning(ir, tried)] or [*notations(ir, turns[0])]
         found = found or [*shortened([(*one, _written(ir, one[0])) for one in turns[0]])]
-        found = found or [*_transformed(ir, tried)] or [*_single_call(tried)] or [*misplaced(ir, *turns)]
+        found = found or [*_transformed(ir, tried)] or [*_single_call(ir, tried)] or [*_joined(ir, tried)]
+        found = found or [*_inside_lines(ir, tried)] or [*misplaced(ir, *turns)]
         if not found:
             by_name = [*_by_name(tried)]
             # The calls of some names can also be the only ones without arguments: their names say more.
@@ -135,16 +136,48 @@ def _taken_for_markers(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
         yield f"what opens calls ({quoted(opener)}) is in the text itself, and the text after it reads as a call"
 
 
-def _single_call(tried: Sequence[Tried]) -> Iterator[str]:
-    """Yield that a single call has another form than several: all messages with one call fail, and no others."""
+def _single_call(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
+    """Yield that a single call has another form than several: all messages with one call fail, and no others, or only
+    some with one, of which none is as the format writes it, while all with several are."""
     failed = [one for one in tried if not one.passed]
+    single = [one for one in tried if len(one.case.calls) == 1]
     several = [one for one in tried if one.passed and len(one.case.calls) > 1]
-    single = {len(one.case.calls) for one in failed} == {1}
-    if single and several and not any(one.passed and len(one.case.calls) == 1 for one in tried):
+    if not (failed and several) or any(one not in single for one in failed):
+        return
+    as_written = [_written(ir, one.case) in one.turn for one in (*single, *several)]
+    if failed == single or as_written == [False] * len(single) + [True] * len(several):
         turns = (
             quoted(_short(min(found, key=lambda one: len(one.turn)).turn, _LONGEST)) for found in (failed, several)
         )
         yield f"the template writes a single call in another form than several: {' and '.join(turns)}"
+
+
+def _inside_lines(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
+    """Yield why exactly the messages with calls after content fail: an opener like text counts at the start of a line
+    only."""
+    from tplc.lower import lower
+
+    with_both = [one for one in tried if one.case.calls and one.case.content]
+    failed = [one for one in tried if not one.passed]
+    calls = lower(ir).calls if failed and failed == with_both else None
+    if calls is not None and calls.where == "line start" and not calls.whole:
+        opener = quoted((ir.tools.section_start + _text_before(ir.tools.call, "name")).strip())
+        place = "counts only at the start of a line, and the template writes it after content"
+        yield f"what opens calls ({opener}) {place}"
+
+
+def _joined(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
+    """Yield why only messages with several calls fail: the next call begins like a further argument."""
+    pairs, call = ir.tools.arguments, ir.tools.call
+    if not isinstance(pairs, PairArguments) or any(len(one.case.calls) < 2 for one in tried if not one.passed):
+        return
+    opener, argument = (_text_before(layout, kind) for layout, kind in ((call, "name"), (pairs.pair, "key")))
+    between = _text_after(call, "arguments") + ir.tools.separator + opener
+    if opener.strip() and opener.strip() == argument.strip():
+        yield f"what opens a call ({quoted(opener)}) opens an argument as well: a further call reads as an argument"
+    elif not between.strip() and not argument.strip():
+        gap = f"only white space ({quoted(between)})" if between else "no text"
+        yield f"{gap} separates the arguments of a call from the name of the next, which reads as an argument"
 
 
 def _transformed(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
