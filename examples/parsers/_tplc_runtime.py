@@ -1296,20 +1296,37 @@ def calls_in(text: str, tools: Doubts) -> list[tuple[str, str]]:
     return []
 
 
-def calls_follow(buf: str, start: int, final: bool, tools: Parameters, breaks: Scanner, after: Scanner) -> bool | None:
-    """Return whether calls with arguments, in another form than the template's, are all that comes before the next
-    marker; None if more input is needed.  What is repaired in them must be what the tool's schema asks for."""
+def calls_follow(
+    buf: str, start: int, final: bool, tools: Parameters, breaks: Scanner, after: Scanner, name_is_first: bool
+) -> bool | None:
+    """Return whether a call that names a tool nearby and is closed comes next, or calls with arguments in another form
+    than the template's are all that comes before the next marker; None if more input is needed."""
     near = buf[start : start + NEAR]
-    opening = BEFORE_WORD.match(near).group()
-    word = bare_name(near[len(opening) :])
-    words = map(bare_name, (*WORDS_OF_CALLS, *tools))
-    is_bare = word != "" and ANY_QUOTES.isdisjoint(opening)
-    if is_bare and not any(one.startswith(word) or word.startswith(one) for one in words):
+    if name_is_first and not _begins_like_call(near, tools):
         return False
     if not final and len(near) < NEAR:
         return None
     squeezed = bare_name(near)
     if not any(bare_name(tool) in squeezed for tool in tools):
+        return False
+    found = _is_closed_call(buf, start, final, after), _other_calls_follow(buf, start, final, tools, breaks, after)
+    return True if True in found else None if None in found else False
+
+
+def _begins_like_call(text: str, tools: Parameters) -> bool:
+    """Return whether a text begins with a quote, the name of a tool, or another word that calls begin with."""
+    opening = BEFORE_WORD.match(text).group()
+    word, words = bare_name(text[len(opening) :]), map(bare_name, (*WORDS_OF_CALLS, *tools))
+    is_quoted = not ANY_QUOTES.isdisjoint(opening)
+    return is_quoted or any(one.startswith(word) or word.startswith(one) for one in words)
+
+
+def _other_calls_follow(
+    buf: str, start: int, final: bool, tools: Parameters, breaks: Scanner, after: Scanner
+) -> bool | None:
+    """Return whether calls in another form come next.  What is repaired in them must be what the tool's schema asks
+    for."""
+    if not _begins_like_call(buf[start : start + NEAR], tools):
         return False
     stop = start + LONGEST_FOLLOWING
     mark = breaks.find(buf, start, stop)
@@ -1320,6 +1337,25 @@ def calls_follow(buf: str, start: int, final: bool, tools: Parameters, breaks: S
     found, _, doubts = calls_up_to(mark, buf, start, tools, after)
     fits = all(given != "{}" and (not doubts.is_repaired or is_asked_for(given, tools[name])) for name, given in found)
     return found != [] and not doubts.is_guessed and fits
+
+
+def _is_closed_call(buf: str, start: int, final: bool, after: Scanner) -> bool | None:
+    """Return whether the last closer of a call comes next, perhaps after further calls, and directly after it another
+    marker of calls, or the end of the turn; None if more input is needed."""
+    at, stop = start, start + LONGEST_FOLLOWING
+    while True:
+        mark = after.find(buf, at, stop)
+        if not final and len(buf) < stop and (mark is None or after.partial_match(buf, at) <= mark.start):
+            return None
+        if mark is None or mark.kind not in ("close", "closed", "call", "separator"):
+            return False
+        at = next_char(buf, mark.end)
+        if mark.kind == "closed" and mark.end - mark.start >= LEAST_CUT:
+            break
+    mark = after.match_at(buf, at)
+    if not final and (mark is None or mark.ambiguous) and (at == len(buf) or after.prefix_of(buf, at)):
+        return None
+    return at == len(buf) or (mark is not None and mark.kind in ENDS_OF_CALLS)
 
 
 def is_asked_for(arguments: str, schema: Any) -> bool:
@@ -3877,6 +3913,7 @@ class Repairs(Machine):
     # Closers with the right letters and other brackets: a pattern, whose first group has those after which nothing is
     # missing, the characters that they begin with, their letters.
     GARBLED: ClassVar[Any] = None
+    NAME_IS_FIRST: ClassVar[bool] = True  # in headers
     LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may be in the place of a closer
     _opens_arguments: ClassVar[Callable[[Any, int], bool]]
 
@@ -3903,10 +3940,11 @@ class Repairs(Machine):
         return True
 
     def _as_other_calls(self, mark: Match) -> Match | None:
-        """Return the mark if it opens calls in another form than the template's, and nothing else; "ordinary" while
-        that is undecided."""
+        """Return the mark if it opens a call that is closed, or calls in another form than the template's, and nothing
+        else; "ordinary" while that is undecided."""
         buf, start = self._buf, mark.end - (self._buf[mark.end - 1] == "{")
-        follow = calls_follow(buf, start, self._final, self._tools, self.BREAKS, self.AFTER_CALL)
+        markers = self.BREAKS, self.AFTER_CALL
+        follow = calls_follow(buf, start, self._final, self._tools, *markers, self.NAME_IS_FIRST)
         if follow is None:
             self._wanted = max(0, len(buf) - start - NEAR) >> 1
             return mark.of_kind("ordinary")

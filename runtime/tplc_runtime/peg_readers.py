@@ -96,6 +96,7 @@ class OtherSpelling:
     is_distinct: bool = True
     names_alike: bool = True
     reads_again: bool = True
+    name_is_first: bool = True  # in headers
     garbled: Pattern = NO_TEXTS  # closers with the right letters and other brackets
     is_closed: bool = False  # a call that is no object has a closer
     literals: str = ""  # a raw value that is a whole string in such quotes is that string
@@ -192,10 +193,10 @@ class Readers:
         return found or ([], pos)
 
     def calls_follow(self, text: str, pos: int) -> Optional[int]:
-        """Return the position if nothing but calls in another form than the template's comes before the next marker."""
+        """Return the position if a call that is closed comes next, or calls in another form than the template's."""
         start = pos - text.startswith("{", pos - 1)
-        breaks, after = self.spelled.breaks, self.spelled.after_call
-        return pos if calls_follow(text, start, True, self.tools, breaks, after) else None
+        markers = self.spelled.breaks, self.spelled.after_call
+        return pos if calls_follow(text, start, True, self.tools, *markers, self.spelled.name_is_first) else None
 
     def up_to_marker(self, text: str, pos: int) -> tuple[int, Doubts]:
         """Return where the next marker that is in no call begins, or the text ends, and the tools of a reading up to

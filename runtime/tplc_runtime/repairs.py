@@ -74,6 +74,7 @@ class Repairs(Machine):
     # Closers with the right letters and other brackets: a pattern, whose first group has those after which nothing is
     # missing, the characters that they begin with, their letters.
     GARBLED: ClassVar[Any] = None
+    NAME_IS_FIRST: ClassVar[bool] = True  # in headers
     LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may be in the place of a closer
     _opens_arguments: ClassVar[Callable[[Any, int], bool]]
 
@@ -100,10 +101,11 @@ class Repairs(Machine):
         return True
 
     def _as_other_calls(self, mark: Match) -> Match | None:
-        """Return the mark if it opens calls in another form than the template's, and nothing else; "ordinary" while
-        that is undecided."""
+        """Return the mark if it opens a call that is closed, or calls in another form than the template's, and nothing
+        else; "ordinary" while that is undecided."""
         buf, start = self._buf, mark.end - (self._buf[mark.end - 1] == "{")
-        follow = calls_follow(buf, start, self._final, self._tools, self.BREAKS, self.AFTER_CALL)
+        markers = self.BREAKS, self.AFTER_CALL
+        follow = calls_follow(buf, start, self._final, self._tools, *markers, self.NAME_IS_FIRST)
         if follow is None:
             self._wanted = max(0, len(buf) - start - NEAR) >> 1
             return mark.of_kind("ordinary")

@@ -12,7 +12,8 @@ import json
 from collections import Counter
 from functools import lru_cache
 
-from .pattern import NAME_CHARACTERS, ONE_WORD, Pattern
+from .pattern import LEAST_CUT, NAME_CHARACTERS, ONE_WORD, Pattern
+from .scanner import next_char
 from .schema import (
     OPENING_TAG,
     Parameters,
@@ -125,20 +126,37 @@ def calls_in(text: str, tools: Doubts) -> list[tuple[str, str]]:
     return []
 
 
-def calls_follow(buf: str, start: int, final: bool, tools: Parameters, breaks: Scanner, after: Scanner) -> bool | None:
-    """Return whether calls with arguments, in another form than the template's, are all that comes before the next
-    marker; None if more input is needed.  What is repaired in them must be what the tool's schema asks for."""
+def calls_follow(
+    buf: str, start: int, final: bool, tools: Parameters, breaks: Scanner, after: Scanner, name_is_first: bool
+) -> bool | None:
+    """Return whether a call that names a tool nearby and is closed comes next, or calls with arguments in another form
+    than the template's are all that comes before the next marker; None if more input is needed."""
     near = buf[start : start + NEAR]
-    opening = BEFORE_WORD.match(near).group()
-    word = bare_name(near[len(opening) :])
-    words = map(bare_name, (*WORDS_OF_CALLS, *tools))
-    is_bare = word != "" and ANY_QUOTES.isdisjoint(opening)
-    if is_bare and not any(one.startswith(word) or word.startswith(one) for one in words):
+    if name_is_first and not _begins_like_call(near, tools):
         return False
     if not final and len(near) < NEAR:
         return None
     squeezed = bare_name(near)
     if not any(bare_name(tool) in squeezed for tool in tools):
+        return False
+    found = _is_closed_call(buf, start, final, after), _other_calls_follow(buf, start, final, tools, breaks, after)
+    return True if True in found else None if None in found else False
+
+
+def _begins_like_call(text: str, tools: Parameters) -> bool:
+    """Return whether a text begins with a quote, the name of a tool, or another word that calls begin with."""
+    opening = BEFORE_WORD.match(text).group()
+    word, words = bare_name(text[len(opening) :]), map(bare_name, (*WORDS_OF_CALLS, *tools))
+    is_quoted = not ANY_QUOTES.isdisjoint(opening)
+    return is_quoted or any(one.startswith(word) or word.startswith(one) for one in words)
+
+
+def _other_calls_follow(
+    buf: str, start: int, final: bool, tools: Parameters, breaks: Scanner, after: Scanner
+) -> bool | None:
+    """Return whether calls in another form come next.  What is repaired in them must be what the tool's schema asks
+    for."""
+    if not _begins_like_call(buf[start : start + NEAR], tools):
         return False
     stop = start + LONGEST_FOLLOWING
     mark = breaks.find(buf, start, stop)
@@ -149,6 +167,25 @@ def calls_follow(buf: str, start: int, final: bool, tools: Parameters, breaks: S
     found, _, doubts = calls_up_to(mark, buf, start, tools, after)
     fits = all(given != "{}" and (not doubts.is_repaired or is_asked_for(given, tools[name])) for name, given in found)
     return found != [] and not doubts.is_guessed and fits
+
+
+def _is_closed_call(buf: str, start: int, final: bool, after: Scanner) -> bool | None:
+    """Return whether the last closer of a call comes next, perhaps after further calls, and directly after it another
+    marker of calls, or the end of the turn; None if more input is needed."""
+    at, stop = start, start + LONGEST_FOLLOWING
+    while True:
+        mark = after.find(buf, at, stop)
+        if not final and len(buf) < stop and (mark is None or after.partial_match(buf, at) <= mark.start):
+            return None
+        if mark is None or mark.kind not in ("close", "closed", "call", "separator"):
+            return False
+        at = next_char(buf, mark.end)
+        if mark.kind == "closed" and mark.end - mark.start >= LEAST_CUT:
+            break
+    mark = after.match_at(buf, at)
+    if not final and (mark is None or mark.ambiguous) and (at == len(buf) or after.prefix_of(buf, at)):
+        return None
+    return at == len(buf) or (mark is not None and mark.kind in ENDS_OF_CALLS)
 
 
 def is_asked_for(arguments: str, schema: Any) -> bool:

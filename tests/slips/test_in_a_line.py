@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from functools import cache
 from types import ModuleType
@@ -11,7 +12,7 @@ import pytest
 
 from tests.slips.bases import TOOLS
 from tests.slips.measure import read
-from tests.slips.test_bare_calls import CALLS, KEYWORDS, ONE, in_chunks
+from tests.slips.test_bare_calls import ARGUMENTS, CALLS, KEYWORDS, ONE, in_chunks
 from tests.slips.test_near_forms import OSLO, TEMPLATE
 from tplc import compile_template
 from tplc.backends.peg.engine import PegEngine
@@ -24,6 +25,31 @@ FORMATS = {
     "list": CALLS["list"].replace("[[calls]]", ""),
     "keywords": CALLS["keywords"].replace("[[calls]]", ""),
 }
+# Calls that a closer ends, and whose opener consists of words: with an id before the name, and with pairs.
+CLOSED = {
+    "lines": "{{- 'call on\\nid: a1\\nname: ' + call.function.name + '\\nargs: ' + call.function.arguments | tojson }}"
+    "{{- '\\ncall off' }}",
+    "pairs": "{{- 'Calling:' + call.function.name + '>' }}{%- for key, value in call.function.arguments.items() %}"
+    "{{- '[' + key + ']' + value | tojson + '[/' + key + ']' }}{%- endfor %}{{- '.calling.' }}",
+}
+CLOSED_CALLS = {
+    "lines": f"call on\nid: a1\nname: get_weather\nargs: {ARGUMENTS}\ncall off",
+    "pairs": 'Calling:get_weather>[city]"Oslo"[/city][days]3[/days].calling.',
+}
+SLIPS = [
+    ("lines", "get_weather", "functions.get_weather"),
+    ("lines", "get_weather", "get-weather"),
+    ("lines", "get_weather", '"get_weather"'),
+    ("lines", '"city":', "city:"),
+    ("lines", "3}", "3,}"),
+    ("lines", ARGUMENTS, f"\n```json\n{ARGUMENTS}\n```\n"),
+    ("lines", ARGUMENTS, json.dumps(ARGUMENTS)),
+    ("pairs", "get_weather", "GET_WEATHER"),
+    ("pairs", "Calling:", "Calling:\n"),
+    ("pairs", '"Oslo"', "'Oslo'"),
+    ("pairs", '[city]"Oslo"[/city][days]3[/days]', ARGUMENTS),
+    ("pairs", "Calling:", "Calling:Calling:"),
+]
 CHANGES = {
     "a namespace": ("get_weather", "functions.get_weather"),
     "another spelling": ("get_weather", "getWeather"),
@@ -61,7 +87,7 @@ CASES = [
 
 @cache
 def ir_of(name: str) -> TemplateIR:
-    return compile_template(TEMPLATE.replace("CALL", FORMATS[name]))
+    return compile_template(TEMPLATE.replace("CALL", (FORMATS | CLOSED)[name]))
 
 
 @cache
@@ -78,6 +104,23 @@ def test_call_with_a_slip_is_a_call_inside_a_line(name: str, change: str) -> Non
         assert [(called, json.loads(given)) for called, given in found[2]] == [OSLO], text
         parsed = PegEngine(ir_of(name)).read(text, tools=TOOLS)
         assert (parsed.message, parsed.incomplete) == (stream.message, stream.incomplete), text
+
+
+@pytest.mark.parametrize(("name", "old", "new"), SLIPS)
+def test_closed_call_with_a_slip_is_a_call_inside_a_line(name: str, old: str, new: str) -> None:
+    call = CLOSED_CALLS[name].replace(old, new)
+    closer = call[call.rindex("\ncall" if name == "lines" else ".calling") :]
+    for text, count in ((call, 1), (call.removesuffix(closer) + CLOSED_CALLS[name], 2), (call + call, 2)):
+        stream, found = in_chunks(parser_of(name), f"Let me look.{text}[end]", TOOLS)
+        assert found[0].strip() == "Let me look.", text
+        assert [(called, json.loads(given)) for called, given in found[2]] == [OSLO] * count, text
+        parsed = PegEngine(ir_of(name)).read(f"Let me look.{text}[end]", tools=TOOLS)
+        assert (parsed.message, parsed.incomplete) == (stream.message, stream.incomplete), text
+    others = (f"{call} is a call.", re.sub("(?i)weather", "rain", call), call.removesuffix(closer) + "!")
+    for text in others if CLOSED_CALLS[name] not in call else ():
+        stream, found = in_chunks(parser_of(name), f"Let me look.{text}[end]", TOOLS)
+        assert found == (f"Let me look.{text}", "", []), text
+        assert PegEngine(ir_of(name)).read(f"Let me look.{text}[end]", tools=TOOLS).message == stream.message
 
 
 @pytest.mark.parametrize(("name", "change"), CASES[::3])
@@ -118,11 +161,11 @@ def test_without_tools_it_is_text(name: str) -> None:
 
 
 @pytest.mark.sweep(2)
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", [*FORMATS, *CLOSED])
 def test_many_texts_like_calls_are_read_in_linear_time(name: str) -> None:
     times = []
     for count in (500, 2000):
-        text = f"So {OPENED[name].replace('city', 'town')} " * count
+        text = f"So {(OPENED | CLOSED_CALLS)[name].replace('city', 'town')} " * count
         start = time.process_time()
         read(parser_of(name), text, TOOLS, [text[at : at + 50] for at in range(0, len(text), 50)])
         times.append(time.process_time() - start)

@@ -413,6 +413,11 @@ class CallForm:
         return bool(self.fields) or any(slot.kind == "name" for slot in self.header)
 
     @property
+    def name_is_first(self) -> bool:
+        """Return whether a call's header begins with its name, or is no header."""
+        return not self.header or self.header[0].kind == "name"
+
+    @property
     def name_is_key(self) -> bool:
         return self.fields == NAME_IS_KEY
 

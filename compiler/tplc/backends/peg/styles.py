@@ -49,6 +49,7 @@ def spelled_of(acceptor: Acceptor) -> OtherSpelling:
     spelled.closers, spelled.header_texts = calls.distinctive_closers, Pattern(calls.header_pattern)
     spelled.id_prefix, spelled.name_escapes = calls.shape.id_prefix, Escapes(dict(calls.replaced))
     spelled.own_keys, spelled.begins = own_keys(calls), bool(calls.begins)
+    spelled.name_is_first = calls.name_is_first
     pairs = calls.pairs
     garbled = garbled_closers(acceptor)
     spelled.garbled = spelled.garbled if garbled is None else Pattern(garbled.pattern)

@@ -16,7 +16,6 @@ from tplc.backends.peg.rules import LINE_START, Rule, rule, sequence
 from tplc.backends.peg.values import value_rules
 from tplc.ir.markers import lead_of
 from tplc.lower.acceptor import CallStep
-from tplc.lower.layouts import unique
 from tplc.lower.lexemes import exact
 from tplc.lower.whole_call import NAME
 
@@ -96,7 +95,9 @@ def whole_call(form: FormPatterns) -> list[Rule]:
     """Return the call, exactly as the template writes it, or followed by nothing but calls of known tools."""
     if not (form.calls.ordinary or form.inline):
         return []
-    openers = unique(filter(None, map(str.strip, form.calls.openers * form.inline)))
+    openers = sorted(
+        {text.strip() for text in form.calls.openers * form.inline} - {""}, key=lambda text: (-len(text), text)
+    )
     others = form.known and form.reads_again and openers
     other = f"{leaf(either([marker_core(text) for text in openers]))} calls_follow"
     strict = sequence(*_steps(form.calls.whole, form))

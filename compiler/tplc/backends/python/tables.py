@@ -200,6 +200,7 @@ def _of_calls(calls: CallForm, facts: Acceptor, scanners: Scanners) -> list[str]
     lines += [f"    OWN_KEYS = {texts(own)}"] * bool(own)
     if calls.whole:
         lines += assignment("WHOLE_CALL", _whole(calls), INDENT)
+        lines += _flags({"NAME_IS_FIRST": False} if not calls.name_is_first else {})
     lines += assignment("CALL_BEGINS", called("Pattern", [literal(calls.begins)]), INDENT) if calls.begins else []
     lone = [text.strip() for text in calls.ordinary]
     lines += [f"    LONE_OPENERS = {texts(lone)}"] * bool(lone)
