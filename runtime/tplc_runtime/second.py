@@ -65,7 +65,7 @@ BEFORE_FIRST_KEY = Pattern(
     r"""(?:<(?:[\w:-]+\s*[ =]\s*(?:\w+\s*=\s*)?)?["']?)?"""
 )
 ANY_KEY = Pattern(
-    r"""(?=[\s(>\[`{]|(?i:json))[\s(>\[`]*(?:(?i:json)\b:?\s*)?(?:\{[{\s]*|(?<=\s))(?:\\n)?[\\"'“”‘«]+\w"""
+    r"""(?=[\s(>\[`{"]|(?i:json))[\s(>\[`]*(?:(?i:json)\b:?\s*)?(?:"?\{[{\s]*|(?<=\s))(?:\\n)?[\\"'“”‘«]+\w"""
 )
 # What may be around arguments that are an object.
 LABEL = rf"(?i:json|{'|'.join(ARGUMENT_KEYS)})\b\s?[:=]?\s*"
@@ -80,6 +80,8 @@ KEYWORD_FOLLOWS = (Pattern(r"\s{0,16}(?:,\s{0,16}(?:[\"']?\w{1,64}[\"']?\s{0,16}
 AFTER_KEYWORD = Pattern(r"\s*(?:,\s*)?(\))?")
 ELEMENT = Pattern(rf"\s*{OPENING_TAG.pattern}(.*?)</\1\s{{0,8}}>\s*")
 SURROGATE = Pattern(r"[\ud800-\udfff]")
+LAST_WORD = Pattern(rf"(?<![{NAME_CHARACTERS}])([{NAME_CHARACTERS}]{{1,64}})\s*\Z")
+SEPARATING = " \t\n|:;,=>-"  # what may be between arguments and the name after them
 CLOSING_TAG = Pattern(r"</[\w:.=-]{1,64}>")
 # A missing quote after a key, or after a value before the next key.
 KEY_LEFT_OPEN = Pattern(r'(?<=[{,\s])"(\w+):(?=\s*["\[{\w-])')
@@ -123,6 +125,11 @@ def calls_in(text: str, tools: Doubts) -> list[tuple[str, str]]:
         found = [call_of(value, tools) for value in values]
         if found and None not in found:
             return [call for call in found if call is not None]
+    last = LAST_WORD.search(text, max(0, len(text) - NEAR))
+    name = tool_named(last[1], tools) if last is not None else ""
+    if last is not None and name in tools:  # the name after the arguments
+        arguments = arguments_in(name, text[: last.start()].rstrip(SEPARATING), tools)
+        return [(name, arguments)] * (arguments not in (None, "{}"))
     return []
 
 
@@ -198,7 +205,7 @@ def calls_up_to(
     mark: Match | None, text: str, pos: int, tools: Parameters, after: Scanner
 ) -> tuple[list[Any], int, Doubts]:
     """Return the calls up to the mark, or up to a closing tag or an end of the turn before it, where they end, and what
-    is doubtful.  `after` finds ends of turns: a value may contain one, so it ends only calls that are whole."""
+    is doubtful.  `after` finds closers and ends of turns: a value may contain one, so it ends only whole calls."""
     end, doubts = len(text) if mark is None else mark.start, Doubts(tools, mark is None)
     found = calls_in(text[pos:end], doubts)
     tag = -1 if found else text.rfind("</", pos, end)
@@ -208,7 +215,7 @@ def calls_up_to(
     at, tried = pos, 0
     while not found and tried < MOST_TURN_ENDS and (mark := after.find(text, at, end)) is not None:
         at = mark.end
-        if mark.kind in TURN_ENDS:
+        if mark.kind in (*TURN_ENDS, "closed"):
             whole, tried = Doubts(tools, True), tried + 1
             calls = calls_in(text[pos : mark.start], whole)
             if calls and not whole.is_guessed:

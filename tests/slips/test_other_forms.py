@@ -143,6 +143,13 @@ OTHERS = {
         '<.code.>[print(get_weather(city="Oslo", days=3)), print(get_time(zone="CET", exact=True))]<./code.>',
         [OSLO, TIME],
     ),
+    "a name after the arguments": ("tagged-json", '<fn>\n{"city": "Oslo", "days": 3} -> getWeather\n</fn>', [OSLO]),
+    "a name after a fence": ("tagged-json", '<fn>\n```json\n{"city": "Oslo", "days": 3}\n```\nget_weather</fn>', [OSLO]),
+    "a name after a string": (
+        "tagged-json",
+        f"<fn>\n{json.dumps(OSLO[1])} | get_weather\n</fn>",
+        [OSLO],
+    ),
     "pairs in other tags": (
         "parameter-tags",
         '<deed>\n<do=get_weather>\n<p name="city">Oslo</p>\n<p name="days">3</p>\n</do>\n</deed>',
