@@ -1235,7 +1235,7 @@ BEFORE_FIRST_KEY = Pattern(
     r"""(?:<(?:[\w:-]+\s*[ =]\s*(?:\w+\s*=\s*)?)?["']?)?"""
 )
 ANY_KEY = Pattern(
-    r"""(?=[\s(>\[`{]|(?i:json))[\s(>\[`]*(?:(?i:json)\b:?\s*)?(?:\{[{\s]*|(?<=\s))(?:\\n)?[\\"'“”‘«]+\w"""
+    r"""(?=[\s(>\[`{"]|(?i:json))[\s(>\[`]*(?:(?i:json)\b:?\s*)?(?:"?\{[{\s]*|(?<=\s))(?:\\n)?[\\"'“”‘«]+\w"""
 )
 # What may be around arguments that are an object.
 LABEL = rf"(?i:json|{'|'.join(ARGUMENT_KEYS)})\b\s?[:=]?\s*"
@@ -1250,6 +1250,8 @@ KEYWORD_FOLLOWS = (Pattern(r"\s{0,16}(?:,\s{0,16}(?:[\"']?\w{1,64}[\"']?\s{0,16}
 AFTER_KEYWORD = Pattern(r"\s*(?:,\s*)?(\))?")
 ELEMENT = Pattern(rf"\s*{OPENING_TAG.pattern}(.*?)</\1\s{{0,8}}>\s*")
 SURROGATE = Pattern(r"[\ud800-\udfff]")
+LAST_WORD = Pattern(rf"(?<![{NAME_CHARACTERS}])([{NAME_CHARACTERS}]{{1,64}})\s*\Z")
+SEPARATING = " \t\n|:;,=>-"  # what may be between arguments and the name after them
 CLOSING_TAG = Pattern(r"</[\w:.=-]{1,64}>")
 # A missing quote after a key, or after a value before the next key.
 KEY_LEFT_OPEN = Pattern(r'(?<=[{,\s])"(\w+):(?=\s*["\[{\w-])')
@@ -1293,6 +1295,11 @@ def calls_in(text: str, tools: Doubts) -> list[tuple[str, str]]:
         found = [call_of(value, tools) for value in values]
         if found and None not in found:
             return [call for call in found if call is not None]
+    last = LAST_WORD.search(text, max(0, len(text) - NEAR))
+    name = tool_named(last[1], tools) if last is not None else ""
+    if last is not None and name in tools:  # the name after the arguments
+        arguments = arguments_in(name, text[: last.start()].rstrip(SEPARATING), tools)
+        return [(name, arguments)] if arguments is not None and arguments != "{}" else []
     return []
 
 
@@ -1309,7 +1316,7 @@ def calls_follow(
     squeezed = bare_name(near)
     if not any(bare_name(tool) in squeezed for tool in tools):
         return False
-    found = _is_closed_call(buf, start, final, after), _other_calls_follow(buf, start, final, tools, breaks, after)
+    found = is_closed_call(buf, start, final, after), _other_calls_follow(buf, start, final, tools, breaks, after)
     return True if True in found else None if None in found else False
 
 
@@ -1339,7 +1346,7 @@ def _other_calls_follow(
     return found != [] and not doubts.is_guessed and fits
 
 
-def _is_closed_call(buf: str, start: int, final: bool, after: Scanner) -> bool | None:
+def is_closed_call(buf: str, start: int, final: bool, after: Scanner) -> bool | None:
     """Return whether the last closer of a call comes next, perhaps after further calls, and directly after it another
     marker of calls, or the end of the turn; None if more input is needed."""
     at, stop = start, start + LONGEST_FOLLOWING
@@ -3739,6 +3746,14 @@ WRAPPER = Pattern(r"""\{\s{0,16}["']\w{1,64}["']\s{0,16}:\s{0,16}(?=[\[{])""")
 CLOSING_BRACKETS = Pattern(r"[\s\]})]{0,16}")
 
 
+class OwnHeader:
+    """How calls begin: `pieces` of their opener, and a pattern from the name up to the first value, with a group if all
+    of it has come.  `is_closed`: they have a closer."""
+
+    def __init__(self, pattern: Pattern, *pieces: str, is_closed: bool) -> None:
+        self.pattern, self.pieces, self.is_closed = pattern, pieces, is_closed
+
+
 def unopened_calls(
     buf: str, pos: int, final: bool, tools: Parameters, marks: Scanner, breaks: Scanner, after: Scanner
 ) -> tuple[list[tuple[str, str, str | None]], int] | None:
@@ -3769,6 +3784,46 @@ def unopened_calls(
     if doubts.is_repaired:
         is_whole = is_whole and all(is_asked_for(arguments, tools[name]) for name, arguments, _ in calls)
     return (calls, end + len(closing)) if is_whole else ([], pos)
+
+
+def unopened_header(
+    buf: str, pos: int, final: bool, tools: Parameters, header: OwnHeader, after: Scanner
+) -> int | None:
+    """Return where the header of a call begins whose opener is missing, or a piece of it: with the name of a tool, and
+    what the template writes after a name.  -1: there is none; None: more input is needed."""
+    start, undecided = next_char(buf, pos), False
+    for piece in ("", *header.pieces):
+        rest = buf[start : start + len(piece)]
+        at = next_char(buf, start + len(piece))
+        name = max((tool for tool in tools if buf.startswith(tool, at)), key=len, default="")
+        if rest != piece or not name:
+            begun = piece.startswith(rest) if start + len(rest) == len(buf) else rest == piece
+            undecided |= begun and any(tool.startswith(buf[at : at + NAME_LIMIT]) for tool in tools)
+            continue
+        match = header.pattern.match(buf, at)
+        end = at + len(name)
+        if match is None or buf[end : end + 1].isalnum() or buf.startswith("_", end):
+            continue
+        is_over = None if match.lastindex is None else _header_is_over(buf, end, final, tools, header, after)
+        if is_over:
+            return at
+        undecided |= is_over is None
+    return None if undecided and not final else -1
+
+
+def _header_is_over(
+    buf: str, pos: int, final: bool, tools: Parameters, header: OwnHeader, after: Scanner
+) -> bool | None:
+    """Return whether the call is closed whose name ends here; one without a closer must be an object, and all of its
+    line."""
+    if header.is_closed:
+        return is_closed_call(buf, pos, final, after)
+    start = buf.find("{", pos)
+    reader = Reader(any_styles())
+    end = reader.read(buf, start, final) if start >= 0 else pos
+    if start < 0 or reader.is_guessed or reader.want:
+        return None if reader.want and not final and not reader.is_guessed else False
+    return _over(buf, end, final, "", after, tools)
 
 
 def _tool_tag(buf: str, pos: int, tools: Parameters) -> Any:
@@ -3914,6 +3969,7 @@ class Repairs(Machine):
     # missing, the characters that they begin with, their letters.
     GARBLED: ClassVar[Any] = None
     NAME_IS_FIRST: ClassVar[bool] = True  # in headers
+    OWN_HEADER: ClassVar[Any] = None  # how calls begin, if their opener is like text
     LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may be in the place of a closer
     _opens_arguments: ClassVar[Callable[[Any, int], bool]]
 
@@ -3989,6 +4045,16 @@ class Repairs(Machine):
         if not (begins and self._tools and self._calls_on):
             return None
         buf = self._buf
+        if self.OWN_HEADER and not self._after_failed_call:
+            at = unopened_header(buf, self._pos, self._final, self._tools, self.OWN_HEADER, self.AFTER_CALL)
+            if at is None:
+                self._wanted = max(0, len(buf) - self._pos - NAME_LIMIT) >> 1
+                return False
+            if at >= 0:
+                self._pos = next_char(buf, self._pos)
+                self._note("call_not_opened", "a call without its opener")
+                self._mark, self._skip = Match("call", self._pos, at), at - self._pos
+                return self._try_call("content")
         markers = self.IN_CONTENT, self.BREAKS, self.AFTER_CALL
         found = unopened_calls(buf, self._pos, self._final, self._tools, *markers)
         if found is None:

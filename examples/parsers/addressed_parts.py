@@ -15,13 +15,13 @@ from __future__ import annotations
 
 if __package__:
     from ._tplc_runtime import (
-        Delta, ExpectedText, Markers, Message, Pattern, RawPairs, ValueWords, checked_text, escaped, require_runtime,
-        run_command,
+        Delta, ExpectedText, Markers, Message, OwnHeader, Pattern, RawPairs, ValueWords, checked_text, escaped,
+        require_runtime, run_command,
     )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
-        Delta, ExpectedText, Markers, Message, Pattern, RawPairs, ValueWords, checked_text, escaped, require_runtime,
-        run_command,
+        Delta, ExpectedText, Markers, Message, OwnHeader, Pattern, RawPairs, ValueWords, checked_text, escaped,
+        require_runtime, run_command,
     )
 
 TYPE_CHECKING = False  # as in typing, whose import would cost more than all the rest
@@ -95,6 +95,7 @@ class StreamParser(RawPairs):
     CALL_BEGINS = Pattern(
         '(?:\\Z|\\s{0,16}(?:\\Z|[^\\W\\d][\\w.:/-]{0,128}?(?:\\Z|\\s{0,16}(?:\\Z|(?::><run(?:\\Z|\\s{0,16}(?:\\Z|(?:name="()|n(?:a(?:m(?:e(?:=)?)?)?)?\\Z)))|:(?:>(?:\\s{0,64}(?:<(?:r(?:u)?)?)?)?)?\\Z)))))'
     )
+    OWN_HEADER = OwnHeader(CALL_BEGINS, is_closed=True)
     LAST_CLOSERS = ("</run>",)
     BREAKS = Markers(mark=("</run>", "<:over:>", "<:from assistant"))
     GARBLED = (

@@ -14,11 +14,13 @@ from __future__ import annotations
 
 if __package__:
     from ._tplc_runtime import (
-        IN_STRING, Delta, Markers, Message, Pattern, QuotedPairs, WordStyle, checked_text, require_runtime, run_command,
+        IN_STRING, Delta, Markers, Message, OwnHeader, Pattern, QuotedPairs, WordStyle, checked_text, require_runtime,
+        run_command,
     )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
-        IN_STRING, Delta, Markers, Message, Pattern, QuotedPairs, WordStyle, checked_text, require_runtime, run_command,
+        IN_STRING, Delta, Markers, Message, OwnHeader, Pattern, QuotedPairs, WordStyle, checked_text, require_runtime,
+        run_command,
     )
 
 TYPE_CHECKING = False  # as in typing, whose import would cost more than all the rest
@@ -71,6 +73,7 @@ class StreamParser(QuotedPairs):
     CALL_BEGINS = Pattern(
         "(?:\\Z|\\s{0,16}(?:\\Z|[^\\W\\d][\\w.:/-]{0,128}?(?:\\Z|\\s{0,16}(?:\\Z|\\((?:\\Z|\\s{0,16}(?:\\Z|(?:[^\\s=:,(){}\\[\\]]{1,64}?(?:\\Z|\\s{0,16}(?:\\Z|=()))|\\)(?:\\Z|[^\\S\\n]{0,16}(?:\\Z|(?:\\n()|\\]()|,()|(?:~~()|~\\Z)))))))))))"
     )
+    OWN_HEADER = OwnHeader(CALL_BEGINS, is_closed=True)
     LAST_CLOSERS = (")",)
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Markers(mark=("~bot~",))

@@ -37,7 +37,7 @@ from .second import (
     misfit_in,
     tagged,
 )
-from .unopened import unopened_calls
+from .unopened import OwnHeader, unopened_calls, unopened_header
 from .values import Reader, Style, unwrapped
 
 if TYPE_CHECKING:
@@ -97,6 +97,7 @@ class OtherSpelling:
     names_alike: bool = True
     reads_again: bool = True
     name_is_first: bool = True  # in headers
+    own_header: Optional[OwnHeader] = None
     garbled: Pattern = NO_TEXTS  # closers with the right letters and other brackets
     is_closed: bool = False  # a call that is no object has a closer
     literals: str = ""  # a raw value that is a whole string in such quotes is that string
@@ -191,6 +192,12 @@ class Readers:
         markers = spelled.in_content, spelled.breaks, spelled.after_call
         found = unopened_calls(text, pos, True, self.tools, *markers)
         return found or ([], pos)
+
+    def unopened_header(self, text: str, pos: int) -> Optional[int]:
+        """Return where the header of a call begins whose opener is missing, or a piece of it."""
+        header, after = self.spelled.own_header, self.spelled.after_call
+        at = None if header is None else unopened_header(text, pos, True, self.tools, header, after)
+        return None if at is None or at < 0 else at
 
     def calls_follow(self, text: str, pos: int) -> Optional[int]:
         """Return the position if a call that is closed comes next, or calls in another form than the template's."""

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from .machine import CLOSER_KINDS, Machine
 from .pattern import NAME_LIMIT, ONE_WORD, Pattern
-from .scanner import NO_MARKERS, next_char, squeezed
+from .scanner import NO_MARKERS, Match, next_char, squeezed
 from .schema import KEY_IN_TEXT, begins_with_tag, properties_of, tool_named
 from .second import ENDS_OF_CALLS, NEAR, Doubts, arguments_of, calls_follow, calls_up_to, closed, may_be_calls
-from .unopened import unopened_calls
+from .unopened import unopened_calls, unopened_header
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, ClassVar
 
-    from .scanner import Match, Scanner
+    from .scanner import Scanner
     from .schema import Parameters
     from .values import Reader
 
@@ -75,6 +75,7 @@ class Repairs(Machine):
     # missing, the characters that they begin with, their letters.
     GARBLED: ClassVar[Any] = None
     NAME_IS_FIRST: ClassVar[bool] = True  # in headers
+    OWN_HEADER: ClassVar[Any] = None  # how calls begin, if their opener is like text
     LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may be in the place of a closer
     _opens_arguments: ClassVar[Callable[[Any, int], bool]]
 
@@ -150,6 +151,16 @@ class Repairs(Machine):
         if not (begins and self._tools and self._calls_on):
             return None
         buf = self._buf
+        if self.OWN_HEADER and not self._after_failed_call:
+            at = unopened_header(buf, self._pos, self._final, self._tools, self.OWN_HEADER, self.AFTER_CALL)
+            if at is None:
+                self._wanted = max(0, len(buf) - self._pos - NAME_LIMIT) >> 1
+                return False
+            if at >= 0:
+                self._pos = next_char(buf, self._pos)
+                self._note("call_not_opened", "a call without its opener")
+                self._mark, self._skip = Match("call", self._pos, at), at - self._pos
+                return self._try_call("content")
         markers = self.IN_CONTENT, self.BREAKS, self.AFTER_CALL
         found = unopened_calls(buf, self._pos, self._final, self._tools, *markers)
         if found is None:

@@ -129,7 +129,7 @@ def calls_in(text: str, tools: Doubts) -> list[tuple[str, str]]:
     name = tool_named(last[1], tools) if last is not None else ""
     if last is not None and name in tools:  # the name after the arguments
         arguments = arguments_in(name, text[: last.start()].rstrip(SEPARATING), tools)
-        return [(name, arguments)] * (arguments not in (None, "{}"))
+        return [(name, arguments)] if arguments is not None and arguments != "{}" else []
     return []
 
 
@@ -146,7 +146,7 @@ def calls_follow(
     squeezed = bare_name(near)
     if not any(bare_name(tool) in squeezed for tool in tools):
         return False
-    found = _is_closed_call(buf, start, final, after), _other_calls_follow(buf, start, final, tools, breaks, after)
+    found = is_closed_call(buf, start, final, after), _other_calls_follow(buf, start, final, tools, breaks, after)
     return True if True in found else None if None in found else False
 
 
@@ -176,7 +176,7 @@ def _other_calls_follow(
     return found != [] and not doubts.is_guessed and fits
 
 
-def _is_closed_call(buf: str, start: int, final: bool, after: Scanner) -> bool | None:
+def is_closed_call(buf: str, start: int, final: bool, after: Scanner) -> bool | None:
     """Return whether the last closer of a call comes next, perhaps after further calls, and directly after it another
     marker of calls, or the end of the turn; None if more input is needed."""
     at, stop = start, start + LONGEST_FOLLOWING
@@ -205,7 +205,7 @@ def calls_up_to(
     mark: Match | None, text: str, pos: int, tools: Parameters, after: Scanner
 ) -> tuple[list[Any], int, Doubts]:
     """Return the calls up to the mark, or up to a closing tag or an end of the turn before it, where they end, and what
-    is doubtful.  `after` finds closers and ends of turns: a value may contain one, so it ends only whole calls."""
+    is doubtful.  `after` finds ends of turns: a value may contain one, so it ends only calls that are whole."""
     end, doubts = len(text) if mark is None else mark.start, Doubts(tools, mark is None)
     found = calls_in(text[pos:end], doubts)
     tag = -1 if found else text.rfind("</", pos, end)
@@ -215,7 +215,7 @@ def calls_up_to(
     at, tried = pos, 0
     while not found and tried < MOST_TURN_ENDS and (mark := after.find(text, at, end)) is not None:
         at = mark.end
-        if mark.kind in (*TURN_ENDS, "closed"):
+        if mark.kind in TURN_ENDS:
             whole, tried = Doubts(tools, True), tried + 1
             calls = calls_in(text[pos : mark.start], whole)
             if calls and not whole.is_guessed:

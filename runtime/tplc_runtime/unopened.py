@@ -12,7 +12,8 @@ be what the tool's schema asks for.
 
 from __future__ import annotations
 
-from .pattern import LEAST_CUT, NAME_CHARACTERS, Pattern
+from .pattern import LEAST_CUT, NAME_CHARACTERS, NAME_LIMIT, Pattern
+from .scanner import next_char
 from .schema import OPENING_TAG, bare_name, keys_allowed, tool_named
 from .second import (
     ARGUMENT_KEYS,
@@ -28,6 +29,7 @@ from .second import (
     as_json,
     innermost,
     is_asked_for,
+    is_closed_call,
     values_in,
     values_within,
 )
@@ -55,6 +57,14 @@ HEAD_OF_CALL = Pattern(
 # A key around calls, and brackets that close what is around them.
 WRAPPER = Pattern(r"""\{\s{0,16}["']\w{1,64}["']\s{0,16}:\s{0,16}(?=[\[{])""")
 CLOSING_BRACKETS = Pattern(r"[\s\]})]{0,16}")
+
+
+class OwnHeader:
+    """How calls begin: `pieces` of their opener, and a pattern from the name up to the first value, with a group if all
+    of it has come.  `is_closed`: they have a closer."""
+
+    def __init__(self, pattern: Pattern, *pieces: str, is_closed: bool) -> None:
+        self.pattern, self.pieces, self.is_closed = pattern, pieces, is_closed
 
 
 def unopened_calls(
@@ -87,6 +97,46 @@ def unopened_calls(
     if doubts.is_repaired:
         is_whole = is_whole and all(is_asked_for(arguments, tools[name]) for name, arguments, _ in calls)
     return (calls, end + len(closing)) if is_whole else ([], pos)
+
+
+def unopened_header(
+    buf: str, pos: int, final: bool, tools: Parameters, header: OwnHeader, after: Scanner
+) -> int | None:
+    """Return where the header of a call begins whose opener is missing, or a piece of it: with the name of a tool, and
+    what the template writes after a name.  -1: there is none; None: more input is needed."""
+    start, undecided = next_char(buf, pos), False
+    for piece in ("", *header.pieces):
+        rest = buf[start : start + len(piece)]
+        at = next_char(buf, start + len(piece))
+        name = max((tool for tool in tools if buf.startswith(tool, at)), key=len, default="")
+        if rest != piece or not name:
+            begun = piece.startswith(rest) if start + len(rest) == len(buf) else rest == piece
+            undecided |= begun and any(tool.startswith(buf[at : at + NAME_LIMIT]) for tool in tools)
+            continue
+        match = header.pattern.match(buf, at)
+        end = at + len(name)
+        if match is None or buf[end : end + 1].isalnum() or buf.startswith("_", end):
+            continue
+        is_over = None if match.lastindex is None else _header_is_over(buf, end, final, tools, header, after)
+        if is_over:
+            return at
+        undecided |= is_over is None
+    return None if undecided and not final else -1
+
+
+def _header_is_over(
+    buf: str, pos: int, final: bool, tools: Parameters, header: OwnHeader, after: Scanner
+) -> bool | None:
+    """Return whether the call is closed whose name ends here; one without a closer must be an object, and all of its
+    line."""
+    if header.is_closed:
+        return is_closed_call(buf, pos, final, after)
+    start = buf.find("{", pos)
+    reader = Reader(any_styles())
+    end = reader.read(buf, start, final) if start >= 0 else pos
+    if start < 0 or reader.is_guessed or reader.want:
+        return None if reader.want and not final and not reader.is_guessed else False
+    return _over(buf, end, final, "", after, tools)
 
 
 def _tool_tag(buf: str, pos: int, tools: Parameters) -> Any:

@@ -12,7 +12,7 @@ import pytest
 
 from tests.slips.bases import TOOLS
 from tests.slips.measure import read
-from tests.slips.test_bare_calls import ARGUMENTS, CALLS, KEYWORDS, ONE, in_chunks
+from tests.slips.test_bare_calls import ARGUMENTS, CALLS, KEYWORDS, ONE, PAIRS, in_chunks
 from tests.slips.test_near_forms import OSLO, TEMPLATE
 from tplc import compile_template
 from tplc.backends.peg.engine import PegEngine
@@ -29,12 +29,11 @@ FORMATS = {
 CLOSED = {
     "lines": "{{- 'call on\\nid: a1\\nname: ' + call.function.name + '\\nargs: ' + call.function.arguments | tojson }}"
     "{{- '\\ncall off' }}",
-    "pairs": "{{- 'Calling:' + call.function.name + '>' }}{%- for key, value in call.function.arguments.items() %}"
-    "{{- '[' + key + ']' + value | tojson + '[/' + key + ']' }}{%- endfor %}{{- '.calling.' }}",
+    "pairs": CALLS["pairs"],
 }
 CLOSED_CALLS = {
     "lines": f"call on\nid: a1\nname: get_weather\nargs: {ARGUMENTS}\ncall off",
-    "pairs": 'Calling:get_weather>[city]"Oslo"[/city][days]3[/days].calling.',
+    "pairs": f"Calling:{PAIRS}",
 }
 SLIPS = [
     ("lines", "get_weather", "functions.get_weather"),

@@ -144,7 +144,11 @@ OTHERS = {
         [OSLO, TIME],
     ),
     "a name after the arguments": ("tagged-json", '<fn>\n{"city": "Oslo", "days": 3} -> getWeather\n</fn>', [OSLO]),
-    "a name after a fence": ("tagged-json", '<fn>\n```json\n{"city": "Oslo", "days": 3}\n```\nget_weather</fn>', [OSLO]),
+    "a name after a fence": (
+        "tagged-json",
+        '<fn>\n```json\n{"city": "Oslo", "days": 3}\n```\nget_weather</fn>',
+        [OSLO],
+    ),
     "a name after a string": (
         "tagged-json",
         f"<fn>\n{json.dumps(OSLO[1])} | get_weather\n</fn>",

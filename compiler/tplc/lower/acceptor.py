@@ -418,6 +418,15 @@ class CallForm:
         return not self.header or self.header[0].kind == "name"
 
     @property
+    def pieces_before_name(self) -> tuple[str, ...] | None:
+        """Return the pieces of the opener that may be alone before a tool's name, where no content has come; None if
+        calls don't begin so, or if their opener is unlike text."""
+        if not (self.begins and self.may_lack_openers and self.name_is_first):
+            return None
+        whole, pieces = {text.strip() for text in self.openers}, (*self.section_starts[:1], *self.starts[:1])
+        return tuple(text.strip() for text in pieces if text.strip() and text.strip() not in whole)
+
+    @property
     def name_is_key(self) -> bool:
         return self.fields == NAME_IS_KEY
 

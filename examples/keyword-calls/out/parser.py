@@ -1156,6 +1156,7 @@ NAMESPACES = ("functions.", "tools.")
 TURN_ENDS = ("end", "final_end")
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", *TURN_ENDS)
 MOST_TURN_ENDS = 4  # so many are tried as the end of a text that is read again
+NEAR = 128  # the name of a tool is so near to the beginning of a call
 MOST_WRAPS = 4  # objects around the arguments, or around a call
 FENCE_END = "```"
 FENCE = Pattern(r"```[\w-]*[^\S\n]*\n")
@@ -1169,10 +1170,12 @@ BEFORE_FIRST_KEY = Pattern(
     r"""(?:<(?:[\w:-]+\s*[ =]\s*(?:\w+\s*=\s*)?)?["']?)?"""
 )
 ANY_KEY = Pattern(
-    r"""(?=[\s(>\[`{]|(?i:json))[\s(>\[`]*(?:(?i:json)\b:?\s*)?(?:\{[{\s]*|(?<=\s))(?:\\n)?[\\"'“”‘«]+\w"""
+    r"""(?=[\s(>\[`{"]|(?i:json))[\s(>\[`]*(?:(?i:json)\b:?\s*)?(?:"?\{[{\s]*|(?<=\s))(?:\\n)?[\\"'“”‘«]+\w"""
 )
 # What may be around arguments that are an object.
 LABEL = rf"(?i:json|{'|'.join(ARGUMENT_KEYS)})\b\s?[:=]?\s*"
+BEFORE_OBJECT = Pattern(rf"[\s(:=*>]*(?:`{{1,3}}[\w-]*\s*)?(?:{LABEL})?(?=\{{)")
+AFTER_ARGUMENTS = Pattern(r"[\s)`]*")
 WORD_BEFORE = Pattern(rf"\s*{LABEL}")
 # The name of a tool before its arguments, which punctuation or a token may separate, and a keyword in them.
 CALLED = Pattern(rf"""["'`]?([{NAME_CHARACTERS}]{{1,64}}?)["'`]?\s*(?:([(])|(?:(?:[:=]|\[\w+\])\s*)?(?=\{{))""")
@@ -1181,6 +1184,8 @@ KEYWORD_FOLLOWS = (Pattern(r"\s{0,16}(?:,\s{0,16}(?:[\"']?\w{1,64}[\"']?\s{0,16}
 AFTER_KEYWORD = Pattern(r"\s*(?:,\s*)?(\))?")
 ELEMENT = Pattern(rf"\s*{OPENING_TAG.pattern}(.*?)</\1\s{{0,8}}>\s*")
 SURROGATE = Pattern(r"[\ud800-\udfff]")
+LAST_WORD = Pattern(rf"(?<![{NAME_CHARACTERS}])([{NAME_CHARACTERS}]{{1,64}})\s*\Z")
+SEPARATING = " \t\n|:;,=>-"  # what may be between arguments and the name after them
 CLOSING_TAG = Pattern(r"</[\w:.=-]{1,64}>")
 # A missing quote after a key, or after a value before the next key.
 KEY_LEFT_OPEN = Pattern(r'(?<=[{,\s])"(\w+):(?=\s*["\[{\w-])')
@@ -1224,6 +1229,11 @@ def calls_in(text: str, tools: Doubts) -> list[tuple[str, str]]:
         found = [call_of(value, tools) for value in values]
         if found and None not in found:
             return [call for call in found if call is not None]
+    last = LAST_WORD.search(text, max(0, len(text) - NEAR))
+    name = tool_named(last[1], tools) if last is not None else ""
+    if last is not None and name in tools:  # the name after the arguments
+        arguments = arguments_in(name, text[: last.start()].rstrip(SEPARATING), tools)
+        return [(name, arguments)] if arguments is not None and arguments != "{}" else []
     return []
 
 
@@ -1253,6 +1263,40 @@ def calls_up_to(
             if calls and not whole.is_guessed:
                 return calls, mark.start, whole
     return found, end, doubts
+
+
+def arguments_in(name: str, text: str, tools: Doubts) -> str | None:
+    """Return the arguments of a tool in a text that has another form; None if it contains anything else."""
+    at = arguments_at(name, text, tools)
+    if at is not None and at[1] == len(text):
+        return at[0]
+    for candidate in _candidates(text):
+        tools.is_guessed = False
+        values = values_in(candidate, tools)
+        found = arguments_of(name, values[0], tools) if len(values) == 1 else None
+        if found is not None:
+            return found
+    return None
+
+
+def arguments_at(name: str, text: str, tools: Doubts) -> tuple[str, int] | None:
+    """Return the arguments of a tool that begin here in another form, and where they end: an object with punctuation
+    or a fence around it, keywords, also in parentheses, or elements.  None if there are none."""
+    keyword = KEYWORD.match(text)
+    begins_with_key = keyword is not None and keyword[1] in properties_of(tools[name])
+    before = None if begins_with_key else BEFORE_OBJECT.match(text)
+    if before is not None:
+        value, end = json_value(text, before.end(), tools)
+        found = arguments_of(name, value, tools)
+    elif begins_with_key or text.startswith("("):
+        called = f"{name}(" if begins_with_key else name
+        value, end = call_in_text(called + text, 0, tools)
+        named = value is not None and value["name"] == name
+        found, end = arguments_of(name, value["arguments"], tools) if named else None, end - len(called)
+    else:
+        pairs, end = tagged(text, name, tools)
+        found = as_json(pairs) if pairs else None
+    return None if found is None else (found, int(AFTER_ARGUMENTS.match(text, end).end()))
 
 
 def arguments_of(name: str, value: Any, tools: Doubts) -> str | None:

@@ -241,6 +241,7 @@ def externals(ir: TemplateIR, tools: ToolList | None) -> dict[str, External]:
     found |= {"loose_call": readers.named_object, "nameless_object": readers.nameless_object}
     found |= {"cut_object": readers.cut_object, "other_calls": readers.other_calls}
     found |= {"other_calls_for_unopened": readers.unopened, "calls_follow": readers.calls_follow}
+    found["unopened_header"] = readers.unopened_header
     names = sorted((name for name in readers.tools if name.strip()), key=lambda name: (-len(name), name))
     for name, tool in zip(names, known_tools(tools, closed=False).tools, strict=True):
         found[f"other_name_for_{tool.rule}"] = _name_of(readers, name)

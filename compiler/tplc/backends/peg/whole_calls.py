@@ -81,7 +81,9 @@ def line_rules(form: FormPatterns) -> Iterator[Rule]:
         again += [sequence(name, "gap call", closed) for name in form.named("call_next_for_ordinary")]
         yield rule("tool_calls_for_ordinary", sequence(one, f"(gap ({' / '.join(again)}))*"))
     if form.calls.may_lack_openers and form.known:
-        yield rule("tool_calls_for_unopened", "call_for_unopened+ further_calls")
+        own = ["unopened_header gap call further_calls"] if form.calls.pieces_before_name is not None else []
+        yield rule("tool_calls_for_unopened", *own, "call_for_unopened+ further_calls")
+        yield from [form.external("unopened_header")] * bool(own)
         yield rule("call_for_unopened", 'other_calls_for_unopened ""')
         yield form.external("other_calls_for_unopened")
     if form.inline:

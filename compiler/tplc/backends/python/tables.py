@@ -198,12 +198,7 @@ def _of_calls(calls: CallForm, facts: Acceptor, scanners: Scanners) -> list[str]
             lines += assignment("HEADER_TEXTS", called("Pattern", [raw(calls.header_pattern)]), INDENT)
     own = own_keys(calls)
     lines += [f"    OWN_KEYS = {texts(own)}"] * bool(own)
-    if calls.whole:
-        lines += assignment("WHOLE_CALL", _whole(calls), INDENT)
-        lines += _flags({"NAME_IS_FIRST": False} if not calls.name_is_first else {})
-    lines += assignment("CALL_BEGINS", called("Pattern", [literal(calls.begins)]), INDENT) if calls.begins else []
-    lone = [text.strip() for text in calls.ordinary]
-    lines += [f"    LONE_OPENERS = {texts(lone)}"] * bool(lone)
+    lines += _like_text(calls)
     if calls.unwrapped is not None and calls.last:
         lines.append(f"    UNWRAPPED = {texts(calls.unwrapped[1:])}")
     if calls.opened_twice:
@@ -230,6 +225,21 @@ def _of_calls(calls: CallForm, facts: Acceptor, scanners: Scanners) -> list[str]
     if calls.tail is not None:
         lines += _slots("TAIL", calls.tail[1], calls.breaks, scanners)
     return lines + _flags(_call_flags(calls, facts))
+
+
+def _like_text(calls: CallForm) -> list[str]:
+    """Return the constants for calls whose opener is like text, or is missing."""
+    lines = list[str]()
+    if calls.whole:
+        lines += assignment("WHOLE_CALL", _whole(calls), INDENT)
+        lines += _flags({"NAME_IS_FIRST": False} if not calls.name_is_first else {})
+    lines += assignment("CALL_BEGINS", called("Pattern", [literal(calls.begins)]), INDENT) if calls.begins else []
+    if (pieces := calls.pieces_before_name) is not None:
+        header = ["CALL_BEGINS", *map(literal, pieces), f"is_closed={calls.is_closed}"]
+        lines += assignment("OWN_HEADER", called("OwnHeader", header), INDENT)
+    lone = [text.strip() for text in calls.ordinary]
+    lines += [f"    LONE_OPENERS = {texts(lone)}"] * bool(lone)
+    return lines
 
 
 def _call_flags(calls: CallForm, facts: Acceptor) -> dict[str, bool]:
