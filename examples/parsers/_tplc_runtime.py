@@ -78,6 +78,7 @@ IDENTIFIER = rf"[^\W\d][{NAME_CHARACTERS}]*"  # what a tool's name looks like wh
 # Limits of lookahead, in characters, so that the work per character is bounded.
 NAME_LIMIT = 512  # a longer text is not a name
 LEAST_CUT = 3  # fewer characters of a marker at the output's end may as well be text
+LEAST_PUNCTUATION = 5  # the same for characters that are neither letters nor digits, of which two differ
 MOST_SPACE = 16  # white space between the markers that show the end of a value
 LONGEST_KEY = 64  # a key, or the name of a further call, that shows the end of a value
 LONGEST_FOLLOW = 160  # the whole text that shows the end of a value
@@ -1229,7 +1230,7 @@ INFINITY = float("inf")
 CALL_IN_CALL = rf"(?:print\(\s*(?=\w[{NAME_CHARACTERS}]*\())?"
 BEFORE_CALLS = Pattern(rf"[\s(>]*(?:\[\s*(?=\w[{NAME_CHARACTERS}]*\())?{CALL_IN_CALL}")
 NO_BRACE = Pattern(r"""["']\w+["']\s*:""")
-BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*(?:and\s+)?" + CALL_IN_CALL)
+BETWEEN_CALLS = Pattern(r"[\s,;)\]}`]*(?:and\s+)?" + CALL_IN_CALL)
 BEFORE_FIRST_KEY = Pattern(
     r"""[\s(>{\[\\"'“”‘«`]*(?:(?:(?i:json)\b:?|(?<=```)[\w-]{0,16}(?:\n|\Z))[\s({\[\\"'“”‘«`]*)?"""
     r"""(?:<(?:[\w:-]+\s*[ =]\s*(?:\w+\s*=\s*)?)?["']?)?"""
@@ -1244,7 +1245,9 @@ AFTER_ARGUMENTS = Pattern(r"[\s)`]*")
 AFTER_OBJECT = Pattern(r"\s*(?:[,;]\s*)?")
 WORD_BEFORE = Pattern(rf"\s*{LABEL}")
 # The name of a tool before its arguments, which punctuation or a token may separate, and a keyword in them.
-CALLED = Pattern(rf"""["'`]?([{NAME_CHARACTERS}]{{1,64}}?)["'`]?\s*(?:([(])|(?:(?:[:=]|\[\w+\])\s*)?(?=\{{))""")
+CALLED = Pattern(
+    rf"""["'`]?([{NAME_CHARACTERS}]{{1,64}}?)["'`]?\s*(?:([(])|(?:(?:[:=]|\[\w+\]|```[\w-]*)\s*)?(?=\{{))"""
+)
 KEYWORD = Pattern(r"""\s*["']?(\w{1,64})["']?\s*[=:]\s*""")
 KEYWORD_FOLLOWS = (Pattern(r"\s{0,16}(?:,\s{0,16}(?:[\"']?\w{1,64}[\"']?\s{0,16}[=:]|\))|\))"),) * 2
 AFTER_KEYWORD = Pattern(r"\s*(?:,\s*)?(\))?")
@@ -1298,7 +1301,7 @@ def calls_in(text: str, tools: Doubts) -> list[tuple[str, str]]:
     last = LAST_WORD.search(text, max(0, len(text) - NEAR))
     name = tool_named(last[1], tools) if last is not None else ""
     if last is not None and name in tools:  # the name after the arguments
-        arguments = arguments_in(name, text[: last.start()].rstrip(SEPARATING), tools)
+        arguments = _given_in(name, text[: last.start()].rstrip(SEPARATING), tools)
         return [(name, arguments)] if arguments is not None and arguments != "{}" else []
     return []
 
@@ -1398,6 +1401,10 @@ def arguments_in(name: str, text: str, tools: Doubts) -> str | None:
     at = arguments_at(name, text, tools)
     if at is not None and at[1] == len(text):
         return at[0]
+    return _given_in(name, text, tools)
+
+
+def _given_in(name: str, text: str, tools: Doubts) -> str | None:
     for candidate in _candidates(text):
         tools.is_guessed = False
         values = values_in(candidate, tools)
@@ -3112,7 +3119,9 @@ class TurnStates(PlacedMarkers):
         if not self.DROPS_TRUNCATED_MARKERS:
             return False
         rest = "".join(self._buf[pos:].split())
-        if len(rest) < LEAST_CUT or rest.isalnum() or not any(map(str.isalnum, rest)):
+        if len(rest) < LEAST_CUT or rest.isalnum():
+            return False
+        if not any(map(str.isalnum, rest)) and (len(rest) < LEAST_PUNCTUATION or len({*rest[:LEAST_PUNCTUATION]}) == 1):
             return False
         if self.CALLS and self._after_failed_call:
             return False
@@ -3742,7 +3751,6 @@ HEAD_OF_CALL = Pattern(
     r"""(?:\{|`{0,3}[\w-]{0,16}\Z))?|\Z)|[\[\s]{0,16}"""
     r"""(?:\{{1,2}\s{0,64}(?:["']?(\w{0,64})(?:["']?\s{0,16}(?::\s{0,16}(?:["']([\w.:/-]{0,64})(["'])?)?)?)?)?)?"""
 )
-FENCED_ARGUMENTS = Pattern(r"([^`{]{1,128}?)\s{1,16}```[\w-]*\s*(\{.*\})\s*```\Z")  # after a name
 # A key around calls, and brackets that close what is around them.
 WRAPPER = Pattern(r"""\{\s{0,16}["']\w{1,64}["']\s{0,16}:\s{0,16}(?=[\[{])""")
 CLOSING_BRACKETS = Pattern(r"[\s\]})]{0,16}")
@@ -3778,9 +3786,9 @@ def unopened_calls(
     if end is None or over is None:
         return ([], pos) if final or end == 0 else None
     doubts = Doubts(tools, True)
-    fenced = FENCED_ARGUMENTS.match(buf[at:end])
-    values = values_in(buf[at:end] if fenced is None else f"{fenced[1]} {fenced[2]}", doubts)
-    found = [_whole_call(one, doubts) for value in values for one in values_within(value, doubts)]
+    found = [
+        _whole_call(one, doubts) for value in values_in(buf[at:end], doubts) for one in values_within(value, doubts)
+    ]
     calls = [call for call in found if call is not None and (call[1] != "{}" or buf[at:end].rstrip()[-1:] != ")")]
     is_whole = over and calls and len(calls) == len(found) and not doubts.is_guessed
     if doubts.is_repaired:
@@ -3872,9 +3880,9 @@ def _end_of_calls(buf: str, pos: int, final: bool, tools: Parameters, closing: s
     reader = Reader(any_styles())
     end = reader.read(buf, head.end() - 1 if head[2] else pos, final)
     if head[2] and "`" in head[2] and not reader.want:
-        fence = next_char(buf, end)
-        end = fence + len(FENCE_END) if buf.startswith(FENCE_END, fence) else 0
-        return None if not (end or final) and FENCE_END.startswith(buf[fence:]) else end
+        fence = buf[next_char(buf, end) :][: len(FENCE_END)]
+        is_cut = not final and fence != FENCE_END and FENCE_END.startswith(fence)
+        return None if is_cut else next_char(buf, end) + len(fence) if fence == FENCE_END else 0
     return 0 if reader.is_guessed else None if reader.want else end
 
 
@@ -4192,6 +4200,8 @@ class Objects(Repairs):
             return ""
         match = self.STYLES[0].token.match(buf, start)
         if match is not None and self.STYLES[0].tokens.get(match.group(), "") in ("{", '"'):
+            return ""
+        if buf[start] == "`" and name in self._tools:  # a fence around them
             return ""
         if self.MAY_BE_EMPTY:
             closed = self.AFTER_CALL.match_at(buf, start)

@@ -45,6 +45,8 @@ class Objects(Repairs):
         match = self.STYLES[0].token.match(buf, start)
         if match is not None and self.STYLES[0].tokens.get(match.group(), "") in ("{", '"'):
             return ""
+        if buf[start] == "`" and name in self._tools:  # a fence around them
+            return ""
         if self.MAY_BE_EMPTY:
             closed = self.AFTER_CALL.match_at(buf, start)
             if closed is not None and closed.kind == "call":

@@ -16,6 +16,7 @@ IDENTIFIER = rf"[^\W\d][{NAME_CHARACTERS}]*"  # what a tool's name looks like wh
 # Limits of lookahead, in characters, so that the work per character is bounded.
 NAME_LIMIT = 512  # a longer text is not a name
 LEAST_CUT = 3  # fewer characters of a marker at the output's end may as well be text
+LEAST_PUNCTUATION = 5  # the same for characters that are neither letters nor digits, of which two differ
 MOST_SPACE = 16  # white space between the markers that show the end of a value
 LONGEST_KEY = 64  # a key, or the name of a further call, that shows the end of a value
 LONGEST_FOLLOW = 160  # the whole text that shows the end of a value

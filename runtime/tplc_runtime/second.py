@@ -59,7 +59,7 @@ INFINITY = float("inf")
 CALL_IN_CALL = rf"(?:print\(\s*(?=\w[{NAME_CHARACTERS}]*\())?"
 BEFORE_CALLS = Pattern(rf"[\s(>]*(?:\[\s*(?=\w[{NAME_CHARACTERS}]*\())?{CALL_IN_CALL}")
 NO_BRACE = Pattern(r"""["']\w+["']\s*:""")
-BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*(?:and\s+)?" + CALL_IN_CALL)
+BETWEEN_CALLS = Pattern(r"[\s,;)\]}`]*(?:and\s+)?" + CALL_IN_CALL)
 BEFORE_FIRST_KEY = Pattern(
     r"""[\s(>{\[\\"'“”‘«`]*(?:(?:(?i:json)\b:?|(?<=```)[\w-]{0,16}(?:\n|\Z))[\s({\[\\"'“”‘«`]*)?"""
     r"""(?:<(?:[\w:-]+\s*[ =]\s*(?:\w+\s*=\s*)?)?["']?)?"""
@@ -74,7 +74,9 @@ AFTER_ARGUMENTS = Pattern(r"[\s)`]*")
 AFTER_OBJECT = Pattern(r"\s*(?:[,;]\s*)?")
 WORD_BEFORE = Pattern(rf"\s*{LABEL}")
 # The name of a tool before its arguments, which punctuation or a token may separate, and a keyword in them.
-CALLED = Pattern(rf"""["'`]?([{NAME_CHARACTERS}]{{1,64}}?)["'`]?\s*(?:([(])|(?:(?:[:=]|\[\w+\])\s*)?(?=\{{))""")
+CALLED = Pattern(
+    rf"""["'`]?([{NAME_CHARACTERS}]{{1,64}}?)["'`]?\s*(?:([(])|(?:(?:[:=]|\[\w+\]|```[\w-]*)\s*)?(?=\{{))"""
+)
 KEYWORD = Pattern(r"""\s*["']?(\w{1,64})["']?\s*[=:]\s*""")
 KEYWORD_FOLLOWS = (Pattern(r"\s{0,16}(?:,\s{0,16}(?:[\"']?\w{1,64}[\"']?\s{0,16}[=:]|\))|\))"),) * 2
 AFTER_KEYWORD = Pattern(r"\s*(?:,\s*)?(\))?")
@@ -128,7 +130,7 @@ def calls_in(text: str, tools: Doubts) -> list[tuple[str, str]]:
     last = LAST_WORD.search(text, max(0, len(text) - NEAR))
     name = tool_named(last[1], tools) if last is not None else ""
     if last is not None and name in tools:  # the name after the arguments
-        arguments = arguments_in(name, text[: last.start()].rstrip(SEPARATING), tools)
+        arguments = _given_in(name, text[: last.start()].rstrip(SEPARATING), tools)
         return [(name, arguments)] if arguments is not None and arguments != "{}" else []
     return []
 
@@ -228,6 +230,10 @@ def arguments_in(name: str, text: str, tools: Doubts) -> str | None:
     at = arguments_at(name, text, tools)
     if at is not None and at[1] == len(text):
         return at[0]
+    return _given_in(name, text, tools)
+
+
+def _given_in(name: str, text: str, tools: Doubts) -> str | None:
     for candidate in _candidates(text):
         tools.is_guessed = False
         values = values_in(candidate, tools)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .pattern import LEAST_CUT
+from .pattern import LEAST_CUT, LEAST_PUNCTUATION
 from .places import UNDECIDED_KINDS, PlacedMarkers
 from .scanner import (
     NO_MARKERS,
@@ -357,7 +357,9 @@ class TurnStates(PlacedMarkers):
         if not self.DROPS_TRUNCATED_MARKERS:
             return False
         rest = "".join(self._buf[pos:].split())
-        if len(rest) < LEAST_CUT or rest.isalnum() or not any(map(str.isalnum, rest)):
+        if len(rest) < LEAST_CUT or rest.isalnum():
+            return False
+        if not any(map(str.isalnum, rest)) and (len(rest) < LEAST_PUNCTUATION or len({*rest[:LEAST_PUNCTUATION]}) == 1):
             return False
         if self.CALLS and self._after_failed_call:
             return False

@@ -55,7 +55,6 @@ HEAD_OF_CALL = Pattern(
     r"""(?:\{|`{0,3}[\w-]{0,16}\Z))?|\Z)|[\[\s]{0,16}"""
     r"""(?:\{{1,2}\s{0,64}(?:["']?(\w{0,64})(?:["']?\s{0,16}(?::\s{0,16}(?:["']([\w.:/-]{0,64})(["'])?)?)?)?)?)?"""
 )
-FENCED_ARGUMENTS = Pattern(r"([^`{]{1,128}?)\s{1,16}```[\w-]*\s*(\{.*\})\s*```\Z")  # after a name
 # A key around calls, and brackets that close what is around them.
 WRAPPER = Pattern(r"""\{\s{0,16}["']\w{1,64}["']\s{0,16}:\s{0,16}(?=[\[{])""")
 CLOSING_BRACKETS = Pattern(r"[\s\]})]{0,16}")
@@ -91,9 +90,9 @@ def unopened_calls(
     if end is None or over is None:
         return ([], pos) if final or end == 0 else None
     doubts = Doubts(tools, True)
-    fenced = FENCED_ARGUMENTS.match(buf[at:end])
-    values = values_in(buf[at:end] if fenced is None else f"{fenced[1]} {fenced[2]}", doubts)
-    found = [_whole_call(one, doubts) for value in values for one in values_within(value, doubts)]
+    found = [
+        _whole_call(one, doubts) for value in values_in(buf[at:end], doubts) for one in values_within(value, doubts)
+    ]
     calls = [call for call in found if call is not None and (call[1] != "{}" or buf[at:end].rstrip()[-1:] != ")")]
     is_whole = over and calls and len(calls) == len(found) and not doubts.is_guessed
     if doubts.is_repaired:
@@ -185,9 +184,9 @@ def _end_of_calls(buf: str, pos: int, final: bool, tools: Parameters, closing: s
     reader = Reader(any_styles())
     end = reader.read(buf, head.end() - 1 if head[2] else pos, final)
     if head[2] and "`" in head[2] and not reader.want:
-        fence = next_char(buf, end)
-        end = fence + len(FENCE_END) if buf.startswith(FENCE_END, fence) else 0
-        return None if not (end or final) and FENCE_END.startswith(buf[fence:]) else end
+        fence = buf[next_char(buf, end) :][: len(FENCE_END)]
+        is_cut = not final and fence != FENCE_END and FENCE_END.startswith(fence)
+        return None if is_cut else next_char(buf, end) + len(fence) if fence == FENCE_END else 0
     return 0 if reader.is_guessed else None if reader.want else end
 
 

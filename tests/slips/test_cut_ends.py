@@ -75,3 +75,25 @@ def test_letters_of_a_cut_end_are_dropped_directly_after_calls(after: str) -> No
     message = readers.parse(text + after, tools=TOOLS)
     content = (message["content"] or "").strip() or None
     assert (content, len(message["tool_calls"]), readers.differ) == (LETTERS[after], 1, [])
+
+
+PUNCTUATION = {
+    "~.~.~": "It is.",
+    "~.~.~.~.": "It is.",
+    "~.~.": "It is.~.~.",
+    "~.": "It is.~.",
+    "~.~.~.~.~ ~": "It is.~.~.~.~.~ ~",
+}
+
+
+@pytest.mark.parametrize("after", PUNCTUATION)
+def test_a_cut_end_without_letters_is_dropped_after_content_if_it_is_long(after: str) -> None:
+    source = source_of(CONTENT).replace("<|e|>", "~.~.~.~.~j")
+    readers = EveryReader(compile_template(source, name="t", special_tokens=TOKENS))
+    assert (readers.parse("It is." + after)["content"], readers.differ) == (PUNCTUATION[after], [])
+
+
+def test_a_cut_end_of_one_repeated_character_is_text() -> None:
+    source = source_of(CONTENT).replace("<|e|>", "======j")
+    readers = EveryReader(compile_template(source, name="t", special_tokens=TOKENS))
+    assert (readers.parse("It is.=====")["content"], readers.differ) == ("It is.=====", [])

@@ -11,6 +11,7 @@ import pytest
 from tests.property.every_reader import EveryReader
 from tests.property.report_authored import FOLDER as AUTHORED
 from tests.slips.bases import TOOLS
+from tests.slips.test_near_forms import TEMPLATE
 from tplc.driver import compile_template
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -128,3 +129,21 @@ def test_what_comes_next_ends_a_part(case: Case) -> None:
     stream.finish()
     found = Case(case.template, case.text, message["content"], message["reasoning_content"], calls, stream.incomplete)
     assert (found, readers.differ) == (case, [])
+
+
+def test_a_brace_is_missing_before_a_closer_of_letters_that_json_has_in_strings_only() -> None:
+    call = "{{- '「用' + call.function.name + '：' + call.function.arguments | tojson + '終了」' }}"
+    readers = EveryReader(compile_template(TEMPLATE.replace("CALL", call)))
+    found = readers.parse('「用get_weather：{"city": "Oslo 終了」", "days": 3終了」[end]', tools=TOOLS)
+    called = [(one["function"]["name"], one["function"]["arguments"]) for one in found["tool_calls"]]
+    assert (called, found["content"], readers.differ) == ([(OSLO[0], '{"city": "Oslo 終了」", "days": 3}')], None, [])
+
+
+def test_a_fence_is_around_the_arguments_of_a_call_with_an_id_in_lines() -> None:
+    call = "{{- 'call on\\nid: ' + call.id + '\\nname: ' + call.function.name + '\\nargs: ' }}"
+    call += "{{- call.function.arguments | tojson + '\\ncall off' }}"
+    readers = EveryReader(compile_template(TEMPLATE.replace("CALL", call)))
+    text = f"call on\nid: call00000\nname: {OSLO[0]}\nargs: \n```json\n{OSLO[1]}\n```\n\ncall off[end]"
+    found = readers.parse(text, tools=TOOLS)
+    called = [(one["id"], one["function"]["name"], one["function"]["arguments"]) for one in found["tool_calls"]]
+    assert (called, found["content"], readers.differ) == ([("call00000", *OSLO)], None, [])

@@ -423,8 +423,9 @@ class CallForm:
         calls don't begin so, or if their opener is unlike text."""
         if not (self.begins and self.may_lack_openers and self.name_is_first):
             return None
-        whole, pieces = {text.strip() for text in self.openers}, (*self.section_starts[:1], *self.starts[:1])
-        return tuple(text.strip() for text in pieces if text.strip() and text.strip() not in whole)
+        openers = {text.strip() for text in (*self.openers, *self.ordinary, *self.short)}
+        pieces = (text.strip() for text in (*self.section_starts[:1], *self.starts[:1]))
+        return tuple(text for text in pieces if text and text not in openers)
 
     @property
     def name_is_key(self) -> bool:

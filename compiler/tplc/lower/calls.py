@@ -34,7 +34,7 @@ from tplc.lower.unprefixed import prefix_of_closers, with_unprefixed
 from tplc.lower.whole_call import whole_call_of
 from tplc.lower.written import WrittenCalls, written_calls
 
-NOT_IN_JSON = re.compile(r"""[^\w\s\[\]{}:,.+'"-]""")  # a character that is in JSON inside of strings only
+NOT_IN_JSON = re.compile(r"""[^\w\s\[\]{}:,.+'"-]""", re.ASCII)  # a character that is in JSON inside of strings only
 WORD_END = re.compile(r"\w\Z")
 # Models write these between calls of any template.
 _OPTIONAL_SEPARATORS = ",;"

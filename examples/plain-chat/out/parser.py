@@ -82,6 +82,7 @@ class Copyable:
 
 
 LEAST_CUT = 3  # fewer characters of a marker at the output's end may as well be text
+LEAST_PUNCTUATION = 5  # the same for characters that are neither letters nor digits, of which two differ
 
 
 class Pattern:
@@ -688,7 +689,9 @@ class StreamParser(Copyable):
     def _is_truncated_marker(self, marks: Scanner, pos: int) -> bool:
         """Return whether the remaining text at the output's end is a truncated opener of a call, or a truncated end."""
         rest = "".join(self._buf[pos:].split())
-        if len(rest) < LEAST_CUT or rest.isalnum() or not any(map(str.isalnum, rest)):
+        if len(rest) < LEAST_CUT or rest.isalnum():
+            return False
+        if not any(map(str.isalnum, rest)) and (len(rest) < LEAST_PUNCTUATION or len({*rest[:LEAST_PUNCTUATION]}) == 1):
             return False
         return marks.prefix_of(self._buf, next_char(self._buf, pos), CUT_KINDS) != ""
 

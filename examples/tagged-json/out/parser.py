@@ -90,6 +90,7 @@ NAME_CHARACTERS = r"\w.:/-"  # of the names that tools mostly have
 # Limits of lookahead, in characters, so that the work per character is bounded.
 NAME_LIMIT = 512  # a longer text is not a name
 LEAST_CUT = 3  # fewer characters of a marker at the output's end may as well be text
+LEAST_PUNCTUATION = 5  # the same for characters that are neither letters nor digits, of which two differ
 MOST_SPACE = 16  # white space between the markers that show the end of a value
 LONGEST_FOLLOW = 160  # the whole text that shows the end of a value
 
@@ -1105,7 +1106,7 @@ INFINITY = float("inf")
 CALL_IN_CALL = rf"(?:print\(\s*(?=\w[{NAME_CHARACTERS}]*\())?"
 BEFORE_CALLS = Pattern(rf"[\s(>]*(?:\[\s*(?=\w[{NAME_CHARACTERS}]*\())?{CALL_IN_CALL}")
 NO_BRACE = Pattern(r"""["']\w+["']\s*:""")
-BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*(?:and\s+)?" + CALL_IN_CALL)
+BETWEEN_CALLS = Pattern(r"[\s,;)\]}`]*(?:and\s+)?" + CALL_IN_CALL)
 BEFORE_FIRST_KEY = Pattern(
     r"""[\s(>{\[\\"'“”‘«`]*(?:(?:(?i:json)\b:?|(?<=```)[\w-]{0,16}(?:\n|\Z))[\s({\[\\"'“”‘«`]*)?"""
     r"""(?:<(?:[\w:-]+\s*[ =]\s*(?:\w+\s*=\s*)?)?["']?)?"""
@@ -1120,7 +1121,9 @@ AFTER_ARGUMENTS = Pattern(r"[\s)`]*")
 AFTER_OBJECT = Pattern(r"\s*(?:[,;]\s*)?")
 WORD_BEFORE = Pattern(rf"\s*{LABEL}")
 # The name of a tool before its arguments, which punctuation or a token may separate, and a keyword in them.
-CALLED = Pattern(rf"""["'`]?([{NAME_CHARACTERS}]{{1,64}}?)["'`]?\s*(?:([(])|(?:(?:[:=]|\[\w+\])\s*)?(?=\{{))""")
+CALLED = Pattern(
+    rf"""["'`]?([{NAME_CHARACTERS}]{{1,64}}?)["'`]?\s*(?:([(])|(?:(?:[:=]|\[\w+\]|```[\w-]*)\s*)?(?=\{{))"""
+)
 KEYWORD = Pattern(r"""\s*["']?(\w{1,64})["']?\s*[=:]\s*""")
 KEYWORD_FOLLOWS = (Pattern(r"\s{0,16}(?:,\s{0,16}(?:[\"']?\w{1,64}[\"']?\s{0,16}[=:]|\))|\))"),) * 2
 AFTER_KEYWORD = Pattern(r"\s*(?:,\s*)?(\))?")
@@ -1174,7 +1177,7 @@ def calls_in(text: str, tools: Doubts) -> list[tuple[str, str]]:
     last = LAST_WORD.search(text, max(0, len(text) - NEAR))
     name = tool_named(last[1], tools) if last is not None else ""
     if last is not None and name in tools:  # the name after the arguments
-        arguments = arguments_in(name, text[: last.start()].rstrip(SEPARATING), tools)
+        arguments = _given_in(name, text[: last.start()].rstrip(SEPARATING), tools)
         return [(name, arguments)] if arguments is not None and arguments != "{}" else []
     return []
 
@@ -1207,11 +1210,7 @@ def calls_up_to(
     return found, end, doubts
 
 
-def arguments_in(name: str, text: str, tools: Doubts) -> str | None:
-    """Return the arguments of a tool in a text that has another form; None if it contains anything else."""
-    at = arguments_at(name, text, tools)
-    if at is not None and at[1] == len(text):
-        return at[0]
+def _given_in(name: str, text: str, tools: Doubts) -> str | None:
     for candidate in _candidates(text):
         tools.is_guessed = False
         values = values_in(candidate, tools)
@@ -2419,7 +2418,9 @@ class TurnStates(Stream):
         if self._is_truncated_opener(pos):
             return True
         rest = "".join(self._buf[pos:].split())
-        if len(rest) < LEAST_CUT or rest.isalnum() or not any(map(str.isalnum, rest)):
+        if len(rest) < LEAST_CUT or rest.isalnum():
+            return False
+        if not any(map(str.isalnum, rest)) and (len(rest) < LEAST_PUNCTUATION or len({*rest[:LEAST_PUNCTUATION]}) == 1):
             return False
         if self._after_failed_call:
             return False
@@ -2473,7 +2474,6 @@ HEAD_OF_CALL = Pattern(
     r"""(?:\{|`{0,3}[\w-]{0,16}\Z))?|\Z)|[\[\s]{0,16}"""
     r"""(?:\{{1,2}\s{0,64}(?:["']?(\w{0,64})(?:["']?\s{0,16}(?::\s{0,16}(?:["']([\w.:/-]{0,64})(["'])?)?)?)?)?)?"""
 )
-FENCED_ARGUMENTS = Pattern(r"([^`{]{1,128}?)\s{1,16}```[\w-]*\s*(\{.*\})\s*```\Z")  # after a name
 # A key around calls, and brackets that close what is around them.
 WRAPPER = Pattern(r"""\{\s{0,16}["']\w{1,64}["']\s{0,16}:\s{0,16}(?=[\[{])""")
 CLOSING_BRACKETS = Pattern(r"[\s\]})]{0,16}")
@@ -2501,9 +2501,9 @@ def unopened_calls(
     if end is None or over is None:
         return ([], pos) if final or end == 0 else None
     doubts = Doubts(tools, True)
-    fenced = FENCED_ARGUMENTS.match(buf[at:end])
-    values = values_in(buf[at:end] if fenced is None else f"{fenced[1]} {fenced[2]}", doubts)
-    found = [_whole_call(one, doubts) for value in values for one in values_within(value, doubts)]
+    found = [
+        _whole_call(one, doubts) for value in values_in(buf[at:end], doubts) for one in values_within(value, doubts)
+    ]
     calls = [call for call in found if call is not None and (call[1] != "{}" or buf[at:end].rstrip()[-1:] != ")")]
     is_whole = over and calls and len(calls) == len(found) and not doubts.is_guessed
     if doubts.is_repaired:
@@ -2555,9 +2555,9 @@ def _end_of_calls(buf: str, pos: int, final: bool, tools: Parameters, closing: s
     reader = Reader(any_styles())
     end = reader.read(buf, head.end() - 1 if head[2] else pos, final)
     if head[2] and "`" in head[2] and not reader.want:
-        fence = next_char(buf, end)
-        end = fence + len(FENCE_END) if buf.startswith(FENCE_END, fence) else 0
-        return None if not (end or final) and FENCE_END.startswith(buf[fence:]) else end
+        fence = buf[next_char(buf, end) :][: len(FENCE_END)]
+        is_cut = not final and fence != FENCE_END and FENCE_END.startswith(fence)
+        return None if is_cut else next_char(buf, end) + len(fence) if fence == FENCE_END else 0
     return 0 if reader.is_guessed else None if reader.want else end
 
 

@@ -27,7 +27,7 @@ from tplc.backends.peg.patterns import (
     truncated,
 )
 from tplc.backends.peg.rules import Rule, rule
-from tplc.ir.markers import lead_of
+from tplc.ir.markers import lead_of, without_space
 from tplc.ir.nodes import Dialect
 from tplc.lower import Acceptor, CallForm, CallShape
 from tplc.lower.closers import LEFT_OVER_CHARS
@@ -44,7 +44,7 @@ from tplc.lower.lexemes import (
 )
 from tplc.lower.states import StateName, closes_and_opens, is_unopened, states, texts_at
 from tplc_runtime.machine import ENDS_AFTER_CALLS
-from tplc_runtime.pattern import LEAST_CUT, NAME_LIMIT
+from tplc_runtime.pattern import LEAST_CUT, LEAST_PUNCTUATION, NAME_LIMIT
 from tplc_runtime.places import MOST_ENDS, UNCLOSED_KINDS
 from tplc_runtime.repairs import LEFT_OVER
 from tplc_runtime.scanner import LONGEST_WORD
@@ -534,7 +534,10 @@ def _cut_marker(form: FormPatterns, name: StateName) -> str:
     """Return the truncated end of the turn, or of the part that this state reads, at the output's end."""
     pattern, ends = _cut_ends(form, name, CUT_KINDS), turn_ends(form, lead=False)
     whole = f"(?!{ends})" if ends else ""
-    return rf"{_leads_in(form, name)}{whole}(?=[\W_]*[^\W_])(?![^\W_]+\s*\Z){pattern}" if pattern else ""
+    worded = rf"(?=[\W_]*[^\W_])(?![^\W_]+\s*\Z){pattern}" if pattern else ""
+    mixed = _cut_ends(form, name, CUT_KINDS, LEAST_PUNCTUATION, only=_begins_mixed)
+    cut = group(either([worded, mixed])) if worded and mixed else worded or mixed
+    return f"{_leads_in(form, name)}{whole}{cut}" if cut else ""
 
 
 def _cut_end_after_calls(form: FormPatterns) -> str:
@@ -544,9 +547,22 @@ def _cut_end_after_calls(form: FormPatterns) -> str:
     return rf"{last}(?![^\W_]\s*[^\W_]\s*\Z){pattern}" if pattern else ""
 
 
-def _cut_ends(form: FormPatterns, name: StateName, kinds: Sequence[str], least: int = LEAST_CUT) -> str:
-    """Return the pattern of truncated markers of these kinds; "" if there are none, or if they are text."""
-    ends = [one for one in form.states.get(name, NO_LEXEMES).all if one.kind in kinds]
+def _begins_mixed(core: str) -> bool:
+    """Return whether a marker begins with different characters that are neither letters nor digits."""
+    first = without_space(core)[:LEAST_PUNCTUATION]
+    return len({*first}) > 1 and not any(map(str.isalnum, first))
+
+
+def _cut_ends(
+    form: FormPatterns,
+    name: StateName,
+    kinds: Sequence[str],
+    least: int = LEAST_CUT,
+    only: Callable[[str], bool] = bool,
+) -> str:
+    """Return the pattern of truncated markers of these kinds; "" if there are none, or if they are text.  `only`: of
+    markers for which this holds."""
+    ends = [one for one in form.states.get(name, NO_LEXEMES).all if one.kind in kinds and only(one.core)]
     cores = [one.core for one in ends if not one.respelled]
     pattern = truncated(cores, least=least, any_spelling=any(one.respelled for one in ends), letters=True)
     return pattern if "cut_markers" in form.acceptor.tolerances and pattern != NOTHING else ""
