@@ -8,8 +8,8 @@ from __future__ import annotations
 from .pattern import NAME_LIMIT, ONE_WORD, Pattern
 from .repairs import Repairs
 from .scanner import SPELLED_OTHERWISE, Match, Scanner, next_char
-from .schema import MARKUP_IN_KEYS, begins_with_tag, is_odd_key, keys_of, properties_of, without_quotes
-from .second import Doubts, any_styles, as_json, json_value, misfit_in, tagged
+from .schema import MARKUP_IN_KEYS, begins_with_tag, is_odd_key, keys_of, misfit, properties_of, without_quotes
+from .second import Doubts, any_styles, as_json, json_value, tagged
 from .values import Reader, RegularReader, escaped
 
 TYPE_CHECKING = False
@@ -95,8 +95,8 @@ def positional_arguments(buf: str, start: int, name: str, tools: Doubts, final: 
             return "", start
         members[key], pos = value, each.end()
     tools.is_guessed = True
-    arguments = as_json(members)
-    return (arguments, found.end(1)) if misfit_in(arguments, tools[name]) is None else ("", start)
+    fits = (misfit(members, tools[name]) or ("inside",))[0] == "inside"  # quotes show that a key in a text is none
+    return (as_json(members), found.end(1)) if fits else ("", start)
 
 
 class Pairs(Repairs):

@@ -43,7 +43,8 @@ def calls_of(form: Format, text: str, tools: Any = TOOLS) -> tuple[list[Any], li
         ('"Oslo"', {"city": "Oslo"}),
         ("'Oslo', 3", {"city": "Oslo", "days": 3}),
         ('"Oslo", days=3', {"city": "Oslo", "days": 3}),
-        ('"Oslo, n=3"', {"city": "Oslo, n=3"}),
+        ('"Oslo, days=3"', {"city": "Oslo, days=3"}),
+        ("'days='", {"city": "days="}),
         ("'it\\'s', 3, ", {"city": "it's", "days": 3}),
     ],
 )

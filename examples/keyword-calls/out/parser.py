@@ -3277,8 +3277,8 @@ def positional_arguments(buf: str, start: int, name: str, tools: Doubts, final: 
             return "", start
         members[key], pos = value, each.end()
     tools.is_guessed = True
-    arguments = as_json(members)
-    return (arguments, found.end(1)) if misfit_in(arguments, tools[name]) is None else ("", start)
+    fits = (misfit(members, tools[name]) or ("inside",))[0] == "inside"  # quotes show that a key in a text is none
+    return (as_json(members), found.end(1)) if fits else ("", start)
 
 
 class Pairs(Machine):
