@@ -103,6 +103,7 @@ class Pairs(Repairs):
     BETWEEN: ClassVar[Scanner]  # pair, end (consumed), next (not consumed), and others (skipped)
     PAIR: ClassVar[Sequence[Any]]
     PAIR_OPENS: ClassVar[bool] = True  # a pair begins with a marker of its own
+    ARGUMENTS_BEGIN: ClassVar[Any] = None  # as CALL_BEGINS, for the arguments alone
     RESUMES: ClassVar[bool] = False  # and that marker alone shows, after text that is no pair, that a pair begins
     KEY_ESCAPES: ClassVar[Any] = None  # texts that stand for characters in keys
     ODD_NAMES: ClassVar[bool] = True
@@ -126,28 +127,36 @@ class Pairs(Repairs):
             return "more" if self._may_be_longer(self.BETWEEN, start, mark.end) else ""
         if start == len(buf):
             return "" if self._final else "more"
-        if self.CALL_BEGINS and self.REREADS_CALLS and name in self._tools:
+        if self.CALL_BEGINS and name in self._tools:
             expected = self._expected_pair(start, properties_of(self._tools[name]))
             if expected is not None:
                 return expected
         return self._expected_unless_closed("an argument", start, self.BETWEEN.prefix_of(buf, start) != "")
 
     def _expected_pair(self, start: int, keys: Sequence[str]) -> str | None:
-        """Return what was expected where no pair begins, in another form neither: a word is no key unless it is a known
-        one, or its end follows.  None if only a call's end may follow."""
-        buf, word = self._buf, ONE_WORD.match(self._buf, start)
+        """Return what was expected where no pair begins, in another form neither; None if only a call's end may
+        follow."""
         if self.AROUND_KEY:
-            found = irregular_key(buf, start, keys, self.AROUND_KEY, self._final)
+            found = irregular_key(self._buf, start, keys, self.AROUND_KEY, self._final)
             if found is None or found[0]:
                 return "more" if found is None else ""
-        if word is None or self.PAIR_OPENS or buf[start] in BEFORE_POSITIONAL:
-            return "" if not self.PAIR_OPENS or buf[start] in "{<" else None
+        if not self.PAIR_OPENS:
+            return self._expected_key(start, keys)
+        return "" if self._buf[start] in "{<" else None
+
+    def _expected_key(self, start: int, keys: Sequence[str]) -> str:
+        """Return what was expected where a word is no key as the template writes it, and no known one either."""
+        buf, begun = self._buf, self.ARGUMENTS_BEGIN.match(self._buf, start)
+        if begun is not None:
+            return "" if self._final or begun.lastindex else "more"
         key = max((key for key in keys if buf.startswith(key, start)), key=len, default="")
-        at = next_char(buf, max(start + len(key), word.end()))
-        if at == len(buf):
+        at = next_char(buf, start + len(key))
+        if at == len(buf) or (not key and any(key.startswith(buf[start:]) for key in keys)):
             return "" if self._final else "more"
-        is_key = self.BETWEEN.match_at(buf, at) is None if key else self.PAIR[-1][1].match_at(buf, at) is not None
-        return "" if is_key else "an argument"
+        is_other = ONE_WORD.match(buf, start) is not None and buf[start] not in BEFORE_POSITIONAL
+        if key:
+            is_other = self.BETWEEN.match_at(buf, at) is not None
+        return "an argument" if is_other else ""
 
     def _header_may_continue(self, pos: int) -> bool:
         return super()._header_may_continue(pos) or self.BETWEEN.prefix_of(self._buf, pos) != ""

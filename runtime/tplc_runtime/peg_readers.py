@@ -91,8 +91,8 @@ class OtherSpelling:
     pair_markers: Optional[Scanner] = None
     own_keys: tuple[str, ...] = ()
     pairs_open: bool = True
-    key_end: Scanner = NO_MARKERS
     begins: bool = False  # the openers of calls are like text, so arguments must begin after a tool's name
+    arguments_begin: Optional[Pattern] = None
     is_distinct: bool = True
     names_alike: bool = True
     reads_again: bool = True
@@ -359,7 +359,7 @@ def _header(spelled: OtherSpelling) -> type[Repairs]:
         "AROUND_KEY": (*spelled.around_key, 0) if spelled.around_key is not None else None,
         "CALL_BEGINS": spelled.begins,
         "PAIR_OPENS": spelled.pairs_open,
-        "PAIR": (("key", spelled.key_end),),
+        "ARGUMENTS_BEGIN": spelled.arguments_begin,
         "REREADS_CALLS": spelled.reads_again,
     }
     return type("Header", (Objects if spelled.between is None else Pairs,), constants)

@@ -290,6 +290,7 @@ class CallForm:
     may_lack_openers: bool = False  # calls of known tools count before any content without a marker, too
     bare_call: Layout = ()  # a call without arguments as it is written, if that is another form
     begins: str = ""  # how a call goes on after its opener, if that is like text and no tools are known
+    arguments_begin: str = ""  # the same for arguments that are pairs without openers
     whole: tuple[CallStep, ...] = ()  # a call exactly as the template writes it; () where no row of steps is that
     # The text between two calls as the template writes it, and the second opener up to its first slot, both with and
     # without the closer of the first call.  Empty if that is not a sequence of distinguishable markers.

@@ -31,13 +31,10 @@ def begun_call_of(ir: TemplateIR, form: CallForm) -> str:
     of."""
     tools = ir.tools
     layout = merged((Text(tools.section_start), *tools.call))
-    if form.fields or not form.openers or isinstance(layout[0], Slot):
+    rest = begun_arguments_of(ir, form, KEY)
+    if not rest:
         return ""
     at = layout.index(Slot("arguments"))
-    arguments = _arguments(ir, form, text_at(layout, at - 1), layout[at + 1 :])
-    if not arguments:
-        return ""
-    rest = _either(arguments)
     if tools.bare_call:
         # A call without arguments may be closed directly after its name.
         rest = _header(layout[layout.index(Slot("name")) + 1 : at], rest)
@@ -47,6 +44,16 @@ def begun_call_of(ir: TemplateIR, form: CallForm) -> str:
     if known:  # the marker after the name shows that it is a call
         return _or_end(_space(" ", _header(layout[1:known], _text(f" {text_at(layout, known).strip()}", ALL))))
     return _or_end(_space(" ", _header(layout[1:at], rest)))
+
+
+def begun_arguments_of(ir: TemplateIR, form: CallForm, key: str) -> str:
+    """Return the pattern of the beginning of the arguments alone; "" as for the whole call.  `key`: that of keys."""
+    layout = merged((Text(ir.tools.section_start), *ir.tools.call))
+    if form.fields or not form.openers or isinstance(layout[0], Slot):
+        return ""
+    at = layout.index(Slot("arguments"))
+    arguments = _arguments(ir, form, text_at(layout, at - 1), layout[at + 1 :], key)
+    return _either(arguments) if arguments else ""
 
 
 def _after_name(tools: Tools) -> Sequence[Text | Slot]:
@@ -97,7 +104,7 @@ def _either(patterns: Sequence[str]) -> str:
     return found[0] if len(found) == 1 else f"(?:{'|'.join(found)})"
 
 
-def _arguments(ir: TemplateIR, form: CallForm, before: str, after: Sequence[Text | Slot]) -> list[str]:
+def _arguments(ir: TemplateIR, form: CallForm, before: str, after: Sequence[Text | Slot], key: str) -> list[str]:
     """Return the patterns of how arguments begin, and of what closes a call without any.  `before`, `after`: the texts
     around them."""
     if form.pairs is None:
@@ -107,7 +114,7 @@ def _arguments(ir: TemplateIR, form: CallForm, before: str, after: Sequence[Text
     empty = _closed(ir, merged((Text(pairs.empty), *after)))
     if not pairs.empty and (pairs.start + pairs.end).strip():
         empty += _closed(ir, merged((Text(pairs.start + pairs.end), *after)))
-    return [_text(pairs.start, rest) for rest in _pair(pairs, before + pairs.start)] + empty
+    return [_text(pairs.start, rest) for rest in _pair(pairs, before + pairs.start, key)] + empty
 
 
 def _object(form: CallForm, tools: Tools) -> list[str]:
@@ -129,7 +136,7 @@ def _object(form: CallForm, tools: Tools) -> list[str]:
     return [f'"?{exact(opened)}{{1,2}}{_space(" ", _either(keys))}', f'"{END}']
 
 
-def _pair(pairs: PairForm, before: str) -> list[str]:
+def _pair(pairs: PairForm, before: str, key: str) -> list[str]:
     """Return the patterns of a pair up to its value; an opener that nothing else is like says enough."""
     at = pairs.pair.index(Slot("key"))
     opener, text = text_at(pairs.pair, 0), text_at(pairs.pair, at + 1)
@@ -139,7 +146,7 @@ def _pair(pairs: PairForm, before: str) -> list[str]:
     if pairs.bare is not None:  # models write any literal there, instead of what is in the template's quotes
         literal = _either([rf"[\"'\[{{(\d-]{ALL}", *(_text(word, ALL) for word in LITERAL_WORDS)])
         ends.append(_text(f"{space}{pairs.slots[-1].suffixes[-1]} ", literal))
-    key = KEY + _or_end(_either(ends))
+    key += _or_end(_either(ends))
     if pairs.types_open_pairs:
         return [_text(wrap.opened, key) for wrap in pairs.wraps]
     if is_unmistakable(opener):

@@ -32,4 +32,5 @@ def key_without(chars: str) -> str:
 
 KEY_CHARACTER = character_without("")
 KEY = key_without("")
+KEY_OF_WORDS = rf"{KEY_CHARACTER}(?:[^\S\n]?{KEY_CHARACTER}){{0,{LONGEST_KEY}}}?"  # with spaces in it
 CALL_NAME = KEY.replace(":", "")  # of a further call: `a:b` is a name

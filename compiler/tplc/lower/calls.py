@@ -13,7 +13,8 @@ from tplc.ir.markers import is_ordinary, lead_of, only_punctuation
 from tplc.ir.nodes import Layout, ObjectArguments, PairArguments, Slot, TemplateIR, Text, Tools
 from tplc.ir.spellings import spellings_of
 from tplc.lower.acceptor import CallForm, CallShape, Where
-from tplc.lower.begun_call import begun_call_of
+from tplc.lower.begun_call import begun_arguments_of, begun_call_of
+from tplc.lower.bounds import KEY_OF_WORDS
 from tplc.lower.call_objects import CallObject, object_head, object_of, opening_of, wrapped_fields
 from tplc.lower.closers import breaks_of, closers_of, empty_calls, last_of, last_pieces_of, with_space
 from tplc.lower.layouts import merged, not_blank, space_after_reasoning, text_at, unique
@@ -66,6 +67,9 @@ def calls_of(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
         short=tuple(text for text in form.short if not text.strip().startswith(others)),
         whole=whole,
         begins=begun_call_of(ir, form) if form.where == "line start" else "",
+        arguments_begin=begun_arguments_of(ir, form, KEY_OF_WORDS)
+        if form.where == "line start" and form.pairs is not None and not form.pairs.opens
+        else "",
         ends_turn=form.ends_turn and ir.content.with_calls != "after",
         usual_next=_usual_next(form, written_calls(ir.tools)),
     )

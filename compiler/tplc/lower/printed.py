@@ -75,8 +75,7 @@ def _calls(calls: CallForm) -> Iterator[str]:
     if calls.fields:
         yield f"calls.object = {shown(calls.object_open)}"
         yield from (f"calls.field {'.'.join(path)} = {role}" for path, role in (*calls.fields, *calls.wrapped))
-    if calls.begins:
-        yield f"calls.begins = {calls.begins} where a line begins, if no tools are given"
+    yield from _beginnings(calls)
     if calls.whole:
         yield f"calls.whole = {' '.join(map(_step, calls.whole))}"
     yield from _texts("calls.closer", calls.call_closers)
@@ -182,6 +181,14 @@ def _following(following: Following) -> Iterator[str]:
 
 def _parts(parts: Sequence[str | None]) -> str:
     return " ".join("…" if part is None else shown(part) for part in parts)
+
+
+def _beginnings(calls: CallForm) -> Iterator[str]:
+    """Yield how calls and arguments begin if their opener is like text."""
+    if calls.begins:
+        yield f"calls.begins = {calls.begins} where a line begins, if no tools are given"
+    if calls.arguments_begin:
+        yield f"calls.arguments_begin = {calls.arguments_begin} after the name of a tool that is given"
 
 
 def _slots(path: str, slots: Iterable[SlotEnd]) -> Iterator[str]:

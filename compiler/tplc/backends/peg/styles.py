@@ -65,7 +65,7 @@ def spelled_of(acceptor: Acceptor) -> OtherSpelling:
         spelled.damaged = None if damaged is None else Pattern(damaged)
         spelled.pair_markers = scanner(value_ends_and_markers(pairs)) if pairs.marks and not pairs.quoted else None
         spelled.pairs_open, spelled.literals = bool(pairs.opens), pairs.literals
-        spelled.key_end = scanner(lexemes_of([("suffix", pairs.slots[-1].suffixes)]))
+        spelled.arguments_begin = Pattern(calls.arguments_begin) if calls.arguments_begin else None
         spelled.key_escapes = Escapes(dict(pairs.replaced))
         spelled.around_key = None if around is None else (Pattern(around[0]), Pattern(around[1]))
         opener = value_opener(pairs)

@@ -233,7 +233,9 @@ def _like_text(calls: CallForm) -> list[str]:
     if calls.whole:
         lines += assignment("WHOLE_CALL", _whole(calls), INDENT)
         lines += _flags({"NAME_IS_FIRST": False} if not calls.name_is_first else {})
-    lines += assignment("CALL_BEGINS", called("Pattern", [literal(calls.begins)]), INDENT) if calls.begins else []
+    begins = {"CALL_BEGINS": calls.begins, "ARGUMENTS_BEGIN": calls.arguments_begin}
+    for name, pattern in begins.items():
+        lines += assignment(name, called("Pattern", [literal(pattern)]), INDENT) if pattern else []
     if (pieces := calls.pieces_before_name) is not None:
         header = ["CALL_BEGINS", *map(literal, pieces), f"is_closed={calls.is_closed}"]
         lines += assignment("OWN_HEADER", called("OwnHeader", header), INDENT)
