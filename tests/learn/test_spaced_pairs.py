@@ -98,3 +98,13 @@ def test_the_turn_may_end_without_the_line_end_before_it() -> None:
     message = readers.parse("<do>f | a=x | b=y<|e|>")
     assert readers.differ == []
     assert message["tool_calls"][0]["function"]["arguments"] == '{"a": "x", "b": "y"}'
+
+
+def test_a_name_that_contains_what_ends_keys_is_no_key() -> None:
+    readers = EveryReader(compiled("a tag and a line end", "line ends", ": ")[1])
+    schema = {"type": "object", "properties": {"at": {}, "q": {}}}
+    tools = [{"type": "function", "function": {"name": name, "parameters": schema}} for name in ("pin", "maps:find")]
+    message = readers.parse("<do>pin\nat: a b\n<do>maps:find\nq: a b\n<|e|>", tools=tools)
+    assert readers.differ == []
+    functions = [(call["function"]["name"], call["function"]["arguments"]) for call in message["tool_calls"]]
+    assert functions == [("pin", '{"at": "a b"}'), ("maps:find", '{"q": "a b"}')]

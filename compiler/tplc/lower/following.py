@@ -193,8 +193,11 @@ def pattern_of(
         before_call = exact(following.spaces[2].removeprefix(following.blank))
         calls = [f"(?:{before_call})?{call}" for call in calls]
     pair = _spelled(following.pair, rf"(?<=[^\S\n]){key}" if following.indented else key)
-    # A key may hold any character, but what closes the call begins no pair.
-    pair = f"(?!{first}{line_end}){pair}" if following.closes else pair
+    # A key may hold any character, but what closes the call begins no pair, and a marker that opens one doesn't either.
+    no_pair = [first + line_end] if following.closes else []
+    if following.pair[:1] == (None,):
+        no_pair += [exact(text) for text in following.next_call[:1] if text and is_distinctive(text)]
+    pair = f"(?!{'|'.join(no_pair)}){pair}" if no_pair else pair
     choices = []
     if (ends or calls) and (end or following.lead != "written"):
         choices.append((end + SPACE if end else "") + f"(?:{'|'.join(ends + calls)})")
