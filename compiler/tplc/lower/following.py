@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from tplc.ir.markers import ends_in_text, is_distinctive, is_word, lead_of, pieces_of
+from tplc.ir.markers import ends_in_text, is_distinctive, is_unmistakable, is_word, lead_of, pieces_of
 from tplc.ir.nodes import PairArguments, Slot, Text, Tools
 from tplc.lower.acceptor import Following
 from tplc.lower.bounds import CALL_NAME, INDENT, KEY, KEY_CHARACTER, SOME_SPACE, SPACE, key_without
@@ -196,7 +196,7 @@ def pattern_of(
     # A key may hold any character, but what closes the call begins no pair, and a marker that opens one doesn't either.
     no_pair = [first + line_end] if following.closes else []
     if following.pair[:1] == (None,):
-        no_pair += [exact(text) for text in following.next_call[:1] if text and is_distinctive(text)]
+        no_pair += [exact(text) for text in following.next_call[:1] if text and is_unmistakable(text)]
     pair = f"(?!{'|'.join(no_pair)}){pair}" if no_pair else pair
     choices = []
     if (ends or calls) and (end or following.lead != "written"):
