@@ -160,6 +160,8 @@ def test_flags_are_folded() -> None:
         ("if self.OFF:\n    y()\n\n# Otherwise.\nelse:\n    z()", "z()"),
         ("x = f(self.ON and\n    y, z)", "x = f(y, z)"),
         ("x = (self.OFF or\n    y)", "x = y"),
+        ("x = y if (a if self.ON and b else c) else z", "x = y if (a if b else c) else z"),
+        ("x = (a if self.ON and b else c) if y else z", "x = (a if b else c) if y else z"),
     ],
 )
 def test_flags_are_folded_in_any_layout(source: str, folded: str) -> None:

@@ -279,7 +279,8 @@ class _Folder:
         if isinstance(node, ast.BoolOp):
             return (" or " if isinstance(node.op, ast.Or) else " and ").join(map(self.operand, self.operands(node)))
         if isinstance(node, ast.IfExp):
-            return f"{self.text(node.body)} if {self.text(node.test)} else {self.text(node.orelse)}"
+            body, test = (self.in_brackets(one, _LOOSE) for one in (node.body, node.test))
+            return f"{body} if {test} else {self.text(node.orelse)}"
         if isinstance(node, ast.Compare) and isinstance(node.comparators[0], ast.Tuple) and _kinds(node):
             left = self.kinds_left(node)
             if len(left) < len(_kinds(node)):
@@ -296,4 +297,8 @@ class _Folder:
 
     def operand(self, node: ast.expr) -> str:
         """Return the folded source with the brackets that it needs inside of a condition."""
-        return f"({self.text(node)})" if isinstance(self.left(node), (ast.BoolOp, *_LOOSE)) else self.text(node)
+        return self.in_brackets(node, (ast.BoolOp, *_LOOSE))
+
+    def in_brackets(self, node: ast.expr, kinds: tuple[type[ast.expr], ...]) -> str:
+        """Return the folded source, in brackets if it is of one of these kinds."""
+        return f"({self.text(node)})" if isinstance(self.left(node), kinds) else self.text(node)
