@@ -29,17 +29,15 @@ PAIR_KINDS = ("pair", "end", "skip", "next", "broken")
 BEFORE_COLLECTION = frozenset("({ \t\n\r")  # its first character, or white space before it
 PYTHON_ITEM = r"""(?:'(?:[^'\\\n]|\\.){0,128}'|"(?:[^"\\\n]|\\.){0,128}"|-?[0-9][\w.]{0,32}|True|False|None)"""
 PART_OF_ITEM = r"""(?:'(?:[^'\\\n]|\\.){0,128}(?:'|\\)?|"(?:[^"\\\n]|\\.){0,128}(?:"|\\)?|-?[\w.]{0,32})"""
+COMMA = r"\s{0,16},\s{0,16}"
 COLLECTION = Pattern(
-    rf"\{{\s{{0,16}}{PYTHON_ITEM}(?:\s{{0,16}},\s{{0,16}}{PYTHON_ITEM}){{0,31}}\s{{0,16}},?\s{{0,16}}\}}"
+    rf"\{{\s{{0,16}}{PYTHON_ITEM}(?:{COMMA}{PYTHON_ITEM}){{0,31}}\s{{0,16}},?\s{{0,16}}\}}"
     rf"|\(\s{{0,16}}{PYTHON_ITEM}\s{{0,16}},(?:\s{{0,16}}{PYTHON_ITEM}\s{{0,16}},){{0,31}}\s{{0,16}}{PYTHON_ITEM}?\s{{0,16}}\)"
 )
-PART_OF_COLLECTION = Pattern(
-    rf"[({{]\s{{0,16}}(?:{PYTHON_ITEM}\s{{0,16}},\s{{0,16}}){{0,32}}(?:{PART_OF_ITEM}\s{{0,16}})?"
-)
+PART_OF_COLLECTION = Pattern(rf"[({{]\s{{0,16}}(?:{PYTHON_ITEM}{COMMA}){{0,32}}(?:{PART_OF_ITEM}\s{{0,16}})?")
 # Arguments as in Python of which the first have no keys, up to the bracket after them; each; and the beginning of such.
 NO_KEYS = ("positional_arguments", "arguments are written without their keys")
 BEFORE_POSITIONAL = frozenset("'\"-0123456789")
-COMMA = r"\s{0,16},\s{0,16}"
 KEY_OF_ARGUMENT = r"\w{1,64}\s{0,16}=\s{0,16}"
 POSITIONAL = Pattern(
     rf"{PYTHON_ITEM}(?:{COMMA}{PYTHON_ITEM}){{0,31}}(?:{COMMA}{KEY_OF_ARGUMENT}{PYTHON_ITEM}){{0,31}}(?=(\s{{0,16}},?\s{{0,16}})\))"
@@ -47,7 +45,7 @@ POSITIONAL = Pattern(
 PART_OF_POSITIONAL = Pattern(
     rf"(?:{PYTHON_ITEM}{COMMA}){{0,32}}(?:{KEY_OF_ARGUMENT}{PYTHON_ITEM}{COMMA}){{0,32}}(?:{KEY_OF_ARGUMENT})?{PART_OF_ITEM}\s{{0,16}}[=,]?\s{{0,16}}"
 )
-EITHER_ARGUMENT = Pattern(rf"(?:\s*,\s*)?(?:(\w+)\s*=\s*)?({PYTHON_ITEM})")
+ONE_ARGUMENT = Pattern(rf"(?:\s*,\s*)?(?:(\w+)\s*=\s*)?({PYTHON_ITEM})")
 
 
 def irregular_key(buf: str, start: int, keys: Any, around: Any, final: bool) -> tuple[str, int, int] | None:
@@ -88,7 +86,7 @@ def positional_arguments(buf: str, start: int, name: str, tools: Doubts, final: 
     keys, pos = properties_of(tools[name]), start
     members: dict[str, Any] = {}
     while pos < found.end():
-        each = EITHER_ARGUMENT.match(buf, pos)
+        each = ONE_ARGUMENT.match(buf, pos)
         key = each[1] or "".join(keys[len(members) : len(members) + 1])
         value, size = json_value(each[2], 0, tools)
         if not key or key in members or size < len(each[2]):
@@ -153,10 +151,9 @@ class Pairs(Repairs):
         at = next_char(buf, start + len(key))
         if at == len(buf) or (not key and any(key.startswith(buf[start:]) for key in keys)):
             return "" if self._final else "more"
-        is_other = ONE_WORD.match(buf, start) is not None and buf[start] not in BEFORE_POSITIONAL
         if key:
-            is_other = self.BETWEEN.match_at(buf, at) is not None
-        return "an argument" if is_other else ""
+            return "" if self.BETWEEN.match_at(buf, at) is None else "an argument"
+        return "" if ONE_WORD.match(buf, start) is None or buf[start] in BEFORE_POSITIONAL else "an argument"
 
     def _header_may_continue(self, pos: int) -> bool:
         return super()._header_may_continue(pos) or self.BETWEEN.prefix_of(self._buf, pos) != ""

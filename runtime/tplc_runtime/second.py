@@ -141,15 +141,19 @@ def calls_follow(
     """Return whether a call that names a tool nearby and is closed comes next, or calls with arguments in another form
     than the template's are all that comes before the next marker; None if more input is needed."""
     near = buf[start : start + NEAR]
-    if name_is_first and not _begins_like_call(near, tools):
+    begins = _begins_like_call(near, tools)
+    if name_is_first and not begins:
         return False
     if not final and len(near) < NEAR:
         return None
     squeezed = bare_name(near)
     if not any(bare_name(tool) in squeezed for tool in tools):
         return False
-    found = is_closed_call(buf, start, final, after), _other_calls_follow(buf, start, final, tools, breaks, after)
-    return True if True in found else None if None in found else False
+    is_closed = is_closed_call(buf, start, final, after)
+    if is_closed or not begins:
+        return is_closed
+    other = _other_calls_follow(buf, start, final, tools, breaks, after)
+    return other if other or is_closed is False else None
 
 
 def _begins_like_call(text: str, tools: Parameters) -> bool:
@@ -165,8 +169,6 @@ def _other_calls_follow(
 ) -> bool | None:
     """Return whether calls in another form come next.  What is repaired in them must be what the tool's schema asks
     for."""
-    if not _begins_like_call(buf[start : start + NEAR], tools):
-        return False
     stop = start + LONGEST_FOLLOWING
     mark = breaks.find(buf, start, stop)
     if mark is None and len(buf) >= stop:

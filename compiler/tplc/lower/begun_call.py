@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from tplc.ir.markers import is_distinctive, is_unmistakable
 from tplc.ir.nodes import ObjectArguments, Slot, TemplateIR, Text, Tools
+from tplc.ir.spellings import WORDS
 from tplc.ir.write import escaped
 from tplc.lower.acceptor import CallForm, PairForm
 from tplc.lower.bounds import INDENT, KEY, SOME_SPACE, SPACE
@@ -23,7 +24,6 @@ NAME = rf"[^\W\d][{NAME_CHARACTERS}]{{0,{2 * LONGEST_KEY}}}?"
 ID = rf"[{NAME_CHARACTERS}]{{1,{LONGEST_KEY}}}?"
 NUMBER = r"\d{1,9}"
 ALL = "()"
-LITERAL_WORDS = ("True", "False", "None", "true", "false", "null")
 
 
 def begun_call_of(ir: TemplateIR, form: CallForm) -> str:
@@ -144,7 +144,8 @@ def _pair(pairs: PairForm, before: str, key: str) -> list[str]:
     space = " " * bool((before + opener).strip())
     ends = [_text(space + text.rstrip(), ALL) if text.strip() else SOME_SPACE + ALL]
     if pairs.bare is not None:  # models write any literal there, instead of what is in the template's quotes
-        literal = _either([rf"[\"'\[{{(\d-]{ALL}", *(_text(word, ALL) for word in LITERAL_WORDS)])
+        words = (_text(word, ALL) for spelled in WORDS.values() for word in spelled)
+        literal = _either([rf"[\"'\[{{(\d-]{ALL}", *words])
         ends.append(_text(f"{space}{pairs.slots[-1].suffixes[-1]} ", literal))
     key += _or_end(_either(ends))
     if pairs.types_open_pairs:

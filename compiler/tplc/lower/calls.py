@@ -52,7 +52,8 @@ def calls_of(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
     in_line = in_line and not any("\n" in lead_of(text) for text in form.openers)
     after_reasoning = space_after_reasoning(ir, {"reasoning", "calls"})
     at_line: Where | None = "line start" if "\n" in after_reasoning else None
-    sought = form.ordinary or (form.where == "line start" and in_line)
+    at_lines, keys_come_first = form.where == "line start", form.pairs is not None and not form.pairs.opens
+    sought = form.ordinary or (at_lines and in_line)
     form = replace(form, breaks=_breaks(ir, form), argument_ends=_argument_ends(ir, form))
     # Where calls are messages of their own, or in reasoning, what is left of an opener may end any turn, or open any
     # reasoning.
@@ -66,10 +67,8 @@ def calls_of(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
         may_lack_openers={"omitted_openers", "other_forms"} <= set(tolerated.kinds),
         short=tuple(text for text in form.short if not text.strip().startswith(others)),
         whole=whole,
-        begins=begun_call_of(ir, form) if form.where == "line start" else "",
-        arguments_begin=begun_arguments_of(ir, form, KEY_OF_WORDS)
-        if form.where == "line start" and form.pairs is not None and not form.pairs.opens
-        else "",
+        begins=begun_call_of(ir, form) if at_lines else "",
+        arguments_begin=begun_arguments_of(ir, form, KEY_OF_WORDS) if at_lines and keys_come_first else "",
         ends_turn=form.ends_turn and ir.content.with_calls != "after",
         usual_next=_usual_next(form, written_calls(ir.tools)),
     )

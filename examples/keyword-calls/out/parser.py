@@ -3211,17 +3211,15 @@ PAIR_KINDS = ("pair", "end", "skip", "next", "broken")
 BEFORE_COLLECTION = frozenset("({ \t\n\r")  # its first character, or white space before it
 PYTHON_ITEM = r"""(?:'(?:[^'\\\n]|\\.){0,128}'|"(?:[^"\\\n]|\\.){0,128}"|-?[0-9][\w.]{0,32}|True|False|None)"""
 PART_OF_ITEM = r"""(?:'(?:[^'\\\n]|\\.){0,128}(?:'|\\)?|"(?:[^"\\\n]|\\.){0,128}(?:"|\\)?|-?[\w.]{0,32})"""
+COMMA = r"\s{0,16},\s{0,16}"
 COLLECTION = Pattern(
-    rf"\{{\s{{0,16}}{PYTHON_ITEM}(?:\s{{0,16}},\s{{0,16}}{PYTHON_ITEM}){{0,31}}\s{{0,16}},?\s{{0,16}}\}}"
+    rf"\{{\s{{0,16}}{PYTHON_ITEM}(?:{COMMA}{PYTHON_ITEM}){{0,31}}\s{{0,16}},?\s{{0,16}}\}}"
     rf"|\(\s{{0,16}}{PYTHON_ITEM}\s{{0,16}},(?:\s{{0,16}}{PYTHON_ITEM}\s{{0,16}},){{0,31}}\s{{0,16}}{PYTHON_ITEM}?\s{{0,16}}\)"
 )
-PART_OF_COLLECTION = Pattern(
-    rf"[({{]\s{{0,16}}(?:{PYTHON_ITEM}\s{{0,16}},\s{{0,16}}){{0,32}}(?:{PART_OF_ITEM}\s{{0,16}})?"
-)
+PART_OF_COLLECTION = Pattern(rf"[({{]\s{{0,16}}(?:{PYTHON_ITEM}{COMMA}){{0,32}}(?:{PART_OF_ITEM}\s{{0,16}})?")
 # Arguments as in Python of which the first have no keys, up to the bracket after them; each; and the beginning of such.
 NO_KEYS = ("positional_arguments", "arguments are written without their keys")
 BEFORE_POSITIONAL = frozenset("'\"-0123456789")
-COMMA = r"\s{0,16},\s{0,16}"
 KEY_OF_ARGUMENT = r"\w{1,64}\s{0,16}=\s{0,16}"
 POSITIONAL = Pattern(
     rf"{PYTHON_ITEM}(?:{COMMA}{PYTHON_ITEM}){{0,31}}(?:{COMMA}{KEY_OF_ARGUMENT}{PYTHON_ITEM}){{0,31}}(?=(\s{{0,16}},?\s{{0,16}})\))"
@@ -3229,7 +3227,7 @@ POSITIONAL = Pattern(
 PART_OF_POSITIONAL = Pattern(
     rf"(?:{PYTHON_ITEM}{COMMA}){{0,32}}(?:{KEY_OF_ARGUMENT}{PYTHON_ITEM}{COMMA}){{0,32}}(?:{KEY_OF_ARGUMENT})?{PART_OF_ITEM}\s{{0,16}}[=,]?\s{{0,16}}"
 )
-EITHER_ARGUMENT = Pattern(rf"(?:\s*,\s*)?(?:(\w+)\s*=\s*)?({PYTHON_ITEM})")
+ONE_ARGUMENT = Pattern(rf"(?:\s*,\s*)?(?:(\w+)\s*=\s*)?({PYTHON_ITEM})")
 
 
 def irregular_key(buf: str, start: int, keys: Any, around: Any, final: bool) -> tuple[str, int, int] | None:
@@ -3270,7 +3268,7 @@ def positional_arguments(buf: str, start: int, name: str, tools: Doubts, final: 
     keys, pos = properties_of(tools[name]), start
     members: dict[str, Any] = {}
     while pos < found.end():
-        each = EITHER_ARGUMENT.match(buf, pos)
+        each = ONE_ARGUMENT.match(buf, pos)
         key = each[1] or "".join(keys[len(members) : len(members) + 1])
         value, size = json_value(each[2], 0, tools)
         if not key or key in members or size < len(each[2]):

@@ -205,8 +205,9 @@ class FormPatterns:
     @cached_property
     def call_cores(self) -> str:
         cores = self.of("content", *OPENS, lead=False)
-        indent = "" if self.may_be_indented else r"(?!\s)"  # where an id begins with the opener, space is before it
-        return f"{indent}(?:{cores}){self.begins}" if cores and self.begins else f"(?!\\s)(?:{cores})" if cores else ""
+        # Where an id begins with the opener, space is before it.
+        indent = "" if self.begins and self.may_be_indented else r"(?!\s)"
+        return f"{indent}(?:{cores}){self.begins}" if cores else ""
 
     @cached_property
     def call_starts(self) -> list[str]:

@@ -276,7 +276,7 @@ def content_section(form: FormPatterns) -> Section:
 def _indent(form: FormPatterns) -> str:
     """Return the pattern of the indent of a line that begins with a call, without the white space that the template
     writes before it in a line."""
-    leads = sorted(leads_in_lines(form), key=len, reverse=True) if form.call_cores else []
+    leads = sorted(leads_in_lines(form), key=lambda lead: (-len(lead), lead)) if form.call_cores else []
     cores = either([form.call_cores, *map(marker_core, form.calls.ordinary)])
     return rf"[^\S\n]*?(?=(?:{either(list(map(some_suffix, leads)))})?(?:{cores}))" if leads else INDENT
 

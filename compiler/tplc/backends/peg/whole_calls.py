@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from tplc.backends.peg.form import FormPatterns
-from tplc.backends.peg.patterns import either, leaf, marker_core, some_suffix
+from tplc.backends.peg.patterns import either, leaf, longest_first, marker_core, some_suffix
 from tplc.backends.peg.rules import LINE_START, Rule, rule, sequence
 from tplc.backends.peg.values import value_rules
 from tplc.ir.markers import lead_of
@@ -97,9 +97,7 @@ def whole_call(form: FormPatterns) -> list[Rule]:
     """Return the call, exactly as the template writes it, or followed by nothing but calls of known tools."""
     if not (form.calls.ordinary or form.inline):
         return []
-    openers = sorted(
-        {text.strip() for text in form.calls.openers * form.inline} - {""}, key=lambda text: (-len(text), text)
-    )
+    openers = longest_first({text.strip() for text in form.calls.openers * form.inline} - {""})
     others = form.known and form.reads_again and openers
     other = f"{leaf(either([marker_core(text) for text in openers]))} calls_follow"
     strict = sequence(*_steps(form.calls.whole, form))
