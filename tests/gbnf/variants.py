@@ -12,6 +12,7 @@ from typing import Any
 from tests.gbnf.tools import tool
 from tplc.catalogue import shipped
 from tplc.ir.nodes import TemplateIR
+from tplc.ir.roles import ROLES, marker_of
 from tplc.verify.artifact import Artifact
 
 
@@ -22,6 +23,8 @@ class Feed:
     text: str
     tools: Sequence[Mapping[str, Any]]
     prompt: str | None
+    # The same with the template's own markers in place of a catalogue entry's.
+    usual: str = ""
 
 
 OTHER_FORMS = frozenset(("other_form_of_calls", "call_not_opened"))
@@ -47,7 +50,17 @@ def of_the_catalogue(ir: TemplateIR, parser: Artifact) -> Iterator[tuple[str, Fe
         for output in entry.outputs if entry.name in names else ():
             tools = [with_any(name) for name in dict.fromkeys(name for name, _ in output.calls)]
             if tools and _is_read(parser, output.text, tools):
-                yield entry.name, Feed(output.text, tools, None)
+                yield entry.name, Feed(output.text, tools, None, _as_usual(ir, entry.name, output.text))
+
+
+def _as_usual(ir: TemplateIR, entry: str, text: str) -> str:
+    """Return an entry's output with the template's own markers, where it has others."""
+    for variant in ir.tolerances:
+        if variant.kind == "variant" and variant.entry == entry and variant.marker in ROLES:
+            own, at = marker_of(ir, variant.marker), text.find(variant.text)
+            at = text.rfind(variant.text) if variant.marker.endswith("end") else at
+            text = text if at < 0 else text[:at] + own.strip() + text[at + len(variant.text) :]
+    return text
 
 
 def _is_read(parser: Artifact, text: str, tools: list[dict[str, Any]]) -> bool:
