@@ -22,6 +22,7 @@ from tests.peg.agreement import (
     messages_agree,
     mutations_agree,
     slips_agree,
+    states_agree,
 )
 from tplc.backends.peg.engine import PegEngine
 from tplc.driver import generate, learn_format, open_renderer
@@ -29,6 +30,7 @@ from tplc.verify.artifact import load_module
 
 MUTATIONS = amount(75, sweep=400)
 SLIPS = 40  # of each example
+STATES = 40  # the same
 CUTS = 8  # of each output of an example
 
 
@@ -49,6 +51,74 @@ def test_slips(name: str) -> None:
     tally = slips_agree([named(name)], SLIPS)
     assert tally.unexplained == []
     assert tally.outputs - tally.same <= math.ceil(0.03 * tally.outputs)
+
+
+@pytest.mark.sweep(11)
+@pytest.mark.parametrize("name", [form.name for form in formats()])
+def test_calls_that_are_not_parsed(name: str) -> None:
+    """Parser, PEG and interpreter read mutated outputs alike if calls are left in the content."""
+    tally = states_agree([named(name)], STATES)
+    assert tally.unexplained == []
+
+
+@pytest.mark.parametrize(
+    "text", ["@@store(", "hm\n@@store(", '@@st,ore {"at": 1} @@>.<\n', 'hm\n@@st,ore {"at": 1} @@>.<\n']
+)
+def test_openers_that_begin_no_call_leave_reasoning_open(text: str) -> None:
+    """They are like text, so they end reasoning only if a call follows, also if calls are not parsed."""
+    form, reasoning = named("forced-open"), text.removesuffix(">.<\n")
+    for parse_tool_calls in (True, False):
+        message = form.parser.parse(text, parse_tool_calls=parse_tool_calls)
+        assert (message["reasoning_content"], message["content"]) == (reasoning, None)
+        assert engine_of(form).parse(text, parse_tool_calls=parse_tool_calls) == message
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("parameter-tags", '<DEED>to "look">{"q": 1}'),
+        ("parameter-tags", '<DEED>\n<DOto "look">{"q": 1}'),
+        ("cdata-values", '<ACT NAMEto "look">{"q": 1}'),
+        ("python-literals", '[RUN]{\'CALLABLE look {"a": 1}'),
+    ],
+)
+def test_short_openers_in_another_spelling_open_only_calls_of_known_tools(name: str, text: str) -> None:
+    form = named(name)
+    message = form.parser.parse(text)
+    assert message["tool_calls"] == []
+    assert engine_of(form).parse(text) == message
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("keyword-calls", '<.code.>[look(at="""Oslo""", q="x")]<./code.><./.>'),
+        ("keyword-calls", '<.code.>[look(at="""Oslo"""q="x")]<./code.><./.>'),
+        ("bare-keyword-calls", '[look(at="""Oslo"""\nq="x")]~~'),
+        ("words-in-calls", '⟨do look at """Oslo""" q "x"⟩⟪stop⟫'),
+    ],
+)
+def test_three_quotes_are_no_empty_value_before_a_string(name: str, text: str) -> None:
+    form = named(name)
+    message = form.parser.parse(text)
+    assert [call["function"]["arguments"] for call in message["tool_calls"]] == ['{"at": "Oslo", "q": "x"}']
+    assert engine_of(form).parse(text) == message
+
+
+def test_an_opener_in_the_singular_is_not_read_as_another_one() -> None:
+    """The call's opener begins like the section's, which is plural."""
+    source = """
+{%- for m in messages %}{% if m.role == 'assistant' %}{{ m.content or '' }}
+{%- for c in m.tool_calls or [] %}
+{{- '<|steps_begin|>' * loop.first ~ '<|step_begin|>function<|of|>' ~ c.function.name ~ '\n' }}
+{{- c.function.arguments | tojson ~ '<|step_end|>' ~ '<|steps_end|>' * loop.last }}
+{%- endfor %}{{ '<|over|>' }}{% else %}{{ m.role ~ ': ' ~ m.content ~ '\n' }}{% endif %}{% endfor %}"""
+    text = '<|steps_begin|><|step_begin|>function<|off|>look\n{"at": "it"}<|step_end|><|steps_end|><|over|>'
+    with open_renderer(source) as renderer:
+        ir = learn_format(renderer, name="steps.jinja", source_text=source)
+    message = load_module(generate(ir, "python")).parse(text)
+    assert message["tool_calls"] == []
+    assert PegEngine(ir).parse(text) == message
 
 
 @pytest.mark.sweep(1)

@@ -10,7 +10,6 @@ reasoning "<r>" … "</r>", call "<call>", end "<end>"
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -166,13 +165,19 @@ def respelled_kinds(acceptor: Acceptor) -> tuple[str, ...]:
 
 
 def in_any_number(acceptor: Acceptor) -> frozenset[str]:
-    """Return the cores of markers whose words may be in the singular or the plural: no piece of them is another
-    marker's then."""
+    """Return the cores of markers whose words may be in the singular or the plural: no piece of them is then another
+    marker's, or the beginning of one."""
     breaks = acceptor.calls.breaks if acceptor.calls is not None else ()
     pieces = {text.strip(): pieces_of(text) for text in (*markers_of(acceptor), *acceptor.ends, *breaks)}
-    found = Counter(squeezed(singular(piece)) for piece in {piece for each in pieces.values() for piece in each})
-    alone = {core: all(found[squeezed(singular(piece))] == 1 for piece in each) for core, each in pieces.items()}
-    return frozenset(core for core, is_alone in alone.items() if is_alone)
+    written = {piece: squeezed(piece) for each in pieces.values() for piece in each}
+    bare = {piece: squeezed(singular(piece)) for piece in written}
+
+    def is_alone(piece: str) -> bool:
+        begun = [other for other in bare if bare[other].startswith(bare[piece])]
+        same = [other for other in begun if bare[other] == bare[piece]]
+        return len(same) == 1 and all(written[other].startswith(written[piece]) for other in begun)
+
+    return frozenset(core for core, each in pieces.items() if all(map(is_alone, each)))
 
 
 _TEXT: dict[StateName, TextKind | None] = {

@@ -3038,7 +3038,11 @@ class Machine(CallArguments):
 
     def _is_short(self) -> bool:
         """Return whether the opener lacks its last words, so that only a tool's name makes a call."""
-        return "".join(self._buf[self._pos : self._pos + self._skip].split()) in self.SHORT_OPENERS
+        end = self._pos + self._skip
+        opener = self._buf[max(self._pos, end - self._mark.end + self._mark.start) : end]  # the last, if two come
+        if self._mark.ambiguous >= SPELLED_OTHERWISE:
+            return squeezed(opener).replace("s", "") in [squeezed(text).replace("s", "") for text in self.SHORT_OPENERS]
+        return "".join(opener.split()) in self.SHORT_OPENERS
 
     def _irregular_call(self) -> bool | None:
         """Read a call whose header differs from the template's; None if it is no call."""

@@ -276,7 +276,7 @@ class FormPatterns:
         if whole.calls.in_reasoning == "anywhere":
             return group(either(whole.call_starts))
         over_lines = f"{whole.at_fence}(?:{whole.over_lines})" if whole.over_lines else ""
-        return group(either([over_lines, whole.of("content", *OPENS, at_lines=True)]))
+        return group(either([over_lines, whole.of("content", *OPENS, at_lines=True)])) + whole.begins
 
     @property
     def header_unparsed(self) -> str:
