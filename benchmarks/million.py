@@ -29,7 +29,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as parquet
 
-from tests.example_case import Example, load_examples
+from tests.example_case import Example, load_examples, standalone_parser
 from tplc.batch.columns import FLAT
 from tplc.verify.artifact import load_module
 
@@ -140,7 +140,8 @@ class Work:
     def write_parsers(self) -> None:
         (self.folder / "parsers").mkdir(parents=True, exist_ok=True)
         for example in load_examples():
-            shutil.copyfile(example.out / "parser.py", self.folder / "parsers" / f"{example.name}.py")
+            path = self.folder / "parsers" / f"{example.name}.py"
+            path.write_text(standalone_parser(example.name), encoding="utf-8")
 
     def rows_of(self, size: int) -> Path:
         return self.folder / f"rows-{size}"
@@ -208,7 +209,8 @@ class Work:
     def compared_with_loop(self, size: int) -> str:
         """Return the rows that a plain loop of parsers, one output at a time, returns for the first file."""
         modules = {
-            one.name: load_module((one.out / "parser.py").read_text(encoding="utf-8")) for one in load_examples()
+            one.name: load_module((self.folder / "parsers" / f"{one.name}.py").read_text(encoding="utf-8"))
+            for one in load_examples()
         }
         table = parquet.read_table(self.out(size, "pyarrow") / "0.parquet")
         for row in table.to_pylist():
