@@ -92,6 +92,27 @@ def test_short_openers_in_another_spelling_open_only_calls_of_known_tools(name: 
 @pytest.mark.parametrize(
     ("name", "text"),
     [
+        (
+            "json-array",
+            '«aside»Hm\n«wishes»[{"name": "f\n«wishes»[{"name": "find", "arguments": {"at": "it"}}]«/wishes»',
+        ),
+        ("markers-by-shape", '(~muse~)Hm\n(~do~){"call": "f\n(~do~){"call": "find", "with": {"at": "it"}}(~/do~)'),
+        ("name-as-key", '(scratch Hm\n(use [{"f\n(use [{"find": {"at": "it"}}] use)%%\n'),
+        ("tagged-json", '<musing>\nHm\n<fn>\n{"name": "f\n<fn>\n{"name": "find", "arguments": {"at": "it"}}\n</fn>'),
+        ("wrapped-content", '<#plan#>Hm\n<#acts#>\n{"tool": "f\n<#acts#>\n{"tool": "find", "input": {}}\n<#/acts#>'),
+    ],
+)
+def test_a_call_that_fails_in_reasoning_is_text_up_to_its_end(name: str, text: str) -> None:
+    """Another opener in the name of the first opens nothing, in reasoning as in content."""
+    form = named(name)
+    message = form.parser.parse(text)
+    assert message["tool_calls"] == []
+    assert engine_of(form).parse(text) == message
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
         ("keyword-calls", '<.code.>[look(at="""Oslo""", q="x")]<./code.><./.>'),
         ("keyword-calls", '<.code.>[look(at="""Oslo"""q="x")]<./code.><./.>'),
         ("bare-keyword-calls", '[look(at="""Oslo"""\nq="x")]~~'),

@@ -154,18 +154,27 @@ def reasoning_section(mode: ReasoningMode, form: FormPatterns) -> Section:
     at_once += [f"{opened} {name}" for name in form.named("reasoning_close_at_once")]
     guards = ["reasoning_space", "reasoning_close", "turn_end", *guards, "cut_marker_for_reasoning"]
     ends = ["reasoning_close", "&turn_end", *ends, "cut_marker_for_reasoning cut", "cut"]
-    text = [*(f"!{guard}" for guard in guards), leaf(up_to(_stops_of_reasoning(form)))]
+    guarded = [f"!{guard}" for guard in guards]
+    text = [" ".join([*guarded, one]) for one in (*_failed_in_reasoning(form), leaf(up_to(_stops_of_reasoning(form))))]
     return Section(
         f"Reasoning{_FORM[mode]}.",
         (
             rule("reasoning", *at_once, f"{opened} reasoning_text* reasoning_space? ({' / '.join(ends)})"),
             *form.leaves("reasoning_again", "reasoning_open"),
-            rule("reasoning_text", " ".join(text)),
+            rule("reasoning_text", *text),
             *form.leaves("reasoning_close", "reasoning_close_at_once", "cut_marker_for_reasoning"),
             _space_after_reasoning(form, rules[0].name if rules else ""),
             *rules,
         ),
     )
+
+
+def _failed_in_reasoning(form: FormPatterns) -> list[str]:
+    """Return an opener that opens no call and an object without a name, up to where that becomes certain."""
+    if form.calls.in_reasoning is None or not form.calls.fields:
+        return []
+    opens = either(form.call_starts if form.calls.in_reasoning == "anywhere" else form.line_starts)
+    return [f"{leaf(opens)} gap nameless_object"] if opens else []
 
 
 def _space_after_reasoning(form: FormPatterns, at_call: str) -> Rule:
