@@ -3734,8 +3734,8 @@ class Machine(CallArguments):
 
     def _is_short(self) -> bool:
         """Return whether the opener lacks its last words, so that only a tool's name makes a call."""
-        end = self._pos + self._skip
-        opener = self._buf[max(self._pos, end - self._mark.end + self._mark.start) : end]  # the last, if two come
+        opener = self._buf[self._pos : self._pos + self._skip]
+        opener = opener[self._mark.start - self._mark.end :]  # the last, if two come
         if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
             return squeezed(opener).replace("s", "") in [squeezed(text).replace("s", "") for text in self.SHORT_OPENERS]
         return "".join(opener.split()) in self.SHORT_OPENERS
