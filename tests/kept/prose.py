@@ -71,8 +71,10 @@ def cases(ir: TemplateIR) -> Iterator[Case]:
     words, fragments, marks = words_of(ir), fragments_of(ir), marks_of(ir)
     for kind, of in (("sentence", _sentence), ("lines", _lines), ("start", _start)):
         for reported in [*([word] for word in [*words, *fragments]), words, fragments]:
-            if reported:
-                yield from _placed(_title(kind, reported), of(reported))
+            text = of(reported) if reported else ""
+            # A history without the header of the prompt shows no difference between that and this text.
+            if text and not (ir.turn.header.strip() and text.startswith(ir.turn.header.strip())):
+                yield from _placed(_title(kind, reported), text)
     for reported in [*([mark] for mark in marks), marks]:
         if reported:
             yield Case(f"content: {_title('sentence', reported)}", content=_sentence(reported))
