@@ -208,7 +208,7 @@ class PairRules:
         # Values in quotes or brackets have their own end; a number or a word may be the beginning of something else.
         firm = [kind for kind in values[0].choices if kind.removesuffix(suffix) in ("object", "list", "string")]
         words = [kind for kind in values[0].choices if kind not in firm]
-        # Three quotes open a string as in Python, which the reader of loose values knows.
+        # Three quotes open a string as in Python, which the reader of values with mistakes knows.
         triple = either([one.open * 3 for one in self.dialect.top.strings if one.open in ('"', "'")])
         firm = [f"!{leaf(triple)} {kind}" if triple and kind == f"string{suffix}" else kind for kind in firm]
         spaces = leaf(r"\s*+")
