@@ -95,6 +95,7 @@ class StreamParser(CallObjects):
     OBJECT_OPENER = "{"
     CLOSERS = (" [[/call]]", "[[/call]]")
     OWN_KEYS = ("fn",)
+    OWN_FIELDS: ClassVar[dict[str, str]] = {"fn": "name"}
     OPENED_TWICE = (12, "[[call[[call")
     LAST_CLOSERS = ("[[/call]]",)
     STYLES = (STYLE, STYLE, STYLE)

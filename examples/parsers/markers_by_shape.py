@@ -96,6 +96,7 @@ class StreamParser(CallObjects):
     TO_ARGUMENTS = ', "with": {'
     USUAL_KEYS = ("call", "with")
     OWN_KEYS = ("call",)
+    OWN_FIELDS: ClassVar[dict[str, str]] = {"call": "name", "with": "arguments"}
     OPENED_TWICE = (13, "(~do~)(~do~){")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Markers(mark=("(~/do~)", "```\ufdd1\n(~do~){", "(~do~)", "(~end~)", "(~assistant~)"))

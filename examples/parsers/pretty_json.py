@@ -59,23 +59,25 @@ class StreamParser(CallObjects):
     MARKER_LIKE = (
         Pattern(r"(?:<[\s|｜]{0,4}(?ai:FIN)[\s|｜]{0,4}>)(?=\w|\n|\s\s|\Z)|(?:<FIN>)\s*\Z|<F(?:I(?:N)?)?\Z"),
         Pattern(
-            r"Steps:\n```json\n\[\n    \{\s*\Z|```json\n\[\n    \{\s*\Z|Steps:\n```json\n\[\nSteps:\n```json\n\[\n    \{\s"
-            r"*\Z|Steps:\n```json\n\{\s*\Z|Steps:\n```json\n\[\{\s*\Z|Steps:\n```json\n```[\w-]{0,16}\n\{\s*\Z|Steps:\n```"
-            r"json\s*\Z|\A[^\[{]*[\]}]\s*\Z|\A(?:(?!```).)*```\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?:``|```\w*\s*```)(?!`)|("
-            "?i:json):?\\s*\\Z|(?:''|\\\"\\\")\\s*\\Z)|[\\[{(]\\Z|\\A\\s*(?:\\]\\s{0,64}`(?:`)?|``)\\Z"
+            r"Steps:\n```json\n\[\n    \{\s*\Z|```json\n\[\n    \{\s*\Z|Steps:\n```[\w-]{0,16}\n\[\n    \{\s*\Z|Steps:\n``"
+            r"`json\n\[\nSteps:\n```json\n\[\n    \{\s*\Z|Steps:\n```json\n\{\s*\Z|Steps:\n```json\n\[\{\s*\Z|Steps:\n```j"
+            r"son\n```[\w-]{0,16}\n\{\s*\Z|Steps:\n```json\s*\Z|\A[^\[{]*[\]}]\s*\Z|\A(?:(?!```).)*```\s*\Z|\A\s*(?:[}\])]"
+            "|```(?!.*```)|(?:``|```\\w*\\s*```)(?!`)|(?i:json):?\\s*\\Z|(?:''|\\\"\\\")\\s*\\Z)|[\\[{(]\\Z|\\A\\s*(?:\\]\\s{0,64}`(?:`)?"
+            r"|``)\Z"
         ), Pattern("(?!)"),
     )
     FENCED_CALLS = False
     IN_CONTENT = Markers(
         call=(
-            "\nSteps:\n```json\n[\n    {", "```json\n[\n    {", "\nSteps:\n```json\n[\nSteps:\n```json\n[\n    {",
-            "\nSteps:\n```json\n{", "\nSteps:\n```json\n[{", "\nSteps:\n```json\n```\ufdd1\n{", "\nSteps:\n```json\n",
+            "\nSteps:\n```json\n[\n    {", "```json\n[\n    {", "\nSteps:\n```\ufdd1\n[\n    {",
+            "\nSteps:\n```json\n[\nSteps:\n```json\n[\n    {", "\nSteps:\n```json\n{", "\nSteps:\n```json\n[{",
+            "\nSteps:\n```json\n```\ufdd1\n{", "\nSteps:\n```json\n",
         ), end=("<FIN>",), header=("<SAY>",), empty=("Steps:\n```json\n[\n]\n```",), respelled=("end",),
         any_number=True,
     )
     OPENERS = (
-        "Steps: ```json [ Steps: ```json [ {", "Steps: ```json [ {", "Steps: ```json ```\ufdd1 {", "Steps: ```json [ {",
-        "Steps: ```json {", "Steps: ```json", "```json [ {",
+        "Steps: ```json [ Steps: ```json [ {", "Steps: ```json [ {", "Steps: ```json ```\ufdd1 {",
+        "Steps: ```\ufdd1 [ {", "Steps: ```json [ {", "Steps: ```json {", "Steps: ```json", "```json [ {",
     )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
@@ -87,9 +89,12 @@ class StreamParser(CallObjects):
     TO_ARGUMENTS = ',\n        "with": {'
     USUAL_KEYS = ("step", "with")
     OWN_KEYS = ("step",)
+    OWN_FIELDS: ClassVar[dict[str, str]] = {"step": "name", "with": "arguments"}
     OPENED_TWICE = (29, "Steps:```json[Steps:```json[{")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Markers(mark=("```json\n[\n    {", "Steps:\n```json", "<FIN>", "<SAY>", "```"))
+    BREAKS = Markers(
+        mark=("```json\n[\n    {", "Steps:\n```\ufdd1\n[\n    {", "Steps:\n```json", "<FIN>", "<SAY>", "```")
+    )
     LEFT_OVER = Markers(call=("\nSteps:\n```json\n[\n    ",))
     USUAL_NEXT = ExpectedText(',\n    {\n        "step": "')
     NAME_FOLLOWS_SPACE = False
@@ -97,19 +102,20 @@ class StreamParser(CallObjects):
     MAY_BE_EMPTY = False
     AFTER_CALL = Markers(
         call=(
-            "{", "\nSteps:\n```json\n[\n    {", "```json\n[\n    {", "\nSteps:\n```json\n[\nSteps:\n```json\n[\n    {",
-            "\nSteps:\n```json\n{", "\nSteps:\n```json\n[{", "\nSteps:\n```json\n```\ufdd1\n{", "\nSteps:\n```json\n",
-            ";\n{",
+            "{", "\nSteps:\n```json\n[\n    {", "```json\n[\n    {", "\nSteps:\n```\ufdd1\n[\n    {",
+            "\nSteps:\n```json\n[\nSteps:\n```json\n[\n    {", "\nSteps:\n```json\n{", "\nSteps:\n```json\n[{",
+            "\nSteps:\n```json\n```\ufdd1\n{", "\nSteps:\n```json\n", ";\n{",
         ), separator=(",\n    ",), closed=("\n]\n```", "]", "```"), end=("<FIN>",), header=("<SAY>",),
         empty=("Steps:\n```json\n[\n]\n```",), respelled=("end",), any_number=True,
     )
     AFTER_TURN = Markers(
         call=(
-            "\nSteps:\n```json\n[\n    {", "```json\n[\n    {", "\nSteps:\n```json\n[\nSteps:\n```json\n[\n    {",
-            "\nSteps:\n```json\n{", "\nSteps:\n```json\n[{", "\nSteps:\n```json\n```\ufdd1\n{", "\nSteps:\n```json\n",
+            "\nSteps:\n```json\n[\n    {", "```json\n[\n    {", "\nSteps:\n```\ufdd1\n[\n    {",
+            "\nSteps:\n```json\n[\nSteps:\n```json\n[\n    {", "\nSteps:\n```json\n{", "\nSteps:\n```json\n[{",
+            "\nSteps:\n```json\n```\ufdd1\n{", "\nSteps:\n```json\n",
         ),
         header=(
-            "<SAY> Steps:\n```json\n[\n    {", "<SAY> ```json\n[\n    {",
+            "<SAY> Steps:\n```json\n[\n    {", "<SAY> ```json\n[\n    {", "<SAY> Steps:\n```\ufdd1\n[\n    {",
             "<SAY> Steps:\n```json\n[\nSteps:\n```json\n[\n    {", "<SAY> Steps:\n```json\n{",
             "<SAY> Steps:\n```json\n[{", "<SAY> Steps:\n```json\n```\ufdd1\n{", "<SAY> Steps:\n```json\n",
         ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .message import Diagnostic
-from .second import Doubts, arguments_of, holds_other_call, is_damaged, loaded, misfit_in
+from .second import NOTHING_GIVEN, Doubts, arguments_of, holds_other_call, is_damaged, loaded, misfit_in
 from .slots import Slots
 from .stream import MOST_DIAGNOSTICS
 from .turn import ENDS_IN_CALL
@@ -137,7 +137,7 @@ class CallArguments(Slots):
             inside = self._arguments_of(text)
             if inside is not None:
                 self._note("arguments_repaired", "arguments: brackets around them")
-        if inside is None and text not in ("null", '""'):
+        if inside is None and text not in NOTHING_GIVEN:
             self._note_lost_text("arguments_not_an_object", "the arguments are not an object")
             self._out.emit("content", text)
         self._out.emit("arguments", "{}" if inside is None else inside)

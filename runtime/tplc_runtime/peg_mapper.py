@@ -22,7 +22,7 @@ from .peg_values import LOOSE, ValueMapper
 from .repairs import has_argument
 from .scanner import next_char
 from .schema import tool_named
-from .second import holds_other_call, is_damaged
+from .second import NOTHING_GIVEN, holds_other_call, is_damaged
 from .slots import ODD_IN_NAMES
 from .transcript import Transcript
 from .values import text_of
@@ -323,7 +323,7 @@ class _Mapper(ValueMapper):
         self.incomplete = self.incomplete or is_doubtful
         if kind in LOOSE and inside is not None and self.repaired:
             self.incomplete = self.incomplete or not self.readers.fits(called, inside)
-        if inside is None and text not in ("null", '""'):
+        if inside is None and text not in NOTHING_GIVEN:
             self.keep(text)  # no arguments, so it is content
             self.incomplete = True
         return "{}" if inside is None else inside

@@ -90,6 +90,7 @@ class OtherSpelling:
     damaged: Optional[Pattern] = None
     pair_markers: Optional[Scanner] = None
     own_keys: tuple[str, ...] = ()
+    own_fields: dict[str, str] = field(default_factory=dict)
     pairs_open: bool = True
     begins: bool = False  # the openers of calls are like text, so arguments must begin after a tool's name
     arguments_begin: Optional[Pattern] = None
@@ -187,10 +188,10 @@ class Readers:
         return found[1] if found[0] else None
 
     def unopened_at(self, text: str, pos: int) -> tuple[list[tuple[str, str, Optional[str]]], int]:
-        self.doubts = Doubts(self.tools)
         spelled = self.spelled
+        self.doubts = Doubts(self.tools)
         markers = spelled.in_content, spelled.breaks, spelled.after_call
-        found = unopened_calls(text, pos, True, self.tools, *markers)
+        found = unopened_calls(text, pos, True, Doubts(self.tools, True, spelled.own_fields), *markers)
         return found or ([], pos)
 
     def unopened_header(self, text: str, pos: int) -> Optional[int]:

@@ -76,6 +76,7 @@ class Repairs(Machine):
     GARBLED: ClassVar[Any] = None
     NAME_IS_FIRST: ClassVar[bool] = True  # in headers
     OWN_HEADER: ClassVar[Any] = None  # how calls begin, if their opener is like text
+    OWN_FIELDS: ClassVar[dict[str, str]] = {}  # the fields of call objects that are usually named otherwise
     LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may be in the place of a closer
     _opens_arguments: ClassVar[Callable[[Any, int], bool]]
 
@@ -162,7 +163,8 @@ class Repairs(Machine):
                 self._mark, self._skip = Match("call", self._pos, at), at - self._pos
                 return self._try_call("content")
         markers = self.IN_CONTENT, self.BREAKS, self.AFTER_CALL
-        found = unopened_calls(buf, self._pos, self._final, self._tools, *markers)
+        doubts = Doubts(self._tools, True, self.OWN_FIELDS)
+        found = unopened_calls(buf, self._pos, self._final, doubts, *markers)
         if found is None:
             self._wanted = max(0, len(buf) - self._pos - NAME_LIMIT) >> 1  # a long text is read again once it has grown
             return False

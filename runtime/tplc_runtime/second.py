@@ -50,6 +50,7 @@ NEAR = 128  # the name of a tool is so near to the beginning of a call
 LONGEST_FOLLOWING = 4096  # longer text is not examined
 ANY_QUOTES = frozenset("\\\"'“”‘’«`")
 BEFORE_WORD = Pattern(r"""[\s(>{\[\\"'“”‘«`]*""")
+NOTHING_GIVEN = ("null", '""', "[]", "None")  # in place of an object without members
 MOST_WRAPS = 4  # objects around the arguments, or around a call
 FENCE_END = "```"
 FIRST_KEY = Pattern(r"""\{\s{0,64}["'](\w{1,64})["']""")
@@ -100,11 +101,11 @@ def may_be_calls(text: str, tools: Parameters) -> bool:
 
 class Doubts(Parameters):
     """The tools of one reading, which notes whether it repaired a value, or had to guess where one ends.  `at_end`: the
-    output ends with the text, which may be truncated."""
+    output ends with the text, which may be truncated.  `own_fields`: the format's own, with the usual ones."""
 
-    def __init__(self, tools: Parameters, at_end: bool = False) -> None:
+    def __init__(self, tools: Parameters, at_end: bool = False, own_fields: dict[str, str] | None = None) -> None:
         super().__init__(tools)
-        self.at_end, self.is_guessed, self.is_repaired = at_end, False, False
+        self.at_end, self.own_fields, self.is_guessed, self.is_repaired = at_end, own_fields or {}, False, False
 
 
 def closed(reader: Reader, tools: Doubts) -> Any:
@@ -229,6 +230,8 @@ def calls_up_to(
 
 def arguments_in(name: str, text: str, tools: Doubts) -> str | None:
     """Return the arguments of a tool in a text that has another form; None if it contains anything else."""
+    if text.strip() in NOTHING_GIVEN:
+        return "{}"
     at = arguments_at(name, text, tools)
     if at is not None and at[1] == len(text):
         return at[0]

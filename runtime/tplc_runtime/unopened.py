@@ -56,7 +56,7 @@ HEAD_OF_CALL = Pattern(
     r"""(?:\{{1,2}\s{0,64}(?:["']?(\w{0,64})(?:["']?\s{0,16}(?::\s{0,16}(?:["']([\w.:/-]{0,64})(["'])?)?)?)?)?)?"""
 )
 # A key around calls, and brackets that close what is around them.
-WRAPPER = Pattern(r"""\{\s{0,16}["']\w{1,64}["']\s{0,16}:\s{0,16}(?=[\[{])""")
+WRAPPER = Pattern(r"""(?:\{\s{0,16}["']\w{1,64}["']\s{0,16}:\s{0,16}(?=[\[{]))?""")
 CLOSING_BRACKETS = Pattern(r"[\s\]})]{0,16}")
 
 
@@ -69,7 +69,7 @@ class OwnHeader:
 
 
 def unopened_calls(
-    buf: str, pos: int, final: bool, tools: Parameters, marks: Scanner, breaks: Scanner, after: Scanner
+    buf: str, pos: int, final: bool, tools: Doubts, marks: Scanner, breaks: Scanner, after: Scanner
 ) -> tuple[list[tuple[str, str, str | None]], int] | None:
     """Return the calls that begin here, with their ids, and where they end; [] if none do.  None: more input is needed.
     `marks` open other parts; `breaks` end a call in its line; what closes calls, or the turn, is in `after`."""
@@ -89,13 +89,10 @@ def unopened_calls(
     over = None if end is None or not end else _over(buf, end + len(closing), final, closing, after, tools)
     if end is None or over is None:
         return ([], pos) if final or end == 0 else None
-    doubts = Doubts(tools, True)
-    found = [
-        _whole_call(one, doubts) for value in values_in(buf[at:end], doubts) for one in values_within(value, doubts)
-    ]
+    found = [_whole_call(one, tools) for value in values_in(buf[at:end], tools) for one in values_within(value, tools)]
     calls = [call for call in found if call is not None and (call[1] != "{}" or buf[at:end].rstrip()[-1:] != ")")]
-    is_whole = over and calls and len(calls) == len(found) and not doubts.is_guessed
-    if doubts.is_repaired:
+    is_whole = over and calls and len(calls) == len(found) and not tools.is_guessed
+    if tools.is_repaired:
         is_whole = is_whole and all(is_asked_for(arguments, tools[name]) for name, arguments, _ in calls)
     return (calls, end + len(closing)) if is_whole else ([], pos)
 
@@ -146,9 +143,10 @@ def _tool_tag(buf: str, pos: int, tools: Parameters) -> Any:
     return tag if tag is not None and (tag[2] or tag[1]) in tools else None
 
 
-def _begins_call(head: Any, tools: Parameters) -> bool:
+def _begins_call(head: Any, tools: Doubts) -> bool:
     """Return whether a match of HEAD_OF_CALL begins a call of a tool, or may, as the text ends there."""
     name, called, key, value, ended = head.groups()
+    key = tools.own_fields.get(key, key)
     is_cut = head.end() == len(head.string)
     if (key in NAME_KEYS and value is not None) or not key:
         word = bare_name(value or name or "")
@@ -157,7 +155,7 @@ def _begins_call(head: Any, tools: Parameters) -> bool:
     return is_cut or key in tools or key in CALL_KEYS
 
 
-def _end_of_calls(buf: str, pos: int, final: bool, tools: Parameters, closing: str, breaks: Scanner) -> int | None:
+def _end_of_calls(buf: str, pos: int, final: bool, tools: Doubts, closing: str, breaks: Scanner) -> int | None:
     """Return where a text ends that begins like calls of tools; 0 if none does, None if more input is needed."""
     tag = _tool_tag(buf, pos, tools)
     if tag is not None:
@@ -166,10 +164,8 @@ def _end_of_calls(buf: str, pos: int, final: bool, tools: Parameters, closing: s
         if end >= 0 and not (tag[2] or buf[tag.end() : end].strip()):
             return 0  # prose names a tool as `<f></f>`, too
         return end + len(closer) * (not closing) if end >= 0 else None
-    head, wrapper = HEAD_OF_CALL.match(buf, pos), WRAPPER.match(buf, pos)
-    if not _begins_call(head, tools) and (
-        wrapper is None or not _begins_call(HEAD_OF_CALL.match(buf, wrapper.end()), tools)
-    ):
+    head, inner = HEAD_OF_CALL.match(buf, pos), HEAD_OF_CALL.match(buf, WRAPPER.match(buf, pos).end())
+    if not _begins_call(head, tools) and not _begins_call(inner, tools):
         return 0
     if head.end() == len(buf):
         return None
@@ -209,7 +205,8 @@ def _over(buf: str, end: int, final: bool, closing: str, after: Scanner, tools: 
 
 def _whole_call(value: Any, tools: Doubts) -> tuple[str, str, str | None] | None:
     """Return the call that an object is, with its id, if it has a name, arguments of the schema, and nothing else."""
-    inner = innermost(value)
+    inner, usual = innermost(value), tools.own_fields
+    inner = None if inner is None else {usual.get(key, key): item for key, item in inner.items()}
     if inner is not None and len(inner) == 1:  # the name may be the key
         [(key, given)] = inner.items()
         inner = {"name": key, "arguments": given or None}

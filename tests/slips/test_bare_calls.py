@@ -45,9 +45,12 @@ CALLS["pairs"] = (
     "{{- 'Calling:' + call.function.name + '>' }}{%- for key, value in call.function.arguments.items() %}"
     "{{- '[' + key + ']' + value | tojson + '[/' + key + ']' }}{%- endfor %}{{- '.calling.' }}"
 )
+# Fields that no other format has.
+CALLS["own fields"] = CALLS["object"].replace('"name"', '"do"').replace('"arguments"', '"with"')
 ONE = '{"name": "get_weather", "arguments": {"city": "Oslo", "days": 3}}'
 KEYWORDS = 'get_weather(city="Oslo", days=3)'
 ARGUMENTS = '{"city": "Oslo", "days": 3}'
+OWN = ONE.replace("name", "do").replace("arguments", "with")
 LINE, PAIRS = f"get_weather <- {ARGUMENTS}\n", 'get_weather>[city]"Oslo"[/city][days]3[/days].calling.'
 NOTE = "a call without its opener"
 ANOTHER = "another call without its opener"
@@ -117,6 +120,18 @@ READ += [
 READ += [
     ("list", f"<function=get_weather>{ARGUMENTS}</function><get_weather>{ARGUMENTS}</get_weather>", 2, "", [NOTE] * 2)
 ]
+READ += [
+    ("own fields", text, count, "", [NOTE, ANOTHER][:count])
+    for text, count in (
+        (OWN, 1),
+        (f"[{OWN}]", 1),
+        (f"{OWN}\n{OWN}", 2),
+        (f'{{"calls": {OWN}}}', 1),
+        (f"```json\n{OWN}\n```", 1),
+        (OWN.replace('"with"', "'with'"), 1),
+        (ONE, 1),
+    )
+]
 READ += [("lines", f"{piece}{LINE}", 1, "", [NOTE]) for piece in ("", "- ", "I use:\n", "\n\n- ", "I use: ")]
 READ += [("lines", f"{LINE}- {LINE}", 2, "", [NOTE]), ("pairs", PAIRS, 1, "", [NOTE])]
 READ += [("pairs", f"{PAIRS}Calling:{PAIRS}", 2, "", [NOTE])]
@@ -131,6 +146,10 @@ TEXTS = [
     ("pairs", PAIRS.removesuffix(".calling.")),
     ("pairs", PAIRS.replace("weather", "rain")),
     ("pairs", "get_weather>is closed .calling."),
+    ("own fields", f"{OWN} is a call."),
+    ("own fields", OWN.replace("get_weather", "look_up")),
+    ("own fields", OWN.replace("with", "about")),
+    ("object", OWN),
     ("object", f"It is {ONE}"),
     ("object", f"It is\n{ONE}"),
     ("object", f"{ONE} is a call."),

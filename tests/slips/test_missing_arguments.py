@@ -83,3 +83,25 @@ def test_member_after_arguments_without_a_brace_is_read_the_same_in_chunks(tool:
         stream, deltas = read(parser, text, TOOLS, _chunked(text, size))
         assert joined(deltas) == reading(stream) == reading(whole)
         assert (stream.incomplete, stream.diagnostics) == (whole.incomplete, whole.diagnostics)
+
+
+# Where the name ends only at an object: other text after it may as well be prose, or part of the name.
+ENDS_AT_OBJECT = {"forced-open", "recipient-lines", "string-delimiters"}
+
+
+@pytest.mark.parametrize("given", ["[]", "null", '""'])
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in ENDS_AT_OBJECT])
+def test_no_object_where_none_is_needed(name: str, given: str) -> None:
+    form = named(name)
+    found = [text_of(answer.pieces) for base, answer in answers(form.ir) if base == "nothing given"]
+    text = found[0] if found else ""
+    if text.count("{}") != 1:
+        pytest.skip("the format writes no object for a call without arguments")
+    text = text.replace("{}", given)
+    streams = [read(form.parser, text, TOOLS, _chunked(text, size)) for size in (len(text), 1, 5)]
+    for stream, deltas in streams:
+        assert joined(deltas) == reading(stream) == reading(streams[0][0])
+        (call,) = stream.message["tool_calls"]
+        assert (call["function"]["arguments"], stream.message["content"] or "") == ("{}", "")
+        assert not stream.incomplete
+    assert PegEngine(form.ir).read(text, tools=TOOLS).message == streams[0][0].message

@@ -169,6 +169,15 @@ def test_calls_in_another_form(format_: str, text: str, calls: list[tuple[str, s
     assert (parsed.message, parsed.incomplete, stream.incomplete) == (stream.message, False, False)
 
 
+@pytest.mark.parametrize("language", ["", "JSON", "python"])
+def test_language_of_a_fence(language: str) -> None:
+    form = named("pretty-json")
+    text = f'Steps:\n```{language}\n[{{"step": "get_weather", "with": {{"city": "Oslo", "days": 3}}}}]\n```<FIN>'
+    streams = [read(form.parser, text, TOOLS, list(chunks))[0] for chunks in ([text], text)]
+    assert [reading(stream)[2] for stream in streams] == [[list(OSLO)]] * 2
+    assert PegEngine(form.ir).read(text, tools=TOOLS).message == streams[0].message
+
+
 def test_quotes_of_another_kind() -> None:
     for opened, closed in ("“”", "””", "‘’"):
         text = '<fn>\n{"name": "get_weather", "arguments": {"city": "Oslo", "days": 3}}\n</fn>'

@@ -19,6 +19,7 @@ from tplc.lower.garbled import SHORT, WORDS, in_other_brackets
 from tplc.lower.layouts import unique
 from tplc.lower.lexemes import NOTHING, exact, in_class, is_respelled, respelling, truncated_pattern
 from tplc_runtime.pattern import LEAST_CUT
+from tplc_runtime.second import ARGUMENT_KEYS, NAME_KEYS
 
 SPACE_IN_LINE = r"[^\S\n]"
 DOUBLED_QUOTES = r"""(?<=: )"(?:''|(?:\\"){2})"""
@@ -161,6 +162,13 @@ def own_keys(calls: CallForm) -> tuple[str, ...]:
     written = (key for text in (*calls.openers, *header, *tail) for key in _KEY.findall(text))
     fields = (path[-1] for path, role in (*calls.fields, *calls.wrapped) if role != "arguments")
     return unique([*fields, *written])
+
+
+def own_fields(calls: CallForm) -> dict[str, str]:
+    """Return the fields of call objects that the format names as no other does, with their usual names."""
+    usual = {"name": NAME_KEYS, "arguments": ARGUMENT_KEYS}
+    named = {path[-1]: role for path, role in (*calls.fields, *calls.wrapped) if path != ("*",) and role in usual}
+    return {key: role for key, role in named.items() if key not in usual[role]}
 
 
 def _opener_in_value(pairs: PairForm) -> str:

@@ -20,7 +20,7 @@ from tplc.ir.markers import (
     without_space,
 )
 from tplc.lower.acceptor import FENCE, Where
-from tplc.lower.layouts import not_blank, unique
+from tplc.lower.layouts import not_blank, unique, with_any_language
 from tplc.lower.tolerated import Tolerated
 from tplc_runtime.pattern import NAME_CHARACTERS
 from tplc_runtime.scanner import ANY_WORD
@@ -159,11 +159,14 @@ def _short(section: str, openers: Iterable[str], whole: Iterable[str]) -> tuple[
 
 
 def _incomplete(whole: Iterable[str], inside: Iterable[str], name_end: str, tolerated: Tolerated) -> list[str]:
-    """Return the openers of which the first pieces, or the constant word before the name, are missing."""
+    """Return the openers of which the first pieces, the constant word before the name, or a fence's language are
+    missing."""
     rests: list[str] = []
     if "omitted_openers" in tolerated.kinds:
         rests = [rest for opener in whole for rest in distinctive_suffixes(opener)]
         rests += [text for text in inside if is_distinctive(text)]
+    if "other_forms" in tolerated.kinds:
+        rests += [other for text in whole if (other := with_any_language(text)) != text]
     if "other_forms" in tolerated.kinds and is_distinctive(name_end):
         rests += _without_prefix(whole)
     return rests

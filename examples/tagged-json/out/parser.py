@@ -1097,6 +1097,7 @@ TURN_ENDS = ("end", "final_end")
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", *TURN_ENDS)
 MOST_TURN_ENDS = 4  # so many are tried as the end of a text that is read again
 NEAR = 128  # the name of a tool is so near to the beginning of a call
+NOTHING_GIVEN = ("null", '""', "[]", "None")  # in place of an object without members
 MOST_WRAPS = 4  # objects around the arguments, or around a call
 FENCE_END = "```"
 FIRST_KEY = Pattern(r"""\{\s{0,64}["'](\w{1,64})["']""")
@@ -1147,11 +1148,11 @@ def may_be_calls(text: str, tools: Parameters) -> bool:
 
 class Doubts(Parameters):
     """The tools of one reading, which notes whether it repaired a value, or had to guess where one ends.  `at_end`: the
-    output ends with the text, which may be truncated."""
+    output ends with the text, which may be truncated.  `own_fields`: the format's own, with the usual ones."""
 
-    def __init__(self, tools: Parameters, at_end: bool = False) -> None:
+    def __init__(self, tools: Parameters, at_end: bool = False, own_fields: dict[str, str] | None = None) -> None:
         super().__init__(tools)
-        self.at_end, self.is_guessed, self.is_repaired = at_end, False, False
+        self.at_end, self.own_fields, self.is_guessed, self.is_repaired = at_end, own_fields or {}, False, False
 
 
 def closed(reader: Reader, tools: Doubts) -> Any:
@@ -2475,12 +2476,12 @@ HEAD_OF_CALL = Pattern(
     r"""(?:\{{1,2}\s{0,64}(?:["']?(\w{0,64})(?:["']?\s{0,16}(?::\s{0,16}(?:["']([\w.:/-]{0,64})(["'])?)?)?)?)?)?"""
 )
 # A key around calls, and brackets that close what is around them.
-WRAPPER = Pattern(r"""\{\s{0,16}["']\w{1,64}["']\s{0,16}:\s{0,16}(?=[\[{])""")
+WRAPPER = Pattern(r"""(?:\{\s{0,16}["']\w{1,64}["']\s{0,16}:\s{0,16}(?=[\[{]))?""")
 CLOSING_BRACKETS = Pattern(r"[\s\]})]{0,16}")
 
 
 def unopened_calls(
-    buf: str, pos: int, final: bool, tools: Parameters, marks: Scanner, breaks: Scanner, after: Scanner
+    buf: str, pos: int, final: bool, tools: Doubts, marks: Scanner, breaks: Scanner, after: Scanner
 ) -> tuple[list[tuple[str, str, str | None]], int] | None:
     """Return the calls that begin here, with their ids, and where they end; [] if none do.  None: more input is needed.
     `marks` open other parts; `breaks` end a call in its line; what closes calls, or the turn, is in `after`."""
@@ -2500,13 +2501,10 @@ def unopened_calls(
     over = None if end is None or not end else _over(buf, end + len(closing), final, closing, after, tools)
     if end is None or over is None:
         return ([], pos) if final or end == 0 else None
-    doubts = Doubts(tools, True)
-    found = [
-        _whole_call(one, doubts) for value in values_in(buf[at:end], doubts) for one in values_within(value, doubts)
-    ]
+    found = [_whole_call(one, tools) for value in values_in(buf[at:end], tools) for one in values_within(value, tools)]
     calls = [call for call in found if call is not None and (call[1] != "{}" or buf[at:end].rstrip()[-1:] != ")")]
-    is_whole = over and calls and len(calls) == len(found) and not doubts.is_guessed
-    if doubts.is_repaired:
+    is_whole = over and calls and len(calls) == len(found) and not tools.is_guessed
+    if tools.is_repaired:
         is_whole = is_whole and all(is_asked_for(arguments, tools[name]) for name, arguments, _ in calls)
     return (calls, end + len(closing)) if is_whole else ([], pos)
 
@@ -2517,9 +2515,10 @@ def _tool_tag(buf: str, pos: int, tools: Parameters) -> Any:
     return tag if tag is not None and (tag[2] or tag[1]) in tools else None
 
 
-def _begins_call(head: Any, tools: Parameters) -> bool:
+def _begins_call(head: Any, tools: Doubts) -> bool:
     """Return whether a match of HEAD_OF_CALL begins a call of a tool, or may, as the text ends there."""
     name, called, key, value, ended = head.groups()
+    key = tools.own_fields.get(key, key)
     is_cut = head.end() == len(head.string)
     if (key in NAME_KEYS and value is not None) or not key:
         word = bare_name(value or name or "")
@@ -2528,7 +2527,7 @@ def _begins_call(head: Any, tools: Parameters) -> bool:
     return is_cut or key in tools or key in CALL_KEYS
 
 
-def _end_of_calls(buf: str, pos: int, final: bool, tools: Parameters, closing: str, breaks: Scanner) -> int | None:
+def _end_of_calls(buf: str, pos: int, final: bool, tools: Doubts, closing: str, breaks: Scanner) -> int | None:
     """Return where a text ends that begins like calls of tools; 0 if none does, None if more input is needed."""
     tag = _tool_tag(buf, pos, tools)
     if tag is not None:
@@ -2537,10 +2536,8 @@ def _end_of_calls(buf: str, pos: int, final: bool, tools: Parameters, closing: s
         if end >= 0 and not (tag[2] or buf[tag.end() : end].strip()):
             return 0  # prose names a tool as `<f></f>`, too
         return end + len(closer) * (not closing) if end >= 0 else None
-    head, wrapper = HEAD_OF_CALL.match(buf, pos), WRAPPER.match(buf, pos)
-    if not _begins_call(head, tools) and (
-        wrapper is None or not _begins_call(HEAD_OF_CALL.match(buf, wrapper.end()), tools)
-    ):
+    head, inner = HEAD_OF_CALL.match(buf, pos), HEAD_OF_CALL.match(buf, WRAPPER.match(buf, pos).end())
+    if not _begins_call(head, tools) and not _begins_call(inner, tools):
         return 0
     if head.end() == len(buf):
         return None
@@ -2580,7 +2577,8 @@ def _over(buf: str, end: int, final: bool, closing: str, after: Scanner, tools: 
 
 def _whole_call(value: Any, tools: Doubts) -> tuple[str, str, str | None] | None:
     """Return the call that an object is, with its id, if it has a name, arguments of the schema, and nothing else."""
-    inner = innermost(value)
+    inner, usual = innermost(value), tools.own_fields
+    inner = None if inner is None else {usual.get(key, key): item for key, item in inner.items()}
     if inner is not None and len(inner) == 1:  # the name may be the key
         [(key, given)] = inner.items()
         inner = {"name": key, "arguments": given or None}
@@ -2630,6 +2628,7 @@ class Machine(TurnStates):
     # Closers with the right letters and other brackets: a pattern, whose first group has those after which nothing is
     # missing, the characters that they begin with, their letters.
     GARBLED: ClassVar[Any] = None
+    OWN_FIELDS: ClassVar[dict[str, str]] = {}  # the fields of call objects that are usually named otherwise
     LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may be in the place of a closer
     _restore_first_reading: ClassVar[Callable[[Any], bool]]
 
@@ -2723,7 +2722,7 @@ class Machine(TurnStates):
             inside = self._arguments_of(text)
             if inside is not None:
                 self._note("arguments_repaired", "arguments: brackets around them")
-        if inside is None and text not in ("null", '""'):
+        if inside is None and text not in NOTHING_GIVEN:
             self._note_lost_text("arguments_not_an_object", "the arguments are not an object")
             self._out.emit("content", text)
         self._out.emit("arguments", "{}" if inside is None else inside)
@@ -2869,7 +2868,8 @@ class Machine(TurnStates):
             return None
         buf = self._buf
         markers = self.IN_CONTENT, self.BREAKS, self.AFTER_CALL
-        found = unopened_calls(buf, self._pos, self._final, self._tools, *markers)
+        doubts = Doubts(self._tools, True, self.OWN_FIELDS)
+        found = unopened_calls(buf, self._pos, self._final, doubts, *markers)
         if found is None:
             self._wanted = max(0, len(buf) - self._pos - NAME_LIMIT) >> 1  # a long text is read again once it has grown
             return False

@@ -9,7 +9,7 @@ from tplc.lower import Acceptor
 from tplc.lower.following import after_quoted
 from tplc.lower.garbled import garbled_closers
 from tplc.lower.lexemes import Lexemes, lexemes_of
-from tplc.lower.markerlike import damaged_arguments, own_keys
+from tplc.lower.markerlike import damaged_arguments, own_fields, own_keys
 from tplc.lower.pairs import around_key, between_pairs, value_ends_and_markers, value_opener
 from tplc.lower.states import respelled_kinds, states
 from tplc.lower.values import style_of
@@ -49,6 +49,7 @@ def spelled_of(acceptor: Acceptor) -> OtherSpelling:
     spelled.fields = dict((*calls.fields, *calls.wrapped))
     spelled.closers, spelled.header_texts = calls.distinctive_closers, Pattern(calls.header_pattern)
     spelled.id_prefix, spelled.name_escapes = calls.shape.id_prefix, Escapes(dict(calls.replaced))
+    spelled.own_fields = own_fields(calls)
     spelled.own_keys, spelled.begins = own_keys(calls), bool(calls.begins)
     spelled.name_is_first = calls.name_is_first
     if (pieces := calls.pieces_before_name) is not None:

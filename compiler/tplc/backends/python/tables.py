@@ -42,7 +42,7 @@ from tplc.lower.following import (
 from tplc.lower.garbled import garbled_closers
 from tplc.lower.garbled_values import garbled_end_of_value
 from tplc.lower.lexemes import MAX_INNER_SPACE, NOTHING, Lexemes, is_wordless, lexemes_of, plain_word
-from tplc.lower.markerlike import damaged_arguments, marker_like_texts, own_keys
+from tplc.lower.markerlike import damaged_arguments, marker_like_texts, own_fields, own_keys
 from tplc.lower.pairs import (
     around_key,
     between_pairs,
@@ -198,6 +198,9 @@ def _of_calls(calls: CallForm, facts: Acceptor, scanners: Scanners) -> list[str]
             lines += assignment("HEADER_TEXTS", called("Pattern", [raw(calls.header_pattern)]), INDENT)
     own = own_keys(calls)
     lines += [f"    OWN_KEYS = {texts(own)}"] * bool(own)
+    if fields := own_fields(calls):
+        usual = mapping([(literal(key), literal(role)) for key, role in fields.items()], packed=True)
+        lines += assignment("OWN_FIELDS: ClassVar[dict[str, str]]", usual, INDENT)
     lines += _like_text(calls)
     if calls.unwrapped is not None and calls.last:
         lines.append(f"    UNWRAPPED = {texts(calls.unwrapped[1:])}")
