@@ -1645,7 +1645,8 @@ def tagged(text: str, name: str, tools: Doubts) -> tuple[dict[str, Any], int]:
         typed, end = (None, -1) if types is None or "string" in types else json_value(value, 0, tools)
         found[key] = typed if end == len(value) else value
         pos = element.end()
-    return found, pos
+    is_closed = found and text[pos:].rstrip() == f"</{name}>"
+    return found, len(text) if is_closed else pos
 
 
 def values_within(value: Any, tools: Doubts) -> list[Any]:
@@ -4976,6 +4977,7 @@ class Pairs(Repairs):
     ODD_NAMES: ClassVar[bool] = True
     AROUND_KEY: ClassVar[Any] = ()  # the texts before a key and after it, of which some may be missing
     VALUE_OPENER: ClassVar[Any] = None  # the marker between a key's own end and its value
+    ELEMENTS_FIRST: ClassVar[bool] = False  # tags may lack the word with which the template's own begin
     VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # of values, before and after the key, if the closing marker repeats it
     DAMAGED: ClassVar[Any] = None  # matches arguments with what a slip in a marker leaves at the edges of a value
     _read: set[str]  # the keys of the call
@@ -5083,7 +5085,7 @@ class Pairs(Repairs):
             return self._in_an_object(start, Reader(any_styles()), OBJECT)
         tag = begins_with_tag(buf, start, self._schema())
         if tag:
-            if self.AROUND_KEY and tag == "attribute":
+            if self.AROUND_KEY and tag == "attribute" and not self.ELEMENTS_FIRST:
                 other = self._irregular_key(start)
                 return False if other is None else None if other[0] else self._elements(start, name)
             return self._elements(start, name)

@@ -107,6 +107,7 @@ class Pairs(Repairs):
     ODD_NAMES: ClassVar[bool] = True
     AROUND_KEY: ClassVar[Any] = ()  # the texts before a key and after it, of which some may be missing
     VALUE_OPENER: ClassVar[Any] = None  # the marker between a key's own end and its value
+    ELEMENTS_FIRST: ClassVar[bool] = False  # tags may lack the word with which the template's own begin
     VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # of values, before and after the key, if the closing marker repeats it
     DAMAGED: ClassVar[Any] = None  # matches arguments with what a slip in a marker leaves at the edges of a value
     _read: set[str]  # the keys of the call
@@ -214,7 +215,7 @@ class Pairs(Repairs):
             return self._in_an_object(start, Reader(any_styles()), OBJECT)
         tag = begins_with_tag(buf, start, self._schema())
         if tag:
-            if self.AROUND_KEY and tag == "attribute":
+            if self.AROUND_KEY and tag == "attribute" and not self.ELEMENTS_FIRST:
                 other = self._irregular_key(start)
                 return False if other is None else None if other[0] else self._elements(start, name)
             return self._elements(start, name)

@@ -92,6 +92,7 @@ class OtherSpelling:
     own_keys: tuple[str, ...] = ()
     own_fields: dict[str, str] = field(default_factory=dict)
     pairs_open: bool = True
+    elements_first: bool = False
     begins: bool = False  # the openers of calls are like text, so arguments must begin after a tool's name
     arguments_begin: Optional[Pattern] = None
     is_distinct: bool = True
@@ -249,7 +250,8 @@ class Readers:
             return None
         if text.startswith("<", pos):
             tag = begins_with_tag(text, pos, self.tools.get(name))
-            is_pair = tag == "attribute" and self.other_pair(name, text, pos) is not None
+            is_pair = tag == "attribute" and not self.spelled.elements_first
+            is_pair = is_pair and self.other_pair(name, text, pos) is not None
             return self._elements(name, text, pos) if tag and not is_pair else None
         if not self.spelled.pairs_open and text[pos : pos + 1] in BEFORE_POSITIONAL:
             self.doubts = Doubts(self.tools)

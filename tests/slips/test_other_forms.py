@@ -154,6 +154,11 @@ OTHERS = {
         f"<fn>\n{json.dumps(OSLO[1])} | get_weather\n</fn>",
         [OSLO],
     ),
+    "tags named by the tool and its keys": (
+        "parameter-tags",
+        "<deed>\n<get_weather>\n<city>Oslo</city>\n<days>3</days>\n</get_weather>\n</deed>",
+        [OSLO],
+    ),
     "pairs in other tags": (
         "parameter-tags",
         '<deed>\n<do=get_weather>\n<p name="city">Oslo</p>\n<p name="days">3</p>\n</do>\n</deed>',

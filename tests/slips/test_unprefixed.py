@@ -1,4 +1,4 @@
-"""Closers without the text that all markers of the arguments begin with."""
+"""Markers without the text that all markers of the arguments begin with."""
 
 from __future__ import annotations
 
@@ -92,4 +92,42 @@ def test_values_may_contain_such_closers(prefix: str, value: str) -> None:
 @pytest.mark.parametrize("prefix", PREFIXES)
 @pytest.mark.parametrize("text", ["It is </do> two.", "</calls>", "Use </with> here.\n</do>\n</calls>"])
 def test_content_may_contain_such_closers(prefix: str, text: str) -> None:
+    assert check(prefix, f"{text}[end]")[:2] == (text, [])
+
+
+# Which markers lack their prefix: both of each kind, or the opener alone.
+UNPREFIXED = {
+    "all": ("<PREFIX", "</PREFIX"),
+    "all but the section's": ("<PREFIXdo", "</PREFIXdo", "<PREFIXwith", "</PREFIXwith"),
+    "section": ("<PREFIXcalls", "</PREFIXcalls"),
+    "opener of the section": ("<PREFIXcalls",),
+    "calls": ("<PREFIXdo", "</PREFIXdo"),
+    "openers of calls": ("<PREFIXdo",),
+    "arguments": ("<PREFIXwith", "</PREFIXwith"),
+}
+
+
+@pytest.mark.parametrize("prefix", PREFIXES)
+@pytest.mark.parametrize("markers", UNPREFIXED.values(), ids=UNPREFIXED)
+def test_openers_without_their_prefix(prefix: str, markers: tuple[str, ...]) -> None:
+    text = WRITTEN
+    for marker in markers:
+        text = text.replace(marker, marker.replace("PREFIX", ""))
+    content, calls, incomplete = check(prefix, text.replace("PREFIX", prefix))
+    assert (content.strip(), calls, incomplete) == ("", CALLS, False)
+
+
+@pytest.mark.parametrize("prefix", PREFIXES)
+@pytest.mark.parametrize("first", [1, 2, 3])
+def test_some_arguments_without_their_prefix_are_not_lost_silently(prefix: str, first: int) -> None:
+    lines = WRITTEN.split("PREFIXwith name")
+    text = "PREFIXwith name".join(lines[: first + 1]).rstrip()
+    text += "with name" + "with name".join(lines[first + 1 :]).replace("PREFIXwith", "with")
+    _, calls, incomplete = check(prefix, text.replace("PREFIX", prefix))
+    assert calls == CALLS or incomplete
+
+
+@pytest.mark.parametrize("prefix", PREFIXES)
+@pytest.mark.parametrize("text", ['It is <do name="f"> two.', "<calls>\n<do>", 'Use <with name="city"> here.'])
+def test_content_may_contain_such_openers(prefix: str, text: str) -> None:
     assert check(prefix, f"{text}[end]")[:2] == (text, [])

@@ -31,7 +31,7 @@ from tplc.lower.slots import (
     id_layout,
 )
 from tplc.lower.tolerated import Tolerated
-from tplc.lower.unprefixed import prefix_of_closers, with_unprefixed
+from tplc.lower.unprefixed import prefix_of_closers, with_unprefixed, with_unprefixed_openers
 from tplc.lower.whole_call import whole_call_of
 from tplc.lower.written import WrittenCalls, written_calls
 
@@ -109,7 +109,7 @@ def _argument_ends(ir: TemplateIR, form: CallForm) -> tuple[str, ...]:
 def _markers_around(ir: TemplateIR, form: CallForm) -> list[str]:
     """Return the markers that may follow a name or the arguments, up to those of the next call and the next turn."""
     tail = [form.tail[0]] if form.tail is not None else []
-    return [*form.closers, *tail, *form.openers, *ir.turn.ends, ir.turn.header]
+    return [*form.closers, *form.unprefixed, *tail, *form.openers, *ir.turn.ends, ir.turn.header]
 
 
 def _are_in_reasoning(ir: TemplateIR, form: CallForm) -> bool:
@@ -159,7 +159,8 @@ def _header_calls(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
     tools, layout = ir.tools, merged(ir.tools.call)
     at = layout.index(Slot("arguments"))
     shape = with_id(shape_of(layout), tools.call_id.layout)
-    form = _calls(tools, shape, text_at(layout, 0).removeprefix(shape.opener), tolerated)
+    prefix = prefix_of_closers(ir, tolerated)
+    form = _calls(tools, shape, text_at(layout, 0).removeprefix(shape.opener), tolerated, prefix)
     before, after = layout[bool(text_at(layout, 0)) : at], after_arguments(layout[at + 1 :])
     own = (*closing_of_bare(tools), *after.closing)
     closers = closers_of(with_space(own, tolerated.blank("tools.section_end")), tolerated, _texts_before_value(tools))
@@ -174,7 +175,7 @@ def _header_calls(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
         opens = [*form.openers, *(form.inner if not form.call_closers else ())]
         following = [*ends, tools.separator, *(_numbered(opens) if _is_number(layout[1:2]) else opens)]
         pairs = pairs_of(ir, tools.arguments, after.ends, following, tolerated)
-        form, pairs = with_unprefixed(form, pairs, prefix_of_closers(ir, tolerated))
+        form, pairs = with_unprefixed(form, pairs, prefix)
         last = before_pairs(text_at(layout, at - 1), tools.arguments, pairs, ends or ir.turn.ends)
     return replace(
         form,
@@ -191,13 +192,20 @@ def _header_calls(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
     )
 
 
-def _calls(tools: Tools, shape: CallShape, first: str, tolerated: Tolerated) -> CallForm:
-    """Return the common part of all calls.  `first`: the text that always follows the opener."""
+def _calls(tools: Tools, shape: CallShape, first: str, tolerated: Tolerated, prefix: str = "") -> CallForm:
+    """Return the common part of all calls.  `first`: the text that always follows the opener; `prefix`: with which all
+    markers begin, or ""."""
     section = tolerated.usual("tools.section_start")
     sections = unique([*tolerated.forms["tools.section_start"], *spaced(section, tolerated.texts(section))])
     starts = starts_of(shape.opener, first, tolerated)
+    sections, own = with_unprefixed_openers(sections, prefix), starts
+    starts = with_unprefixed_openers(starts, prefix)
     name_end = shape.slots[0][1] if shape.slots else ""
     openers = openers_of(sections, starts, first, name_end, tolerated, tolerated.declared("tools.section_start"))
+    # Tags like these may be in any text.
+    of_tools = [
+        text for text in openers.outside for start in starts if start not in own and text.endswith(start + first)
+    ]
     separators = not_blank(tolerated.texts(tools.separator))
     if "other_forms" in tolerated.kinds and not openers.inside and tools.json is None:
         other = {",": ";", ";": ","}.get(tools.separator.strip())
@@ -212,10 +220,10 @@ def _calls(tools: Tools, shape: CallShape, first: str, tolerated: Tolerated) -> 
         section_starts=sections,
         shape=shape,
         starts=starts,
-        openers=openers.outside,
+        openers=tuple(text for text in openers.outside if text not in of_tools),
         where=openers.where,
         ordinary=openers.ordinary,
-        short=openers.short,
+        short=(*openers.short, *of_tools),
         opened_twice=openers.twice,
         in_reasoning=_in_reasoning(openers, tolerated),
         inner=openers.inside,

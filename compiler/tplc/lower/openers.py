@@ -166,7 +166,9 @@ def _incomplete(whole: Iterable[str], inside: Iterable[str], name_end: str, tole
         rests = [rest for opener in whole for rest in distinctive_suffixes(opener)]
         rests += [text for text in inside if is_distinctive(text)]
     if "other_forms" in tolerated.kinds:
-        rests += [other for text in whole if (other := with_any_language(text)) != text]
+        # A fence alone may be around any code.
+        named = [text for text in whole if text.partition(FENCE)[0].strip()]
+        rests += [other for text in named if (other := with_any_language(text)) != text]
     if "other_forms" in tolerated.kinds and is_distinctive(name_end):
         rests += _without_prefix(whole)
     return rests

@@ -44,6 +44,13 @@ def unprefixed(texts: Iterable[str], prefix: str) -> tuple[str, ...]:
     return not_blank(end for end in ends if is_distinctive(end))
 
 
+def with_unprefixed_openers(texts: tuple[str, ...], prefix: str) -> tuple[str, ...]:
+    """Return openers, also without the prefix, but with its last bracket."""
+    bracket = next((char for char in reversed(prefix) if char in _BRACKETS), "")
+    begun = (text for text in texts if bracket and text.lstrip().startswith(prefix))
+    return unique([*texts, *(text.replace(prefix, bracket, 1) for text in begun)])
+
+
 def with_unprefixed(form: CallForm, pairs: PairForm, prefix: str) -> tuple[CallForm, PairForm]:
     """Return calls and pairs that such closers end as well."""
     closers = unprefixed(form.closers, prefix)

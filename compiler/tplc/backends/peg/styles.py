@@ -65,6 +65,7 @@ def spelled_of(acceptor: Acceptor) -> OtherSpelling:
         damaged, around = damaged_arguments(acceptor), around_key(pairs)
         spelled.damaged = None if damaged is None else Pattern(damaged)
         spelled.pair_markers = scanner(value_ends_and_markers(pairs)) if pairs.marks and not pairs.quoted else None
+        spelled.elements_first = bool(pairs.unprefixed)
         spelled.pairs_open, spelled.literals = bool(pairs.opens), pairs.literals
         spelled.arguments_begin = Pattern(calls.arguments_begin) if calls.arguments_begin else None
         spelled.key_escapes = Escapes(dict(pairs.replaced))

@@ -399,7 +399,12 @@ def _of_pairs(calls: CallForm, pairs: PairForm, facts: Acceptor, scanners: Scann
     if pairs.opens and not pairs.separator.strip():
         lines += _expected("USUAL_PAIR", [pairs.opens[0].lstrip()])
     lines += _flags(
-        {"PAIR_OPENS": bool(pairs.opens), "RESUMES": pairs.resumes, "ARGUMENTS_OPEN": pairs.pairs_have_opener}
+        {
+            "PAIR_OPENS": bool(pairs.opens),
+            "ELEMENTS_FIRST": bool(pairs.unprefixed),
+            "RESUMES": pairs.resumes,
+            "ARGUMENTS_OPEN": pairs.pairs_have_opener,
+        }
     )
     around = around_key(pairs)
     if around is not None and "other_forms" in facts.tolerances:  # the pair is searched for by its key
