@@ -195,17 +195,7 @@ def _header_calls(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
 def _calls(tools: Tools, shape: CallShape, first: str, tolerated: Tolerated, prefix: str = "") -> CallForm:
     """Return the common part of all calls.  `first`: the text that always follows the opener; `prefix`: with which all
     markers begin, or ""."""
-    section = tolerated.usual("tools.section_start")
-    sections = unique([*tolerated.forms["tools.section_start"], *spaced(section, tolerated.texts(section))])
-    starts = starts_of(shape.opener, first, tolerated)
-    sections, own = with_unprefixed_openers(sections, prefix), starts
-    starts = with_unprefixed_openers(starts, prefix)
-    name_end = shape.slots[0][1] if shape.slots else ""
-    openers = openers_of(sections, starts, first, name_end, tolerated, tolerated.declared("tools.section_start"))
-    # Tags like these may be in any text.
-    of_tools = [
-        text for text in openers.outside for start in starts if start not in own and text.endswith(start + first)
-    ]
+    sections, starts, openers = _openers(tools, shape, first, tolerated, prefix)
     separators = not_blank(tolerated.texts(tools.separator))
     if "other_forms" in tolerated.kinds and not openers.inside and tools.json is None:
         other = {",": ";", ";": ","}.get(tools.separator.strip())
@@ -220,10 +210,10 @@ def _calls(tools: Tools, shape: CallShape, first: str, tolerated: Tolerated, pre
         section_starts=sections,
         shape=shape,
         starts=starts,
-        openers=tuple(text for text in openers.outside if text not in of_tools),
+        openers=openers.outside,
         where=openers.where,
         ordinary=openers.ordinary,
-        short=(*openers.short, *of_tools),
+        short=openers.short,
         opened_twice=openers.twice,
         in_reasoning=_in_reasoning(openers, tolerated),
         inner=openers.inside,
@@ -240,6 +230,21 @@ def _calls(tools: Tools, shape: CallShape, first: str, tolerated: Tolerated, pre
         lines=lines.first if lines is not None else None,
         escapes=tools.replacements("value") if isinstance(tools.arguments, ObjectArguments) else (),
     )
+
+
+def _openers(
+    tools: Tools, shape: CallShape, first: str, tolerated: Tolerated, prefix: str
+) -> tuple[tuple[str, ...], tuple[str, ...], Openers]:
+    """Return the openers of sections, those of calls, and both together."""
+    section = tolerated.usual("tools.section_start")
+    sections = unique([*tolerated.forms["tools.section_start"], *spaced(section, tolerated.texts(section))])
+    starts = starts_of(shape.opener, first, tolerated)
+    name_end = shape.slots[0][1] if shape.slots else ""
+    sections, own = with_unprefixed_openers(sections, prefix), starts
+    starts = with_unprefixed_openers(starts, prefix)
+    openers = openers_of(sections, starts, first, name_end, tolerated, tolerated.declared("tools.section_start"))
+    openers = openers.for_tools(start + first for start in starts if start not in own)
+    return sections, starts, openers
 
 
 def _texts_before_value(tools: Tools) -> list[str]:

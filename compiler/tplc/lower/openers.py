@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tplc.ir.markers import (
     FIELD_NAME,
@@ -44,6 +44,14 @@ class Openers:
     ordinary: tuple[str, ...] = ()
     short: tuple[str, ...] = ()
     twice: tuple[str, ...] = ()
+
+    def for_tools(self, ends: Iterable[str]) -> Openers:
+        """Return the openers; those that end like these, which may be in any text, open calls of known tools only."""
+        ends = tuple(ends)
+        known = tuple(text for text in self.outside if text.endswith(ends))
+        return replace(
+            self, outside=tuple(text for text in self.outside if text not in known), short=self.short + known
+        )
 
 
 def starts_of(opener: str, first: str, tolerated: Tolerated) -> tuple[str, ...]:

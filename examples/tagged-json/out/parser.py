@@ -1447,7 +1447,8 @@ def tagged(text: str, name: str, tools: Doubts) -> tuple[dict[str, Any], int]:
         typed, end = (None, -1) if types is None or "string" in types else json_value(value, 0, tools)
         found[key] = typed if end == len(value) else value
         pos = element.end()
-    return found, pos
+    is_closed = found and text[pos:].rstrip() == f"</{name}>"
+    return found, len(text) if is_closed else pos
 
 
 def values_within(value: Any, tools: Doubts) -> list[Any]:

@@ -423,10 +423,7 @@ def _of_pairs(calls: CallForm, pairs: PairForm, facts: Acceptor, scanners: Scann
     if damaged is not None:
         lines += assignment("DAMAGED", called("Pattern", [raw(damaged)]), INDENT)
     lines += assignment("WORDS", called("ValueWords", [_words(pairs.words)]), INDENT)
-    slots = {slot: [(text, char) for one, text, char in pairs.escapes if one == slot] for slot, _, _ in pairs.escapes}
-    for slot, found in slots.items():
-        lines += _replaced("LITERAL_ESCAPES" if slot == "literal" else "VALUE_ESCAPES", found)
-        lines += _flags({"ESCAPES_STRINGS": True} if slot == "string" else {})
+    lines += _escapes_in_values(pairs)
     lines += _ends_of_raw_values(pairs, calls, respelled, scanners)
     if pairs.types:
         types = mapping((literal(word), texts(types)) for word, types in pairs.types)
@@ -439,6 +436,15 @@ def _of_pairs(calls: CallForm, pairs: PairForm, facts: Acceptor, scanners: Scann
         return lines
     elements = [("item", pairs.items[:1]), ("pair", pairs.opens), ("broken", (pairs.value_close or ())[:1])]
     return [*lines, *scanners.named("ELEMENT", lexemes_of(elements)), f"    AFTER_ITEM = {literal(pairs.items[1])}"]
+
+
+def _escapes_in_values(pairs: PairForm) -> list[str]:
+    lines: list[str] = []
+    slots = {slot: [(text, char) for one, text, char in pairs.escapes if one == slot] for slot, _, _ in pairs.escapes}
+    for slot, found in slots.items():
+        lines += _replaced("LITERAL_ESCAPES" if slot == "literal" else "VALUE_ESCAPES", found)
+        lines += _flags({"ESCAPES_STRINGS": True} if slot == "string" else {})
+    return lines
 
 
 def _wrap(wrap: TypeWrap, pairs: PairForm, calls: CallForm, scanners: Scanners) -> Expression:
