@@ -1811,7 +1811,7 @@ TAG = rf"[<＜{SHAPES}][/|｜]?[\w:.=|｜▁/-]{{1,64}}[>＞{SHAPES}]"
 PUNCTUATION = r"(?:\d{1,2}[.)]|[!-/:-@\[-`{-~\u200b\ufeff]{1,8})"
 NEXT_TO_A_CALL = Pattern(rf"\A\s*(?:{TAG}(?![^\S\n]\S)|(?:[a-z_]{{4,32}}:?|None|{PUNCTUATION})\s*\Z)|{TAG}\s*\Z")
 OPENED, CLOSED = Pattern(r"<(\w{1,64})"), Pattern(r"</(\w{1,64})>")  # tags
-KEY_AFTER_NAME = Pattern(r"""(?<![\w-])([\w-]{1,64})(?:["']?\s?[=:>]|["']\s)""")
+KEY_AFTER_NAME = Pattern(r"""(?<![\w-])([\w-]{1,64})(?:\\?["']?\s?[=:>]|["']\s)""")
 SENTENCE_END = Pattern(r"[.!?]\s|\n\s*\n")
 OBJECT_AFTER_NAME = Pattern(r"""["'],\s{0,16}["']\w{1,64}["']:\s{0,16}\{""")
 LONGEST_GAP = 96  # between the name of a tool and the end of its first key
@@ -1840,20 +1840,19 @@ def marker_like(message: Message, patterns: Sequence[Pattern]) -> str:
     return "" if found is None else str(found[0]).strip()
 
 
-def call_like(content: str, tools: Parameters) -> str:
-    """Return the tool that the content calls: one of its keys, or an object if it has none, follows its name; or ""."""
-    for name in [tool for tool in tools if tool and tool in content]:
-        keys, at = set(properties_of(tools[name])), content.find(name)
+def call_like(text: str, tools: Parameters) -> str:
+    """Return the tool that a text calls: one of its keys, or an object if it has none, follows its name; or ""."""
+    for name in [tool for tool in tools if tool and tool in text]:
+        keys, at = set(properties_of(tools[name])), text.find(name)
         while at >= 0:
             end = at + len(name)
-            before = content[at - 1 : at]
-            before *= name.isalnum() or before == "_"  # several words show that the name begins here
-            around = (before + content[end : end + 1]).replace("_", "a")
+            before = text[at - 1 : at] * (name.isalnum() or text[at - 1 : at] == "_")  # several words show the name
+            around = (before + text[end : end + 1]).replace("_", "a")
             if not any(map(str.isalnum, around)):
-                after = str(SENTENCE_END.split(content[end : end + LONGEST_GAP], 1)[0])
+                after = str(SENTENCE_END.split(text[end : end + LONGEST_GAP], 1)[0])
                 if keys & {*KEY_AFTER_NAME.findall(after)} if keys else OBJECT_AFTER_NAME.match(after):
                     return str(name)
-            at = content.find(name, end)
+            at = text.find(name, end)
     return ""
 
 
@@ -2522,9 +2521,10 @@ class Stream(Copyable):
                 if found:
                     self._note("like_a_marker", found + LIKE_A_MARKER)
             if self.CALLS and not self._diagnostics and self._calls_on:
-                found = call_like(message["content"] or "", self._tools)
+                kind = "content" if message["content"] or message["tool_calls"] else "reasoning_content"
+                found = call_like("".join(self._out.texts[kind]), self._tools)
                 if found:
-                    self._note("like_a_call", f"a call of {found} may remain in the content")
+                    self._note("like_a_call", f"a call of {found} may remain in the {kind.split('_')[0]}")
         return self._diagnostics
 
     @property

@@ -18,8 +18,8 @@ CODES = {
     "another_turn": "The answer contains the header of a turn. It was dropped.",
     "like_a_marker": "Text like a marker, or another word between its brackets, remains in the message. Reported when "
     "the output has ended, only if there is no other diagnostic. The offset is the output's end.",
-    "like_a_call": "Content names a tool and one of its arguments, as a call does. Reported when the output has "
-    "ended, only if there is no other diagnostic.",
+    "like_a_call": "Content, or reasoning that is alone, names a tool and one of its arguments, as a call does. "
+    "Reported when the output has ended, only if there is no other diagnostic.",
     "marker_spelled_otherwise": "A marker is in other case, or has other separators or white space. It counts.",
     "reasoning_not_closed": "A call, or an opener of content, comes in open reasoning, and ends it.",
     "reasoning_not_open": "Reasoning is closed although none is open. The closer was dropped.",

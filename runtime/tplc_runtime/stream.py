@@ -297,9 +297,10 @@ class Stream(Copyable):
                 if found:
                     self._note("like_a_marker", found + LIKE_A_MARKER)
             if self.CALLS and not self._diagnostics and self._calls_on:
-                found = call_like(message["content"] or "", self._tools)
+                kind = "content" if message["content"] or message["tool_calls"] else "reasoning_content"
+                found = call_like("".join(self._out.texts[kind]), self._tools)
                 if found:
-                    self._note("like_a_call", f"a call of {found} may remain in the content")
+                    self._note("like_a_call", f"a call of {found} may remain in the {kind.split('_')[0]}")
         return self._diagnostics
 
     @property
