@@ -27,7 +27,7 @@ TEMPLATE = """{%- for m in messages %}
 {%- endfor %}{{- '</PREFIXdo>\\n' }}{%- endfor %}{{- '</PREFIXcalls>' }}{%- endif %}
 {{- '[end]' }}{%- endfor %}
 {%- if add_generation_prompt %}{{- '[assistant]' }}{% endif %}"""
-PREFIXES = ("~MARK~", "x:", "|ml|")
+PREFIXES = ("~MARK~", "x:", "|ml|", "]ml[<")  # without the last, a tag is the end of its own
 WRITTEN = """
 <PREFIXcalls>
 <PREFIXdo name="get_weather">

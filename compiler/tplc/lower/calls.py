@@ -240,10 +240,10 @@ def _openers(
     sections = unique([*tolerated.forms["tools.section_start"], *spaced(section, tolerated.texts(section))])
     starts = starts_of(shape.opener, first, tolerated)
     name_end = shape.slots[0][1] if shape.slots else ""
-    sections, own = with_unprefixed_openers(sections, prefix), starts
+    sections, own = with_unprefixed_openers(sections, prefix), [start + first for start in starts]
     starts = with_unprefixed_openers(starts, prefix)
     openers = openers_of(sections, starts, first, name_end, tolerated, tolerated.declared("tools.section_start"))
-    openers = openers.for_tools(start + first for start in starts if start not in own)
+    openers = openers.for_tools((start + first for start in starts[len(own) :]), own)
     return sections, starts, openers
 
 

@@ -45,13 +45,13 @@ class Openers:
     short: tuple[str, ...] = ()
     twice: tuple[str, ...] = ()
 
-    def for_tools(self, ends: Iterable[str]) -> Openers:
-        """Return the openers; those that end like these, which may be in any text, open calls of known tools only."""
-        ends = tuple(ends)
-        known = tuple(text for text in self.outside if text.endswith(ends))
-        return replace(
-            self, outside=tuple(text for text in self.outside if text not in known), short=self.short + known
-        )
+    def for_tools(self, ends: Iterable[str], own: Iterable[str]) -> Openers:
+        """Return the openers; those that end like `ends`, which may be in any text, open calls of known tools only, but
+        for those that end like `own`."""
+        others = tuple(ends), tuple(own)
+        known = tuple(text for text in self.outside if text.endswith(others[0]) and not text.endswith(others[1]))
+        rest = tuple(text for text in self.outside if text not in known)
+        return replace(self, outside=rest, short=self.short + known)
 
 
 def starts_of(opener: str, first: str, tolerated: Tolerated) -> tuple[str, ...]:

@@ -244,7 +244,7 @@ def _markers_in_text(facts: Acceptor) -> list[str]:
     markers = [*facts.reasoning_ends, *facts.ends, *facts.last_ends]
     markers += [*texts_at(facts.reasoning_starts, "anywhere"), *texts_at(facts.ignorable_closers, "anywhere")]
     markers += [*texts_at(facts.content_starts, "anywhere"), *facts.content_ends, *facts.headers]
-    return [*markers, *((*calls.openers, *calls.ordinary) if calls is not None else ())]
+    return [*markers, *((*calls.openers, *calls.ordinary, *calls.short) if calls is not None else ())]
 
 
 def _first(marker: str) -> str:
