@@ -20,7 +20,7 @@ from tplc.grammars.regular.expressions import alt, rep, seq
 from tplc.grammars.regular.nodes import Alt, Automaton, Chars, Expr, Lit, Ref, Rep, Seq, Spelled, Written
 from tplc.grammars.regular.rules import ROOT
 
-_MOST_PAIRS = 200_000
+_MOST_PAIRS = 400_000
 _BRACE = codepoints.of("{")
 
 
