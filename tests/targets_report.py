@@ -126,7 +126,7 @@ def _response_template(ir: TemplateIR, renderer: Renderer) -> str:
         return f"refused: {error.feature}"
     if not result.verified:
         return f"not verified: {result.passed} of {result.messages}"
-    features = ", ".join(dict.fromkeys(one.feature for one in not_expressed))
+    features = "; ".join(dict.fromkeys(one.feature for one in not_expressed))
     return f"verified; {len(not_expressed)} not expressed: {features}" if not_expressed else "verified"
 
 
@@ -282,7 +282,7 @@ def _summary(rows: Sequence[Row]) -> Iterator[str]:
 
 def _reasons(cell: str, sign: str) -> list[str]:
     text = cell.removeprefix(sign)
-    return text.partition(": ")[2].split(", ") if sign == "verified; " else [text.partition(" (")[0]]
+    return text.partition(": ")[2].split("; ") if sign == "verified; " else [text.partition(" (")[0]]
 
 
 def _builtins(rows: Sequence[Row]) -> Iterator[str]:
