@@ -188,7 +188,10 @@ def test_every_excused_message_is_listed_with_the_other_and_the_render() -> None
         result = verify(ir, Artifact(parse, None), renderer)
     assert result.verified
     assert (result.messages, result.passed) == (ir.verification.messages - 1, ir.verification.passed - 1)
-    (excused,) = result.excused
+    (spaced,) = ir.verification.excused
+    assert (spaced.title, spaced.kind) == ("content: outer white space", "outer white space")
+    excused, last = result.excused
+    assert last == spaced
     assert (excused.title, excused.kind) == ("content: a number", "outer white space")
     assert excused.message == {"role": "assistant", "content": "42"}
     assert excused.other == {"role": "assistant", "content": "42 "}

@@ -273,7 +273,7 @@ def test_the_question_is_found_with_the_text_before_it() -> None:
         (
             "{% for m in messages %}{% if m.role == 'assistant' and ' ' in m.content %}"
             "{{ raise_exception('not this one') }}{% endif %}{{ m.role ~ ': ' ~ m.content }}{% endfor %}",
-            "only 1 of 30 messages show what was in them; the template refuses content: not this one",
+            "only 1 of 31 messages show what was in them; the template refuses content: not this one",
             "silent.jinja: one message came back, and it does not verify the format",
         ),
     ],
@@ -334,7 +334,7 @@ def test_a_variable_that_must_be_set_is_set_in_verification() -> None:
 
 def test_a_template_without_calls() -> None:
     assert learned(PLAIN).verification == Verification(
-        verified=True, messages=28, passed=28, chunkings=29, not_shown=("reasoning", "calls")
+        verified=True, messages=29, passed=29, chunkings=30, not_shown=("reasoning", "calls")
     )
 
 
@@ -491,7 +491,7 @@ def test_a_parser_that_raises_fails() -> None:
         raise KeyError(text[:3])
 
     result = run(PLAIN, learned(PLAIN), Artifact(parse, None))
-    assert (result.verified, result.messages, result.passed, result.chunkings) == (False, 28, 0, 0)
+    assert (result.verified, result.messages, result.passed, result.chunkings) == (False, 29, 0, 0)
     assert first_failure(result) == (
         "content: the parser raised KeyError: 'The'; rendered \"The answer is here.<end>\""
     )
@@ -629,9 +629,9 @@ def test_types_that_only_a_schema_distinguishes() -> None:
     def case(value: Any) -> Case:
         return Case("t", calls=(Call("f", (("a", value),)),))
 
-    for text, value in (("42", 42), ("None", None), ("[1]", [1])):
+    for text, value in (("42", 42), ("true", True), ("[1]", [1])):
         assert with_texts(ir, case(text), case(value)) == case(text)
-    for text, value in (("007", 7), ("x", "y"), ("1", "1 ")):
+    for text, value in (("007", 7), ("x", "y"), ("1", "1 "), ("None", None), ("True", True)):
         assert with_texts(ir, case(text), case(value)) == case(value)
     assert with_texts(ir, case("x"), Case("t")) == Case("t")
     assert same_message(case(1), case(1.0)) and not same_message(case(1), case(True))

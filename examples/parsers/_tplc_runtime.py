@@ -2231,8 +2231,13 @@ def _text(step: Any, buf: str, pos: int, final: bool, names: Collection[str]) ->
             return MORE
         return NO if match is None else int(match.end())
     of_tool = what == "name" and names
-    if match is not None:
-        return NO if of_tool and match.group() not in names else int(match.end())
+    if match is not None and not (of_tool and match.group() not in names):
+        return int(match.end())
+    if of_tool and match is not None:  # a tool's name may contain what ends a name: then the following steps decide
+        word = NAME_PART.match(rest).group()
+        longer = max((len(name) for name in names if word.startswith(name)), default=NO)
+        if longer > 0:
+            return pos + longer
     if what != "text":
         part = (KEY_PART if what == "key" else NAME_PART).match(rest).group()
         if of_tool and not any(name.startswith(part) or part.startswith(name) for name in names):
@@ -2970,7 +2975,7 @@ class TurnStates(PlacedMarkers):
                 self._pos = end
             return ""
         # If the whole turn is white space, that white space is the content.
-        alone = mark.kind == "end" and kind == "content" and self._out.is_empty()
+        alone = mark.kind == "end" and kind in ("content", "pending") and self._out.is_empty()
         lead = end - pos if blank and not alone else trailing_overlap(buf[pos:end], mark.lead)
         if self.TEXT_MARKERS and (is_text := self._is_text(mark)):
             lead = 0
@@ -5300,11 +5305,11 @@ TO_ESCAPE = Pattern(r'\\(.)|["\x00-\x1f]')
 
 
 class ValueWords(dict):  # type: ignore[type-arg]
-    """The words for true, false and null, and all beginnings of such words."""
+    """The words for true, false and null, and all their beginnings.  `others`: text unless a schema says otherwise."""
 
-    def __init__(self, words: dict[str, str]) -> None:
-        super().__init__(words)
-        self.prefix = {word[:end] for word in words for end in range(1, len(word) + 1)}
+    def __init__(self, words: dict[str, str], others: dict[str, str]) -> None:
+        super().__init__({**words, **others})
+        self.others, self.prefix = others, {word[:end] for word in self for end in range(1, len(word) + 1)}
 
 
 class Closer:
@@ -5782,14 +5787,14 @@ class RawPairs(Pairs):
                 return self._out.emit("arguments", "{" * bool(inside) + inside)
             self._out.emit("arguments", member)
             self._as = self._read_as(text.strip())
-        literal = None
+        literal, other = None, other.strip()
         if self._as not in ("", "string"):
-            literal = nested_json(other.strip()) if self._as == "json" else literal_of(other.strip(), self.WORDS)
+            literal = nested_json(other) if self._as == "json" else literal_of(other, self.WORDS)
         kind = KINDS.get((literal or '"')[0], "number")
         types = self._types or JSON_TYPES
         fits = kind in types or (kind == "number" and "integer" in types)
-        if self._types is None and kind == "number" and literal != other.strip():
-            fits = False  # 007 is a number only if the schema says so
+        if self._types is None and (other in self.WORDS.others or (kind == "number" and literal != other)):
+            fits = False  # 007 is a number, and None is null, only if the schema says so
         fits = fits and literal is not None and literal[0] != '"'
         if self.RETYPES_VALUES and not fits and text.strip():
             literal = coerced(other, self._types)

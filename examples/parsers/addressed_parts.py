@@ -123,7 +123,7 @@ class StreamParser(RawPairs):
         r'(?!.*<given name=\\").*?"(?:(?:(?<=[^\s"]<")|(?<=</given>")|(?<=</given>\\n"))(?=[,}\]])|(?<=: ")>[^\W\d])'
     )
     WORDS = ValueWords(
-        {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
+        {"false": "false", "null": "null", "true": "true"}, {"False": "false", "None": "null", "True": "true"}
     )
     AFTER_VALUE = Markers(end=("</given>",), apart=("end",))
     LAST_CLOSER = Markers(mark=('<given name="', "</run>", "<:more:><:from assistant", "<:over:>"), end=("</given>",))

@@ -114,7 +114,7 @@ class StreamParser(WrappedValues):
         r'(?!.*<arg key=\\").*?"(?:(?:(?<=[^\s"]<")|(?<=</arg>")|(?<=</arg>\\n"))(?=[,}\]])|(?<=: ")>[^\W\d])'
     )
     WORDS = ValueWords(
-        {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
+        {"false": "false", "null": "null", "true": "true"}, {"False": "false", "None": "null", "True": "true"}
     )
     AFTER_VALUE = Markers(end=("</arg>",), apart=("end",))
     LAST_CLOSER = Markers(mark=('<arg key="', "</act>", '<act name="'), end=("</arg>",))

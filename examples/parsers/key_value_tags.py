@@ -140,7 +140,7 @@ class StreamParser(RawPairs):
         r" ){0,8}\[v\])"
     )
     WORDS = ValueWords(
-        {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
+        {"false": "false", "null": "null", "true": "true"}, {"False": "false", "None": "null", "True": "true"}
     )
     AFTER_VALUE = Markers(end=("[/v]",))
     LAST_CLOSER = Markers(mark=("[k]", "[/ability]", "[ability]", "[@user@]", "[@yield@]"), end=("[/v]",))

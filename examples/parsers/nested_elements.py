@@ -118,7 +118,7 @@ class StreamParser(ElementPairs):
     ARGUMENTS_OPEN = True
     DAMAGED = Pattern(r'.*?"(?:(?:(?<=[^\s"]\^")|(?<=\^</")|(?<=\^</\\n"))(?=[,}\]])|(?<=: ")>[^\W\d])')
     WORDS = ValueWords(
-        {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
+        {"false": "false", "true": "true"}, {"False": "false", "None": "null", "True": "true", "null": "null"}
     )
     VALUE_CLOSE = ("^</", ">")
     ELEMENT = Markers(item=("^<each>",), pair=("^<",), broken=("^</",))

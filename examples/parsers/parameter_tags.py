@@ -128,7 +128,7 @@ class StreamParser(RawPairs):
         r'(?!.*<with=).*?"(?:(?:(?<=[^\s"]<")|(?<=</with>")|(?<=</with>\\n")|(?<=[^\\]\\r"))(?=[,}\]])|(?<=: ")>[^\W\d])'
     )
     WORDS = ValueWords(
-        {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
+        {"false": "false", "null": "null", "true": "true"}, {"False": "false", "None": "null", "True": "true"}
     )
     AFTER_VALUE = Markers(end=("\n</with>",), apart=("end",))
     LAST_CLOSER = Markers(mark=("<with=", "</do>", "</deed>", "<do="), end=("\n</with>",))

@@ -121,7 +121,7 @@ class StreamParser(RawPairs):
         r'(?!.*⟨arg name=\\").*?"(?:(?:(?<=[^\s"]⟨")|(?<=⟨/arg⟩")|(?<=⟨/arg⟩\\n"))(?=[,}\]])|(?<=: ")⟩[^\W\d])'
     )
     WORDS = ValueWords(
-        {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
+        {"false": "false", "null": "null", "true": "true"}, {"False": "false", "None": "null", "True": "true"}
     )
     AFTER_VALUE = Markers(end=("⟨/arg⟩",))
     LAST_CLOSER = Markers(mark=('⟨arg name="', "⟨/step⟩", "⟨/steps⟩", '⟨step name="', "⟪stop⟫"), end=("⟨/arg⟩",))

@@ -102,6 +102,7 @@ class OtherSpelling:
     own_header: Optional[OwnHeader] = None
     garbled: Pattern = NO_TEXTS  # closers with the right letters and other brackets
     is_closed: bool = False  # a call that is no object has a closer
+    text_words: tuple[str, ...] = ()  # what is text unless a schema says otherwise
     literals: str = ""  # a raw value that is a whole string in such quotes is that string
     name_escapes: Escapes = NO_ESCAPES
     key_escapes: Escapes = NO_ESCAPES

@@ -35,11 +35,11 @@ TO_ESCAPE = Pattern(r'\\(.)|["\x00-\x1f]')
 
 
 class ValueWords(dict):  # type: ignore[type-arg]
-    """The words for true, false and null, and all beginnings of such words."""
+    """The words for true, false and null, and all their beginnings.  `others`: text unless a schema says otherwise."""
 
-    def __init__(self, words: dict[str, str]) -> None:
-        super().__init__(words)
-        self.prefix = {word[:end] for word in words for end in range(1, len(word) + 1)}
+    def __init__(self, words: dict[str, str], others: dict[str, str]) -> None:
+        super().__init__({**words, **others})
+        self.others, self.prefix = others, {word[:end] for word in self for end in range(1, len(word) + 1)}
 
 
 class Closer:
@@ -517,14 +517,14 @@ class RawPairs(Pairs):
                 return self._out.emit("arguments", "{" * bool(inside) + inside)
             self._out.emit("arguments", member)
             self._as = self._read_as(text.strip())
-        literal = None
+        literal, other = None, other.strip()
         if self._as not in ("", "string"):
-            literal = nested_json(other.strip()) if self._as == "json" else literal_of(other.strip(), self.WORDS)
+            literal = nested_json(other) if self._as == "json" else literal_of(other, self.WORDS)
         kind = KINDS.get((literal or '"')[0], "number")
         types = self._types or JSON_TYPES
         fits = kind in types or (kind == "number" and "integer" in types)
-        if self._types is None and kind == "number" and literal != other.strip():
-            fits = False  # 007 is a number only if the schema says so
+        if self._types is None and (other in self.WORDS.others or (kind == "number" and literal != other)):
+            fits = False  # 007 is a number, and None is null, only if the schema says so
         fits = fits and literal is not None and literal[0] != '"'
         if self.RETYPES_VALUES and not fits and text.strip():
             literal = coerced(other, self._types)

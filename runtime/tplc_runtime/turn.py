@@ -202,7 +202,7 @@ class TurnStates(PlacedMarkers):
                 self._pos = end
             return ""
         # If the whole turn is white space, that white space is the content.
-        alone = mark.kind == "end" and kind == "content" and self._out.is_empty()
+        alone = mark.kind == "end" and kind in ("content", "pending") and self._out.is_empty()
         lead = end - pos if blank and not alone else trailing_overlap(buf[pos:end], mark.lead)
         if self.TEXT_MARKERS and (is_text := self._is_text(mark)):
             lead = 0

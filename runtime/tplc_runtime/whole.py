@@ -113,8 +113,13 @@ def _text(step: Any, buf: str, pos: int, final: bool, names: Collection[str]) ->
             return MORE
         return NO if match is None else int(match.end())
     of_tool = what == "name" and names
-    if match is not None:
-        return NO if of_tool and match.group() not in names else int(match.end())
+    if match is not None and not (of_tool and match.group() not in names):
+        return int(match.end())
+    if of_tool and match is not None:  # a tool's name may contain what ends a name: then the following steps decide
+        word = NAME_PART.match(rest).group()
+        longer = max((len(name) for name in names if word.startswith(name)), default=NO)
+        if longer > 0:
+            return pos + longer
     if what != "text":
         part = (KEY_PART if what == "key" else NAME_PART).match(rest).group()
         if of_tool and not any(name.startswith(part) or part.startswith(name) for name in names):

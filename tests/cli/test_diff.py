@@ -14,7 +14,7 @@ CALLS = TEMPLATE[TEMPLATE.index("    {%- for c in") : TEMPLATE.index("    {{- '<
 SECTION = CALLS.replace("    {%- for", "    {%- if m.tool_calls %}{{- '<calls>' }}{%- endif %}\n    {%- for", 1)
 SYSTEM = "{%- if messages[0].role != 'system' %}{{- '<system>Be kind.<end>' }}{%- endif %}\n"
 INN = TEMPLATE.replace("call>", "order>")
-READS = "a parser for the first reads the output of the second (81 of 81 messages)"
+READS = "a parser for the first reads the output of the second (86 of 86 messages)"
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def test_diff(run: Run, formats: Path) -> None:
     same = run("diff", "hut.jinja", "hut.jinja")
     assert (same.code, same.out) == (
         0,
-        "the formats are the same\na parser for the first reads the output of the second (81 of 81 messages)\n",
+        "the formats are the same\na parser for the first reads the output of the second (86 of 86 messages)\n",
     )
     changed = run("diff", "hut.jinja", "inn.jinja")
     assert changed.code == 1
@@ -41,7 +41,7 @@ def test_diff(run: Run, formats: Path) -> None:
     report = json.loads(run("diff", "hut.jinja", "inn.jinja", "--json").out)
     assert report["reads"] is False
     assert report["changes"][0]["fact"] == "tools.call"
-    assert report["messages"] == 81
+    assert report["messages"] == 86
 
 
 def test_diff_of_what_does_not_matter(run: Run, formats: Path) -> None:
@@ -52,61 +52,61 @@ def test_diff_of_what_does_not_matter(run: Run, formats: Path) -> None:
     result = run("diff", "hut.jinja", "spaced.json")
     assert (result.code, result.out.splitlines()[-1]) == (
         0,
-        "a parser for the first reads the output of the second (81 of 81 messages)",
+        "a parser for the first reads the output of the second (86 of 86 messages)",
     )
     assert "the formats are the same" not in result.out
 
 
 # What is changed in the template, the exit code, what of the format changed, and how many messages come back.
 PAIRS: dict[str, tuple[str, int, list[str], str]] = {
-    "a comment": (TEMPLATE + "{# new #}", 0, [], "81 of 81"),
-    "a system message": (SYSTEM + TEMPLATE, 0, [], "81 of 81"),
-    "white space": (TEMPLATE.replace("}</call>", "}\\n</call>"), 0, ["tools.call", "tools.json"], "81 of 81"),
-    "the key of reasoning": (TEMPLATE.replace("m.reasoning", "m.thinking"), 0, ["reasoning.key"], "81 of 81"),
+    "a comment": (TEMPLATE + "{# new #}", 0, [], "86 of 86"),
+    "a system message": (SYSTEM + TEMPLATE, 0, [], "86 of 86"),
+    "white space": (TEMPLATE.replace("}</call>", "}\\n</call>"), 0, ["tools.call", "tools.json"], "86 of 86"),
+    "the key of reasoning": (TEMPLATE.replace("m.reasoning", "m.thinking"), 0, ["reasoning.key"], "86 of 86"),
     "Python literals": (
         TEMPLATE.replace("c.function.arguments | tojson", "c.function.arguments | string"),
         0,
         ["tools.dialect"],
-        "81 of 81",
+        "86 of 86",
     ),
     "the name of the role": (
         TEMPLATE.replace("<assistant>", "<bot>").replace("m.role +", "(m.role | replace('assistant', 'bot')) +"),
         0,
         ["turn.header"],
-        "81 of 81",
+        "86 of 86",
     ),
     "a prompt that opens reasoning": (
         # A parser takes what others wrote into a prompt for no head, so one that is new has to be made known to it.
         TEMPLATE.replace("'<assistant>'", "'<assistant><why>'"),
         1,
         ["turn.prompt {}", "reasoning.mode"],
-        "70 of 81",
+        "73 of 86",
     ),
     "no reasoning": (
         TEMPLATE.replace(REASONING, ""),
         0,
         ["preserved", "reasoning.end", "reasoning.key", "reasoning.mode", "reasoning.start"],
-        "68 of 68",
+        "71 of 71",
     ),
     "no calls": (
         TEMPLATE.replace(CALLS, ""),
         0,
         ["capabilities", "content.with_calls", "preserved", "tools.arguments", "tools.call", "tools.dialect",
          "tools.format", "tools.json", "tools.json.arguments", "tools.json.name", "tools.parallel"],
-        "12 of 12",
+        "14 of 14",
     ),
     "the markers of reasoning": (
-        TEMPLATE.replace("why>", "because>"), 1, ["preserved", "reasoning.end", "reasoning.start"], "70 of 81"
+        TEMPLATE.replace("why>", "because>"), 1, ["preserved", "reasoning.end", "reasoning.start"], "73 of 86"
     ),
-    "the end of a turn": (TEMPLATE.replace("<end>", "<fin>"), 1, ["preserved", "turn.end"], "0 of 81"),
+    "the end of a turn": (TEMPLATE.replace("<end>", "<fin>"), 1, ["preserved", "turn.end"], "0 of 86"),
     "the name of a member": (
-        TEMPLATE.replace('"arguments": ', '"parameters": '), 0, ["tools.call", "tools.json.arguments"], "81 of 81"
+        TEMPLATE.replace('"arguments": ', '"parameters": '), 0, ["tools.call", "tools.json.arguments"], "86 of 86"
     ),
     "a section around calls": (
         TEMPLATE.replace(CALLS, SECTION + "    {%- if m.tool_calls %}{{- '</calls>' }}{%- endif %}\n"),
         1,
         ["preserved", "tools.section_end", "tools.section_start"],
-        "12 of 83",
+        "14 of 88",
     ),
 }  # fmt: skip
 

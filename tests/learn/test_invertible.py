@@ -25,6 +25,7 @@ REFUSED = {
     "line-break-separates-calls": 'only white space ("\\n") separates the arguments of a call from the name',
     "name-after-pairs": "the name of a call comes after its arguments",
     "object-replace": "the template writes double quotes as &quot; in arguments",
+    "reasoning-space-by-shape": "white space at the ends of reasoning is lost",
     "truncate-over-object": "the template shortens arguments, and what it leaves out is lost",
     "truncate-value": "the template shortens arguments, and what it leaves out is lost",
     "turn-as-json-if-calls": "the template writes the whole turn as one JSON object",

@@ -28,31 +28,31 @@ NESTED = "lists and objects as nested elements"
 
 # What the messages of each example show that a response template cannot say: features, and how many came back.
 VERIFIED: list[tuple[str, Profile, int, int, list[str]]] = [
-    ("tagged-json", "transformers", 216, 218, ["closing text in an argument"]),
-    ("tagged-json", "servers", 216, 218, ["closing text in an argument"]),
-    ("json-array", "transformers", 113, 114, ["closing text in an argument"]),
-    ("sectioned-ids", "transformers", 94, 95, ["closing text in an argument"]),
-    ("sectioned-ids", "servers", 94, 95, ["closing text in an argument", "call ids"]),
+    ("tagged-json", "transformers", 226, 228, ["closing text in an argument"]),
+    ("tagged-json", "servers", 226, 228, ["closing text in an argument"]),
+    ("json-array", "transformers", 118, 119, ["closing text in an argument"]),
+    ("sectioned-ids", "transformers", 97, 98, ["closing text in an argument"]),
+    ("sectioned-ids", "servers", 97, 98, ["closing text in an argument", "call ids"]),
     (
         "parameter-tags",
         "servers",
-        220,
-        222,
+        230,
+        232,
         ["closing text in an argument"],
     ),
     (
         "keyword-calls",
         "transformers",
-        102,
-        111,
+        107,
+        116,
         ["types of values where no tools are given", "lists and objects that are not written as JSON"],
     ),
-    ("channels", "transformers", 109, 110, ["closing text in an argument"]),
+    ("channels", "transformers", 114, 115, ["closing text in an argument"]),
     (
         "nested-elements",
         "transformers",
-        172,
-        220,
+        182,
+        230,
         ["lists and objects as nested elements", "closing text in an argument"],
     ),
 ]

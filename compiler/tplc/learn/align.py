@@ -122,7 +122,7 @@ def repetition(pre: str, mid: str, post: str) -> Repetition:
     if open_len and close_end < meeting <= len(common_prefix(mid, post)):
         close_end = meeting  # what is left of `mid` follows the last item as well, so it is no separator
     if open_len + close_end > len(mid):
-        close_end, open_len = _share(mid, close_end, open_len)
+        close_end, open_len = _share(mid, close_end, open_len, post)
     opening, closing = mid[len(mid) - open_len :], mid[:close_end]
     # white space at the outer edges is between items
     opening_core = opening.lstrip() if opening.strip() else opening
@@ -137,12 +137,15 @@ def repetition(pre: str, mid: str, post: str) -> Repetition:
     )
 
 
-def _share(mid: str, close_end: int, open_len: int) -> tuple[int, int]:
-    """Resolve an overlap: one cut in the contested range, at white space where there is some, else the first that
-    reads well."""
+def _share(mid: str, close_end: int, open_len: int, post: str) -> tuple[int, int]:
+    """Resolve an overlap: one cut in the contested range, at white space where there is some, else between the two
+    brackets of `><`, else the first that reads well.  No cut divides a doubled character of what follows the last
+    item: `@` from `@@ end`."""
     low, high = len(mid) - open_len, close_end
-    spaces = [i for i in range(low, high + 1) if 0 < i < len(mid) and mid[i].isspace() and not mid[i - 1].isspace()]
-    good = [i for i in range(low, high + 1) if reads_well(mid, i)]
+    inner = range(max(low, 1), min(high, len(mid) - 1) + 1)
+    spaces = [i for i in inner if mid[i].isspace() and not mid[i - 1].isspace() and post[i - 1 : i] != post[i : i + 1]]
+    is_between = low < high < low + 3 and _closes(mid[low]) and _opens(mid[low + 1 : low + 2] or " ")
+    good = [low + 1] if is_between else [i for i in range(low, high + 1) if reads_well(mid, i)]
     cut = spaces[-1] if spaces else (good[0] if good else high)
     return cut, len(mid) - cut
 

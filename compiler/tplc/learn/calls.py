@@ -128,7 +128,9 @@ def _with_space_around(split: Repetition, placement: ContentPlacement) -> Repeti
         # The last closer has the white space before content, even if it has other white space at the end of a turn.
         return replace(split, end=split.end.rstrip() + placement.gap) if placement.gap.isspace() else split
     gap, lead = placement.gap, split.start + split.open
-    space = lead_of(gap)
+    space, others = lead_of(gap), lead.removesuffix(gap)
+    if placement.place == "before" and gap.strip() and others.isspace() and split.start.startswith(others):
+        return replace(split, start=split.start[len(others) :])  # that opens the turn, or its content
     if placement.place == "none" or not space:
         return split
     if gap.endswith(lead) and gap[: len(gap) - len(lead)].isspace():

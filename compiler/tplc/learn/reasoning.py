@@ -118,7 +118,10 @@ def with_end(markers: ReasoningMarkers) -> tuple[ReasoningMarkers, tuple[str, ..
         return markers, ()
     if markers.start.strip() and markers.opens_content.strip():
         # What opens content ends reasoning; other shapes show what does there.
-        return replace(markers, end=markers.end + markers.opens_content), ()
+        opener = markers.opens_content
+        # White space before it may belong to a turn that begins with content.
+        between = (s.after for s in markers.shown if s.then == CONTENT and s.after.strip() == opener.strip())
+        return replace(markers, end=next(between, markers.end + opener)), ()
     place = f" of {markers.shown[0].key}" if markers.shown else ""
     why = (
         f"reasoning{place}: only white space ({quoted(markers.end)}) ends it, so the beginning of content or a "

@@ -133,7 +133,7 @@ class PairForm:
     quoted: bool
     guessed: bool  # no marker of its own ends a raw value: it ends before what may follow
     following: Following
-    words: tuple[tuple[str, str], ...]
+    words: tuple[tuple[tuple[str, str], ...], ...]  # and others, which are text unless a schema says otherwise
     types: tuple[tuple[str, tuple[str, ...]], ...]
     wrap: tuple[str, str] | None
     items: tuple[str, str] | None

@@ -320,9 +320,12 @@ def closes_call(following: Following, *, begun: bool) -> str:
         if others:
             found += rf"|{exact(others[0])}.{{0,{LONGEST_FOLLOW}}}\Z|{_beginning(others[0])}\Z"
         return f"(?s:{found})"
-    ends = [exact(text) for text in following.after if text != following.section_end]
+    # A bracket ends a section: values have such characters, too.
+    brackets = [text for text in following.after if len(text) == 1 and text != following.section_end]
+    ends = [exact(text) for text in following.after if text not in (*brackets, following.section_end)]
     over = f"(?:{'|'.join([*ends, chr(92) + 'Z'])})"
-    ends = [SPACE.join(map(exact, pieces_of(text))) for text in (following.section_end, following.other_end) if text]
+    sections = unique(text for text in (following.section_end, following.other_end, *brackets) if text)
+    ends = [SPACE.join(map(exact, pieces_of(text))) for text in sections]
     section = f"(?:{'|'.join(ends)})" if len(ends) > 1 else "".join(ends)
     section = f"(?:{section}{SPACE})?" if section else ""
     after = [section + over]

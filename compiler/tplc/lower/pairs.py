@@ -64,7 +64,7 @@ def pairs_of(
         spaced=guessed and "whitespace" in tolerated.kinds and _is_spaced(slots, dialect),
         nested_quotes=_nested_quotes(dialect),
         literals=_literal_quotes(context, tolerated) if guessed else "",
-        words=spelling_of(dialect.top, also_python="python_literals" in tolerated.kinds).words,
+        words=_words(dialect, tolerated),
         types=() if wraps else _type_words(tools),
         wrap=_around(dialect.wrap),
         items=(elements.item_open, elements.item_close) if (elements := dialect.elements) is not None else None,
@@ -73,6 +73,16 @@ def pairs_of(
         resumes=bool(opens) and all(_resumes(text.strip(), between) for text in opens),
         usual_ends=() if repeats or wraps else _usual_ends(pairs, close, openers[0], closing),
     )
+
+
+def _words(dialect: Dialect, tolerated: Tolerated) -> tuple[tuple[tuple[str, str], ...], ...]:
+    """Return the words for true, false and null, apart from those that are raw values of strings only."""
+    top, words = dialect.top, spelling_of(dialect.top, also_python="python_literals" in tolerated.kinds).words
+    is_text = [not top.strings and word not in (top.true, top.false, top.null) for word, _ in words]
+    own, others = (
+        [word for word, other in zip(words, is_text, strict=True) if other == text] for text in (False, True)
+    )
+    return tuple(own), tuple(others)
 
 
 def _dialect(tools: Tools) -> Dialect:

@@ -134,6 +134,8 @@ def _pairs(pairs: PairForm) -> Iterator[str]:
         yield "pairs.value = begins after white space if white space precedes the end of the key"
     if pairs.guessed and pairs.nested_quotes != '"':
         yield f"pairs.nested = strings in {pairs.nested_quotes or 'other quotes'}"
+    if pairs.words[1]:
+        yield f"pairs.words = {', '.join(sorted(word for word, _ in pairs.words[1]))} only by a schema"
     if pairs.literals:
         yield f"pairs.literal = a string in {pairs.literals}"
     if pairs.bare is not None:

@@ -66,9 +66,9 @@ def before_pairs(space: str, pairs: PairArguments, form: PairForm, closers: Sequ
     If pairs begin with their key, only the white space before it marks them; `space` is the white space after the slot.
     """
     before = space + pairs.start + text_at(form.pair, 0)
-    # A name contains such characters: where white space is written after it, only that ends it.
+    # A name contains such characters, as in ns:f: where white space is written after it, only that ends it.
     lead = lead_of(before)
-    opens = [text for text in form.opens if not lead or text.strip().strip(IN_WORDS)]
+    opens = [text for text in form.opens if not lead or text.strip().strip(IN_WORDS + ":")]
     nexts = not_blank([*opens, pairs.end, pairs.empty, *closers])
     shown = opens or not form.opens
     return SlotEnd("", not_blank([pairs.start]), nexts, stops_of(before if shown else lead) or LINE_END)

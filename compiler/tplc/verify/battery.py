@@ -63,6 +63,7 @@ CONTENT = "The answer is here."
 CODE = "Like this:\n```python\nx = 1\n```"
 REASONING = "First I look at the question."
 RANDOM = "random message"
+OUTER_SPACE = "outer white space"  # how the titles of cases end that have it
 KEY = "value"  # of the argument that values of all kinds are tried for
 # As long as OpenAI's API allows; a template may write the dash and the dot as other characters.
 LONG_NAME = "search-all.documents_of_the_house_and_their_comments_of_one_year"
@@ -159,6 +160,7 @@ def battery(ir: TemplateIR) -> Iterator[Case]:
         yield Case(f"content: {title}", content=text)
     yield from _quoted_words(ir)
     yield Case("content before a call: code at its end", content=CODE, calls=(_call("find"),))
+    yield from _outer_space()
     for slot in ("content", "reasoning"):
         text = _escapes(ir, slot)
         if text:
@@ -189,11 +191,21 @@ def battery(ir: TemplateIR) -> Iterator[Case]:
     yield from _escaped_names(ir)
 
 
+def _outer_space() -> Iterator[Case]:
+    """Yield parts that begin and end with white space.  (White space alone next to another part is no part.)"""
+    spaced, call = f"\n{CONTENT} \n", _call("find")
+    yield Case(f"content: {OUTER_SPACE}", content=spaced)
+    yield Case(f"content before a call: {OUTER_SPACE}", content=spaced, calls=(call,))
+    yield Case(f"reasoning: {OUTER_SPACE}", spaced, CONTENT)
+    yield Case(f"reasoning before a call: {OUTER_SPACE}", spaced, calls=(call,))
+
+
 def _names_and_types(ir: TemplateIR) -> Iterator[Case]:
     """Yield calls of names with punctuation, without arguments and with those of every type."""
     # Tool servers put punctuation into names; a template may have a form of its own for such a name.
     named = (_call("files.first"), Call("files-second", ()), _call("files/third"))
     yield Case("no arguments between others", calls=named)
+    yield Case("names with punctuation after content", content=CONTENT, calls=(Call("files/first", ()), _call("a:b")))
     mixed: tuple[tuple[str, Json], ...] = (
         ("s", "x"),
         ("b", False),

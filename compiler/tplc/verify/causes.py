@@ -22,7 +22,7 @@ from tplc.ir.printed import quoted
 from tplc.ir.tolerances import check_tolerances, tolerances_from
 from tplc.ir.write import WrittenPart, write_parts
 from tplc.transformations import transformations
-from tplc.verify.battery import KEY, Case, id_of
+from tplc.verify.battery import KEY, OUTER_SPACE, Case, id_of
 from tplc.verify.compare import as_message
 from tplc.verify.lengths import lengths
 from tplc.verify.misplaced import misplaced
@@ -69,7 +69,7 @@ def causes(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
     yield from weak
     if not counted and not weak:
         turns = [[(one.case, one.turn) for one in tried if one.passed == passed] for passed in (False, True)]
-        found = [*_without_reasoning(ir, tried)] or [*notations(ir, turns[0])]
+        found = [*_without_reasoning(ir, tried)] or [*_outer_space(tried)] or [*notations(ir, turns[0])]
         found = found or [*shortened([(*one, _written(ir, one[0])) for one in turns[0]])]
         found = found or [*_transformed(ir, tried)] or [*_single_call(ir, tried)] or [*_joined(ir, tried)]
         found = found or [*_inside_lines(ir, tried)] or [*misplaced(ir, *turns)]
@@ -88,6 +88,17 @@ def _without_reasoning(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
     failed = [one for one in tried if not one.passed]
     if ir.left_out and failed and all(one.case.reasoning for one in failed):
         yield from ir.left_out
+
+
+def _outer_space(tried: Sequence[Tried]) -> Iterator[str]:
+    """Yield that white space at the ends of a part is lost, if exactly such messages do not come back."""
+    failed = [one.case.title for one in tried if not one.passed]
+    if failed and all(title.endswith(OUTER_SPACE) for title in failed):
+        for part in dict.fromkeys(title.partition(" ")[0].strip(":") for title in failed):
+            yield (
+                f"white space at the ends of {part} is lost: how much the template writes around {part} depends on "
+                "the other parts of the turn"
+            )
 
 
 def _weak_places(ir: TemplateIR) -> Iterator[str]:

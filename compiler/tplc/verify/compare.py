@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tplc.ir.markers import common_prefix
-from tplc.ir.nodes import Json, TemplateIR
+from tplc.ir.nodes import Json, TemplateIR, ValueStyle
 from tplc.ir.write import json_type
 from tplc.messages import Call
 from tplc.verify.battery import Case, id_of
@@ -163,14 +163,15 @@ def with_texts(ir: TemplateIR, case: Case, read: Case) -> Case:
     if dialect is None or dialect.top.strings or len(case.calls) != len(read.calls):
         return read
     pairs = zip(case.calls, read.calls, strict=True)
-    return replace(read, calls=tuple(replace(got, arguments=_with_texts(call, got)) for call, got in pairs))
+    style = dialect.top
+    return replace(read, calls=tuple(replace(got, arguments=_with_texts(call, got, style)) for call, got in pairs))
 
 
-def _with_texts(call: Call, got: Call) -> tuple[tuple[str, Json], ...]:
+def _with_texts(call: Call, got: Call, style: ValueStyle) -> tuple[tuple[str, Json], ...]:
     texts = dict(call.arguments)
     found = ((key, value, texts.get(key)) for key, value in got.arguments)
     return tuple(
-        (key, text if isinstance(text, str) and _reads_as(text, value) else value) for key, value, text in found
+        (key, text if isinstance(text, str) and _reads_as(text, value, style) else value) for key, value, text in found
     )
 
 
@@ -186,13 +187,11 @@ def same_message(case: Case, other: Case) -> bool:
     )
 
 
-# Words that parsers read as these values in every dialect, if no schema declares them as text.
-_WORDS: dict[str, Json] = {"True": True, "False": False, "None": None}
-
-
-def _reads_as(text: str, value: Json) -> bool:
+def _reads_as(text: str, value: Json, style: ValueStyle) -> bool:
+    if isinstance(value, bool) or value is None:
+        return text == (style.null if value is None else style.true if value else style.false)
     try:
-        return same(_WORDS[text] if text in _WORDS else json.loads(text), value)
+        return same(json.loads(text), value)
     except json.JSONDecodeError:
         return False
 

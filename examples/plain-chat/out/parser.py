@@ -653,7 +653,7 @@ class StreamParser(Copyable):
                 self._pos = end
             return ""
         # If the whole turn is white space, that white space is the content.
-        alone = mark.kind == "end" and kind == "content" and self._out.is_empty()
+        alone = mark.kind == "end" and kind in ("content", "pending") and self._out.is_empty()
         lead = end - pos if blank and not alone else trailing_overlap(buf[pos:end], mark.lead)
         if not blank or alone:
             self._text(kind, end - lead)

@@ -2287,7 +2287,7 @@ class TurnStates(Stream):
                 self._pos = end
             return ""
         # If the whole turn is white space, that white space is the content.
-        alone = mark.kind == "end" and kind == "content" and self._out.is_empty()
+        alone = mark.kind == "end" and kind in ("content", "pending") and self._out.is_empty()
         lead = end - pos if blank and not alone else trailing_overlap(buf[pos:end], mark.lead)
         if is_text := self._is_text(mark):
             lead = 0

@@ -133,11 +133,13 @@ class FormPatterns:
 
     @cached_property
     def at_fence(self) -> str:
-        """Return what must hold at a fence around calls: it doesn't close code of the content."""
+        """Return what must hold at a fence around calls: it doesn't close code of content or reasoning."""
         if not self.calls.may_be_fenced:
             return ""
-        opened = [*self.acceptor.reasoning_ends, *(one.text for one in self.acceptor.content_starts)]
-        return not_at_code_end([marker_core(text) for text in opened if text.strip()])
+        facts = self.acceptor
+        starts = (*facts.reasoning_starts, *facts.content_starts)
+        opened = dict.fromkeys(text.strip() for text in (*facts.reasoning_ends, *(one.text for one in starts)))
+        return not_at_code_end([marker_core(text) for text in opened if text])
 
     # What the format has
 

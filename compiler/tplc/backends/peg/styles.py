@@ -67,6 +67,7 @@ def spelled_of(acceptor: Acceptor) -> OtherSpelling:
         spelled.pair_markers = scanner(value_ends_and_markers(pairs)) if pairs.marks and not pairs.quoted else None
         spelled.elements_first = bool(pairs.unprefixed)
         spelled.pairs_open, spelled.literals = bool(pairs.opens), pairs.literals
+        spelled.text_words = tuple(word for word, _ in pairs.words[1])
         spelled.arguments_begin = Pattern(calls.arguments_begin) if calls.arguments_begin else None
         spelled.key_escapes = Escapes(dict(pairs.replaced))
         spelled.around_key = None if around is None else (Pattern(around[0]), Pattern(around[1]))

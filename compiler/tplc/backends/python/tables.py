@@ -422,7 +422,7 @@ def _of_pairs(calls: CallForm, pairs: PairForm, facts: Acceptor, scanners: Scann
     damaged = damaged_arguments(facts)
     if damaged is not None:
         lines += assignment("DAMAGED", called("Pattern", [raw(damaged)]), INDENT)
-    lines += assignment("WORDS", called("ValueWords", [_words(pairs.words)]), INDENT)
+    lines += assignment("WORDS", Bracketed("ValueWords", tuple(map(_words, pairs.words)), packed=True), INDENT)
     lines += _escapes_in_values(pairs)
     lines += _ends_of_raw_values(pairs, calls, respelled, scanners)
     if pairs.types:
