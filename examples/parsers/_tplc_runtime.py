@@ -3533,6 +3533,8 @@ class Machine(CallArguments):
 
     def _complete_short_opener(self) -> bool | None:
         """Go on after another opener, which may complete a short one; False if there is none, None if undecided."""
+        if self._is_opened_twice:
+            return False
         at = next_char(self._buf, self._pos + self._skip)
         inner = self.AFTER_CALL.match_at(self._buf, at)
         is_open = inner is None or inner.ambiguous

@@ -162,3 +162,9 @@ def test_a_chunk_takes_no_more_calls_than_it_did(name: str) -> None:
         calls_made(parser_of(name), chunks)  # what is done once is not counted
         found.append(calls_made(parser_of(name), chunks) / len(chunks))
     assert all(count <= most for count, most in zip(found, MOST_CALLS[name], strict=True)), found
+
+
+def test_short_openers_in_a_row_are_text_at_once() -> None:
+    """Only two of them are looked at together, so the text before them isn't kept."""
+    stream = parser_of("parameter-tags").StreamParser()
+    assert sum(len(stream.feed("<deed>")) for _ in range(100)) > 40

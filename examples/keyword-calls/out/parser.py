@@ -2431,23 +2431,12 @@ ODD_IN_NAMES = frozenset("<>{}()[]\"'`,;=\\ \t\n")  # what is reported in a name
 NUMBERS = ("index", "count")  # slots that contain a number
 REPEATED_SLOT = "repeated_slot"  # a code of diagnostics
 MOST_ODD = 64  # the most names with unusual characters that are searched for
-MISFITS = {
-    "inside": ("argument_not_closed", "the argument {key} is in the value of another"),
-    "type": ("argument_of_other_type", "the argument {key} is not of the type in the schema"),
-    "key": ("unknown_argument", "the tool {tool} has no argument {key}"),
-    "repeated": ("repeated_argument", "the argument {key} comes again"),
-}
 
 
-class CallArguments(TurnStates):
+class Slots(TurnStates):
     BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that never occur in names, or in values outside of a string
     _slot_diagnostics: Sequence[tuple[str, str]] = ()  # diagnostics of the slots: codes and texts
     _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that contain ends of names
-    STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
-    LAST_CLOSER: ClassVar[Scanner | None] = None  # closers of values, and markers of which one follows the right one
-    OWN_KEYS: ClassVar[tuple[str, ...]] = ()  # the keys of a call that are no arguments
-    _reader: Reader | None = None  # and the reader of one
-    _repaired = False  # the arguments of the last call were repaired
 
     def _slots(self, pos: int, slots: Sequence[Any], name: str | None = None) -> tuple[dict[str, str], int, str]:
         """Read slots with the markers that end them; return values, the end, and what was expected instead.
@@ -2570,6 +2559,48 @@ class CallArguments(TurnStates):
             self._odd[slot, of] = sorted(fit, key=len, reverse=True)[:MOST_ODD]
         return self._odd[slot, of]
 
+
+MISFITS = {
+    "inside": ("argument_not_closed", "the argument {key} is in the value of another"),
+    "type": ("argument_of_other_type", "the argument {key} is not of the type in the schema"),
+    "key": ("unknown_argument", "the tool {tool} has no argument {key}"),
+    "repeated": ("repeated_argument", "the argument {key} comes again"),
+}
+# Those of Stream that are not in a dictionary: objects of a class share the keys of at most 30 attributes there.
+ATTRIBUTES = (
+    "incomplete _after_failed_call _ambiguous_from _base _buf _calls_on _diagnostics _echo _final "
+    "_find_safe_end _is_still_ambiguous _kind_before_call _line_start _mark _only_space_so_far _open "
+    "_open_kind _opener _out _parts _pos _reasoning_on _regular_fast_path _skip _space _state _state_before_call "
+    "_text_fast_path _tools _unaccounted _unchecked _unclosed _value_fast_path _wanted"
+)
+CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
+ENDS_AFTER_CALLS = ("end", "final_end", "content_end")
+
+
+class Machine(Slots):
+    STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
+    LAST_CLOSER: ClassVar[Scanner | None] = None  # closers of values, and markers of which one follows the right one
+    OWN_KEYS: ClassVar[tuple[str, ...]] = ()  # the keys of a call that are no arguments
+    _reader: Reader | None = None  # and the reader of one
+    _repaired = False  # the arguments of the last call were repaired
+    __slots__ = ATTRIBUTES.split()
+    AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
+    SHORT_OPENERS: ClassVar[Sequence[str]] = ()  # what opens only calls of tools that are known
+    OPENED_TWICE: ClassVar[Sequence[Any]] = ()  # openers of which a part comes twice, after the length of the shortest
+    LAST_CLOSERS: ClassVar[tuple[str, ...]] = ()  # what closes a call, and nothing else
+    # Slots of a call: the kind, what ends it, and characters that do; a plain word up to the text's end or to an
+    # unambiguous marker, and the white space after each of these (None for markers that don't belong to the slot).
+    HEADER: ClassVar[Sequence[Any]] = ()
+    CALLS_HAVE_CLOSER: ClassVar[bool] = True  # calls have a closer
+    _is_opened_twice = False  # another opener follows the opener of this call
+    _closed_with = ""  # what was dropped last after a call that is closed
+    _ends_in_bracket = False  # the last closer was one: another opening bracket may begin the arguments
+    _second_reading_failed = False  # the second reading of this call found none
+    _begin_arguments: ClassVar[Callable[[Any], None]]
+    _irregular_call: ClassVar[Callable[[Any], bool | None]]
+    _drop_left_over: ClassVar[Callable[[Any, str], str]]
+    _note_following_text: ClassVar[Callable[[Any], None]]
+
     def _feed_regular_text(self, chunk: str) -> list[Delta]:
         """Read more of arguments that are regular text, without a state."""
         reader = self._reader
@@ -2652,16 +2683,180 @@ class CallArguments(TurnStates):
                 notes.insert(at + earlier, Diagnostic(offset, text.format(tool=name, key=found[1]), code))
                 del notes[MOST_DIAGNOSTICS:]
 
+    def _call(self) -> bool:
+        # call = (slot SLOT_END)* arguments
+        values, end, expected = self._slots(self._pos + self._skip, self.HEADER)
+        written = values.get("name", "")
+        if self._tools and not expected:
+            values["name"] = tool_named(written, self._tools)
+        unknown = values.get("name") not in self._tools
+        if self._tools and unknown and not (expected or NEVER_IN_NAMES.isdisjoint(values["name"])):
+            expected = "the name of a tool"
+        if unknown and expected not in ("more", "end") and self._is_short():
+            inner = self._complete_short_opener()
+            if inner is not False:
+                return inner is True
+            expected = "the name of a tool"
+        if self._tools and (expected or unknown):
+            other = self._irregular_call() if expected not in ("more", "end") else None
+            if other is not None:
+                return other
+        self._second_reading_failed = self._second_reading_failed and expected == "more"
+        if expected:
+            return expected != "more" and self._no_call(expected)
+        if self._slot_diagnostics:
+            self._note_slot_diagnostics()
+        if values["name"] != written:
+            self._note("tool_name_corrected", f"the tool {values['name']} is called as {written}")
+        self._pos = end
+        self._open_call(values["name"], None)
+        self._begin_arguments()
+        return True
 
-# Those of Stream that are not in a dictionary: objects of a class share the keys of at most 30 attributes there.
-ATTRIBUTES = (
-    "incomplete _after_failed_call _ambiguous_from _base _buf _calls_on _diagnostics _echo _final "
-    "_find_safe_end _is_still_ambiguous _kind_before_call _line_start _mark _only_space_so_far _open "
-    "_open_kind _opener _out _parts _pos _reasoning_on _regular_fast_path _skip _space _state _state_before_call "
-    "_text_fast_path _tools _unaccounted _unchecked _unclosed _value_fast_path _wanted"
-)
-CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
-ENDS_AFTER_CALLS = ("end", "final_end", "content_end")
+    def _complete_short_opener(self) -> bool | None:
+        """Go on after another opener, which may complete a short one; False if there is none, None if undecided."""
+        if self._is_opened_twice:
+            return False
+        at = next_char(self._buf, self._pos + self._skip)
+        inner = self.AFTER_CALL.match_at(self._buf, at)
+        is_open = inner is None or inner.ambiguous
+        if is_open and not self._final and self.AFTER_CALL.prefix_of(self._buf, at):
+            return None
+        if inner is None or inner.kind != "call":
+            return False
+        self._mark, self._skip, self._is_opened_twice = inner, inner.end - self._pos, True
+        return True
+
+    def _after_call(self) -> bool:
+        # after_call = CALL_END* (CALL_SEPARATOR? CALL_START call | content)
+        kind = self._next_of_calls()
+        if kind is None:
+            return False
+        more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
+        if more != "no":
+            return more == "dropped"
+        if kind == "closed" and not self._unclosed:
+            self._note_second_closer()
+        if kind == "call":
+            return self._try_call("content")
+        if kind == "separator":
+            self._skip = 0
+            return self._drop_closer(True) and self._try_call("content")
+        if kind == "closed":
+            return self._drop_closer(False)
+        return self._leave_calls(kind)
+
+    def _drop_closer(self, unclosed: bool) -> bool:
+        """Drop a closer or a separator after a call; `unclosed`: something is missing of the call, or of the next."""
+        if self._mark.ambiguous >= SPELLED_OTHERWISE:
+            self._note_spelling()
+        self._pos, self._space, self._unclosed = self._mark.end, self._mark.trail, unclosed
+        self._ends_in_bracket = self._buf[self._pos - 1 : self._pos] == ")"
+        return True
+
+    def _note_second_closer(self) -> None:
+        """Report a closer of a call that is closed, and one that comes twice."""
+        closer = "".join(self._buf[self._mark.start : self._mark.end].split())
+        if closer == self._closed_with or closer.endswith(self.LAST_CLOSERS):
+            self._note("left_over", f"{self._buf[self._mark.start : self._mark.end]} is left over after a call")
+        self._closed_with = closer
+
+    def _leave_calls(self, kind: str) -> bool:
+        """Go on with content: something else than more of the calls follows, or nothing."""
+        if kind == "" and (self._unclosed or (self._ends_in_bracket and self._buf.startswith("(", self._pos))):
+            self._note_following_text()
+        self._unclosed = self._unclosed and next_char(self._buf, self._pos) == len(self._buf)
+        self._state = type(self)._content
+        return True
+
+    def _try_call(self, kind: str) -> bool:
+        """Try to read the text after _skip characters of opener as a call; if it isn't one, it is text of this kind.
+        If calls aren't wanted, the opener is text, but it still ends reasoning."""
+        if not self._calls_on:
+            if kind == "reasoning_content":
+                self._opener, self._state, kind = "", type(self)._content, "content"
+            return self._keep_as_text(kind)
+        self._state_before_call = type(self)._content if self._state == type(self)._after_call else self._state
+        self._kind_before_call = kind
+        self._lacks_section = False
+        self._is_opened_twice = False
+        if self._skip >= self.OPENED_TWICE[0]:  # it is 0 where no marker opens this call
+            opener = self._buf[self._mark.start : self._mark.end]
+            self._is_opened_twice = "".join(opener.split()) in self.OPENED_TWICE
+        self._state = type(self)._call
+        return True
+
+    def _no_call(self, expected: str) -> bool:
+        if self._is_truncated_opener(self._pos):
+            return self._final and self._drop_truncated_call()  # the whole opener, without its end
+        if expected == "end" and (self._skip or self._mark.kind == "separator"):
+            return self._drop_truncated_call()
+        if self._tools and self._unclosed and self._mark.kind != "separator":
+            self._note_following_text()
+        self._note("not_a_call", "not a call: expected " + expected)
+        self._after_failed_call, self._unclosed, self._space = True, False, ""
+        self._state = self._state_before_call
+        if self._skip:
+            self._keep_as_text(self._kind_before_call)
+        return True
+
+    def _open_call(self, name: str, call_id: str | None = None) -> None:
+        if self._mark.ambiguous >= SPELLED_OTHERWISE:
+            self._note_spelling()
+        if self._is_opened_twice:
+            self._note("calls_opened_twice", "the calls are opened twice")
+            self._is_opened_twice = False
+        if self._opener and self._reasoning_on:
+            self._out.flush()
+            if "".join(self._out.texts["reasoning_content"]).strip():
+                self._note("reasoning_not_closed", "a call begins before the reasoning is closed")
+        self._out.open_call(name, call_id)
+        self._open, self._after_failed_call, self._opener = True, False, ""  # a call ends the reasoning
+        if self._tools and name not in self._tools:
+            self._note("unknown_tool", "unknown tool " + name)
+        elif not self._tools and not ODD_IN_NAMES.isdisjoint(name):
+            self.incomplete = True
+            self._note("markup_in_name", "the name of a tool contains markup, quotes or white space")
+
+    def _close_call(self, arguments: str = "") -> bool:
+        """Close the call after this rest of its arguments."""
+        if arguments:
+            self._out.emit("arguments", arguments)
+        if self._tools:
+            self._check_arguments()
+        self._repaired, self._closed_with = False, ""
+        self._open, self._only_space_so_far, self._line_start, self._space = False, True, True, ""
+        self._unclosed = self.CALLS_HAVE_CLOSER
+        self._state = type(self)._after_call
+        return True
+
+    def _next_of_calls(self) -> str | None:
+        """Return the kind of the next marker after a call, as `_next` does; drop a truncated one at the end."""
+        marks, buf = self.AFTER_CALL, self._buf
+        kind = self._next(marks, self.USUAL_NEXT)
+        # The text after a piece of a closer may be all that the output has of the rest.
+        part = kind == "" or (kind == "closed" and next_char(buf, self._mark.end) < len(buf))
+        if part and self._final:
+            least, at = 1 if self._unclosed and kind == "" else LEAST_CUT, next_char(buf, self._pos)
+            rest = "".join(buf[at:].split())
+            # A fence around the calls is closed there, rather than another one opened.
+            if len(rest) >= least and rest != FENCE_END and marks.prefix_of(buf, at, CALL_KINDS):
+                self._drop_truncated_call()
+                return None
+            is_text = self._unclosed or len(rest) < LEAST_CUT - (not rest.isalnum())
+            if not is_text and marks.prefix_of(buf, at, ENDS_AFTER_CALLS):
+                return None
+        return kind
+
+    def _is_short(self) -> bool:
+        """Return whether the opener lacks its last words, so that only a tool's name makes a call."""
+        opener = self._buf[self._pos : self._pos + self._skip]
+        opener = opener[self._mark.start - self._mark.end :]  # the last, if two come
+        if self._mark.ambiguous >= SPELLED_OTHERWISE:
+            return squeezed(opener).replace("s", "") in [squeezed(text).replace("s", "") for text in self.SHORT_OPENERS]
+        return "".join(opener.split()) in self.SHORT_OPENERS
+
+
 CALL_KEYS = frozenset(NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS)
 FIRST_OF_CALLS = Pattern(r"""\s*(?:[,;]\s*)?(?=[\w{\[`<"'])""")
 # A fence, a backtick, a tag or a token around calls; and a text that may become one.
@@ -2848,21 +3043,7 @@ def has_argument(header: str, name: str, tools: Parameters) -> bool:
     return not set(words).isdisjoint(properties_of(tools.get(name)))
 
 
-class Machine(CallArguments):
-    __slots__ = ATTRIBUTES.split()
-    AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
-    SHORT_OPENERS: ClassVar[Sequence[str]] = ()  # what opens only calls of tools that are known
-    OPENED_TWICE: ClassVar[Sequence[Any]] = ()  # openers of which a part comes twice, after the length of the shortest
-    LAST_CLOSERS: ClassVar[tuple[str, ...]] = ()  # what closes a call, and nothing else
-    # Slots of a call: the kind, what ends it, and characters that do; a plain word up to the text's end or to an
-    # unambiguous marker, and the white space after each of these (None for markers that don't belong to the slot).
-    HEADER: ClassVar[Sequence[Any]] = ()
-    CALLS_HAVE_CLOSER: ClassVar[bool] = True  # calls have a closer
-    _is_opened_twice = False  # another opener follows the opener of this call
-    _closed_with = ""  # what was dropped last after a call that is closed
-    _ends_in_bracket = False  # the last closer was one: another opening bracket may begin the arguments
-    _second_reading_failed = False  # the second reading of this call found none
-    _begin_arguments: ClassVar[Callable[[Any], None]]
+class Repairs(Machine):
     HEADER_PARTS: ClassVar[Sequence[str]] = ()  # the texts of which headers consist
     HEADER_TEXTS: ClassVar[Pattern] = Pattern("(?!)")
     # Closers with the right letters and other brackets: a pattern, whose first group has those after which nothing is
@@ -2871,177 +3052,6 @@ class Machine(CallArguments):
     OWN_FIELDS: ClassVar[dict[str, str]] = {}  # the fields of call objects that are usually named otherwise
     LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may be in the place of a closer
     _opens_arguments: ClassVar[Callable[[Any, int], bool]]
-
-    def _call(self) -> bool:
-        # call = (slot SLOT_END)* arguments
-        values, end, expected = self._slots(self._pos + self._skip, self.HEADER)
-        written = values.get("name", "")
-        if self._tools and not expected:
-            values["name"] = tool_named(written, self._tools)
-        unknown = values.get("name") not in self._tools
-        if self._tools and unknown and not (expected or NEVER_IN_NAMES.isdisjoint(values["name"])):
-            expected = "the name of a tool"
-        if unknown and expected not in ("more", "end") and self._is_short():
-            inner = self._complete_short_opener()
-            if inner is not False:
-                return inner is True
-            expected = "the name of a tool"
-        if self._tools and (expected or unknown):
-            other = self._irregular_call() if expected not in ("more", "end") else None
-            if other is not None:
-                return other
-        self._second_reading_failed = self._second_reading_failed and expected == "more"
-        if expected:
-            return expected != "more" and self._no_call(expected)
-        if self._slot_diagnostics:
-            self._note_slot_diagnostics()
-        if values["name"] != written:
-            self._note("tool_name_corrected", f"the tool {values['name']} is called as {written}")
-        self._pos = end
-        self._open_call(values["name"], None)
-        self._begin_arguments()
-        return True
-
-    def _complete_short_opener(self) -> bool | None:
-        """Go on after another opener, which may complete a short one; False if there is none, None if undecided."""
-        at = next_char(self._buf, self._pos + self._skip)
-        inner = self.AFTER_CALL.match_at(self._buf, at)
-        is_open = inner is None or inner.ambiguous
-        if is_open and not self._final and self.AFTER_CALL.prefix_of(self._buf, at):
-            return None
-        if inner is None or inner.kind != "call":
-            return False
-        self._mark, self._skip, self._is_opened_twice = inner, inner.end - self._pos, True
-        return True
-
-    def _after_call(self) -> bool:
-        # after_call = CALL_END* (CALL_SEPARATOR? CALL_START call | content)
-        kind = self._next_of_calls()
-        if kind is None:
-            return False
-        more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
-        if more != "no":
-            return more == "dropped"
-        if kind == "closed" and not self._unclosed:
-            self._note_second_closer()
-        if kind == "call":
-            return self._try_call("content")
-        if kind == "separator":
-            self._skip = 0
-            return self._drop_closer(True) and self._try_call("content")
-        if kind == "closed":
-            return self._drop_closer(False)
-        return self._leave_calls(kind)
-
-    def _drop_closer(self, unclosed: bool) -> bool:
-        """Drop a closer or a separator after a call; `unclosed`: something is missing of the call, or of the next."""
-        if self._mark.ambiguous >= SPELLED_OTHERWISE:
-            self._note_spelling()
-        self._pos, self._space, self._unclosed = self._mark.end, self._mark.trail, unclosed
-        self._ends_in_bracket = self._buf[self._pos - 1 : self._pos] == ")"
-        return True
-
-    def _note_second_closer(self) -> None:
-        """Report a closer of a call that is closed, and one that comes twice."""
-        closer = "".join(self._buf[self._mark.start : self._mark.end].split())
-        if closer == self._closed_with or closer.endswith(self.LAST_CLOSERS):
-            self._note("left_over", f"{self._buf[self._mark.start : self._mark.end]} is left over after a call")
-        self._closed_with = closer
-
-    def _leave_calls(self, kind: str) -> bool:
-        """Go on with content: something else than more of the calls follows, or nothing."""
-        if kind == "" and (self._unclosed or (self._ends_in_bracket and self._buf.startswith("(", self._pos))):
-            self._note_following_text()
-        self._unclosed = self._unclosed and next_char(self._buf, self._pos) == len(self._buf)
-        self._state = type(self)._content
-        return True
-
-    def _try_call(self, kind: str) -> bool:
-        """Try to read the text after _skip characters of opener as a call; if it isn't one, it is text of this kind.
-        If calls aren't wanted, the opener is text, but it still ends reasoning."""
-        if not self._calls_on:
-            if kind == "reasoning_content":
-                self._opener, self._state, kind = "", type(self)._content, "content"
-            return self._keep_as_text(kind)
-        self._state_before_call = type(self)._content if self._state == type(self)._after_call else self._state
-        self._kind_before_call = kind
-        self._lacks_section = False
-        self._is_opened_twice = False
-        if self._skip >= self.OPENED_TWICE[0]:  # it is 0 where no marker opens this call
-            opener = self._buf[self._mark.start : self._mark.end]
-            self._is_opened_twice = "".join(opener.split()) in self.OPENED_TWICE
-        self._state = type(self)._call
-        return True
-
-    def _no_call(self, expected: str) -> bool:
-        if self._is_truncated_opener(self._pos):
-            return self._final and self._drop_truncated_call()  # the whole opener, without its end
-        if expected == "end" and (self._skip or self._mark.kind == "separator"):
-            return self._drop_truncated_call()
-        if self._tools and self._unclosed and self._mark.kind != "separator":
-            self._note_following_text()
-        self._note("not_a_call", "not a call: expected " + expected)
-        self._after_failed_call, self._unclosed, self._space = True, False, ""
-        self._state = self._state_before_call
-        if self._skip:
-            self._keep_as_text(self._kind_before_call)
-        return True
-
-    def _open_call(self, name: str, call_id: str | None = None) -> None:
-        if self._mark.ambiguous >= SPELLED_OTHERWISE:
-            self._note_spelling()
-        if self._is_opened_twice:
-            self._note("calls_opened_twice", "the calls are opened twice")
-            self._is_opened_twice = False
-        if self._opener and self._reasoning_on:
-            self._out.flush()
-            if "".join(self._out.texts["reasoning_content"]).strip():
-                self._note("reasoning_not_closed", "a call begins before the reasoning is closed")
-        self._out.open_call(name, call_id)
-        self._open, self._after_failed_call, self._opener = True, False, ""  # a call ends the reasoning
-        if self._tools and name not in self._tools:
-            self._note("unknown_tool", "unknown tool " + name)
-        elif not self._tools and not ODD_IN_NAMES.isdisjoint(name):
-            self.incomplete = True
-            self._note("markup_in_name", "the name of a tool contains markup, quotes or white space")
-
-    def _close_call(self, arguments: str = "") -> bool:
-        """Close the call after this rest of its arguments."""
-        if arguments:
-            self._out.emit("arguments", arguments)
-        if self._tools:
-            self._check_arguments()
-        self._repaired, self._closed_with = False, ""
-        self._open, self._only_space_so_far, self._line_start, self._space = False, True, True, ""
-        self._unclosed = self.CALLS_HAVE_CLOSER
-        self._state = type(self)._after_call
-        return True
-
-    def _next_of_calls(self) -> str | None:
-        """Return the kind of the next marker after a call, as `_next` does; drop a truncated one at the end."""
-        marks, buf = self.AFTER_CALL, self._buf
-        kind = self._next(marks, self.USUAL_NEXT)
-        # The text after a piece of a closer may be all that the output has of the rest.
-        part = kind == "" or (kind == "closed" and next_char(buf, self._mark.end) < len(buf))
-        if part and self._final:
-            least, at = 1 if self._unclosed and kind == "" else LEAST_CUT, next_char(buf, self._pos)
-            rest = "".join(buf[at:].split())
-            # A fence around the calls is closed there, rather than another one opened.
-            if len(rest) >= least and rest != FENCE_END and marks.prefix_of(buf, at, CALL_KINDS):
-                self._drop_truncated_call()
-                return None
-            is_text = self._unclosed or len(rest) < LEAST_CUT - (not rest.isalnum())
-            if not is_text and marks.prefix_of(buf, at, ENDS_AFTER_CALLS):
-                return None
-        return kind
-
-    def _is_short(self) -> bool:
-        """Return whether the opener lacks its last words, so that only a tool's name makes a call."""
-        opener = self._buf[self._pos : self._pos + self._skip]
-        opener = opener[self._mark.start - self._mark.end :]  # the last, if two come
-        if self._mark.ambiguous >= SPELLED_OTHERWISE:
-            return squeezed(opener).replace("s", "") in [squeezed(text).replace("s", "") for text in self.SHORT_OPENERS]
-        return "".join(opener.split()) in self.SHORT_OPENERS
 
     def _irregular_call(self) -> bool | None:
         """Read a call whose header differs from the template's; None if it is no call."""
@@ -3283,7 +3293,7 @@ def positional_arguments(buf: str, start: int, name: str, tools: Doubts, final: 
     return (as_json(members), found.end(1)) if fits else ("", start)
 
 
-class Pairs(Machine):
+class Pairs(Repairs):
     BETWEEN: ClassVar[Scanner]  # pair, end (consumed), next (not consumed), and others (skipped)
     PAIR: ClassVar[Sequence[Any]]
     AROUND_KEY: ClassVar[Any] = ()  # the texts before a key and after it, of which some may be missing
