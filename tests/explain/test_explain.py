@@ -214,7 +214,7 @@ def test_spans() -> None:
         (5, [{"reasoning_content": "Hm"}]),
         (12, [{"content": "Hi."}]),
         (20, [{"tool_calls": [{"index": 0, "id": None, "function": {"name": "look", "arguments": ""}}]}]),
-        (32, [{"tool_calls": [{"index": 0, "function": {"arguments": '{"at": "'}}]}]),
+        (26, [{"tool_calls": [{"index": 0, "function": {"arguments": '{"at": "'}}]}]),
         (36, [{"tool_calls": [{"index": 0, "function": {"arguments": 'you"}'}}]}]),
     ]
     text = "<r>Hm</r>Hi.<do look><at>you</at></do><end>"

@@ -2,14 +2,15 @@
 
     "<r>Hm</r>Hi"  →  marker "<r>", reasoning "Hm", marker "</r>", content "Hi"
 
-A parser says what a text means, not where it read it.  Its deltas come in the order of the text, so each is looked for
-after the one before: what is passed over is marker text.  Arguments may have been rewritten (a raw value becomes a
-JSON string): then their keys and values are looked for one by one.  If one of them isn't there, all that was read since
-counts as arguments.
+A parser says what a text means, not where it read it.  Its deltas come in the order of the text, as soon as it has
+read the value: each is looked for after the one before, from the end of what was read.  The text between is marker
+text.  Arguments may have been rewritten (a raw value becomes a JSON string): then their keys and values are looked for
+one by one.  If one of them isn't there, all that was read since counts as arguments.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -32,21 +33,46 @@ def spans(text: str, fed: Sequence[tuple[int, Sequence[dict[str, Any]]]]) -> lis
     at, members = 0, _Members()
     for read, deltas in fed:
         pieces = [part for delta in deltas for part in _pieces(delta)]
+        parts: list[tuple[Kind, str]] = []
         for kind, piece in _as_written(pieces, text, at, read):
-            parts = members.parted(piece) if kind == "arguments" else []
-            if not parts or text.find(piece, at, read) >= 0:  # arguments that are written as JSON
-                parts = [piece]
-            for part in parts:
-                place = _place(kind, part, text, at, read)
-                if place is not None:
-                    _add(found, "marker", at, text[at : place[0]])
-                    _add(found, kind, place[0], text[place[0] : place[1]])
-                    at = place[1]
-                elif kind == "arguments" and part.strip(_JSON_PUNCTUATION):
-                    _add(found, kind, at, text[at:read])
-                    at = read
+            members_of_it = members.parted(piece) if kind == "arguments" else []
+            if not members_of_it or text.find(piece, at, read) >= 0:  # arguments that are written as JSON
+                members_of_it = [piece]
+            parts += [(kind, part) for part in members_of_it]
+        last = found[-1].kind if found else None
+        for kind, start, stop in _places(parts, text, at, read, last):
+            _add(found, "marker", at, text[at:start])
+            _add(found, kind, start, text[start:stop])
+            at = stop
     _add(found, "marker", at, text[at:])
     return found
+
+
+def _places(
+    parts: list[tuple[Kind, str]], text: str, at: int, read: int, last: Kind | None
+) -> list[tuple[Kind, int, int]]:
+    """Return the places of the parts that were reported when the text up to `read` was known, in order.
+
+    A parser reports a value as soon as it has read it.  So a value goes on at `at`, or it is the last text that reads
+    so: the same letters may be in the marker before it.
+    """
+    found: list[tuple[Kind, int, int]] = []
+    while parts and parts[0][0] == last and text.startswith(parts[0][1], at):
+        (kind, part), *parts = parts
+        found.append((kind, at, at + len(part)))
+        at += len(part)
+    rest: list[tuple[Kind, int, int]] = []
+    is_rewritten = False  # the arguments after the next place are not in the text
+    for kind, part in reversed(parts):
+        place = _place(kind, part, text, at, read)
+        if place is not None:
+            rest += [("arguments", place[1], read)] * is_rewritten
+            rest.append((kind, *place))
+            read, is_rewritten = place[0], False
+        elif kind == "arguments" and part.strip(_JSON_PUNCTUATION):
+            is_rewritten = True
+    rest += [("arguments", at, read)] * is_rewritten
+    return found + rest[::-1]
 
 
 class _Members:
@@ -83,8 +109,27 @@ def _place(kind: Kind, piece: str, text: str, at: int, read: int) -> tuple[int, 
     if kind == "arguments":
         # Formats may write the words for true, false and null as Python does.
         words += [piece.capitalize(), "None" * (piece == "null")]
-    places = ((text.find(word, at, read), len(word)) for word in words if word)
-    return next(((place, place + size) for place, size in places if place >= 0), None)
+    places = ((_last(word, text, at, read, whole=kind == "name"), len(word)) for word in words if word)
+    place = next(((place, place + size) for place, size in places if place >= 0), None)
+    return _corrected(piece, text, at, read) if place is None and kind == "name" else place
+
+
+def _corrected(name: str, text: str, at: int, read: int) -> tuple[int, int] | None:
+    """Return the place of a name that the parser corrected: it has other separators between its words, or case."""
+    letters = re.sub(r"[\s_.-]", "", name)
+    pattern = re.compile(r"[\s_.-]*".join(map(re.escape, letters)), re.IGNORECASE)
+    places = [match.span() for match in pattern.finditer(text, at, read)] if letters else []
+    return places[-1] if places else None
+
+
+def _last(word: str, text: str, at: int, read: int, *, whole: bool) -> int:
+    """Return the start of the last place with this text, -1 without any.  `whole`: prefer places between no letters."""
+    last = place = text.rfind(word, at, read)
+    while whole and place >= 0:
+        if not any(map(str.isalnum, text[max(place - 1, 0) : place] + text[place + len(word) :][:1])):
+            return place
+        place = text.rfind(word, at, place + len(word) - 1)
+    return last
 
 
 def _as_written(pieces: list[tuple[Kind, str]], text: str, at: int, read: int) -> list[tuple[Kind, str]]:
