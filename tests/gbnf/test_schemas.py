@@ -45,6 +45,16 @@ def test_long_strings() -> None:
 
 
 @needs_engine
+def test_a_response_format_is_taken_by_the_letter() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}}}
+    for others, said in ((True, {}), (False, {"additionalProperties": False})):
+        text = made({**schema, **said}).text
+        assert accepts(text, '{"a": 3.0}')
+        assert not accepts(text, '{"a": 3.5}')
+        assert accepts(text, '{"a": 3, "b": 1}') is others
+
+
+@needs_engine
 def test_any_order() -> None:
     schema = {"properties": {"a": {}, "b": {}, "c": {}}, "required": ["a", "b"], "additionalProperties": False}
     free = made(schema, any_order=True).text

@@ -108,6 +108,7 @@ class RequestRules:
     def answer(self, schema: Json) -> Expr:
         """Return the rule `reasoning? answer`, with an answer in the response format."""
         request = self.request
+        # A response format is taken by the letter of JSON Schema: docs/grammars.md says so.
         reading = SchemaReading(
             closed=False, plain_integers=False, any_order=request.any_order, formats=request.formats
         )
