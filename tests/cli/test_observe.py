@@ -81,6 +81,11 @@ def test_proposals_are_written_and_mend(run: Run, outputs: Path, tmp_path: Path)
     assert "<del>&lt;kall&gt;</del>{&quot;name&quot;" in page
     after = json.loads(run("observe", "chat.jinja", "out.jsonl", "--tolerances", "t.json", "--json").out)
     assert (after["clean"], after["tolerances"], after["kinds"]["marker in content"]) == (4, [], 0)
+    again = run("observe", "chat.jinja", "out.jsonl", "-o", "t.json")
+    assert (again.code, again.err) == (
+        2,
+        "tplc: t.json: exists and may have been edited; use --force to overwrite it\n",
+    )
 
 
 @pytest.mark.sweep(2)

@@ -51,7 +51,7 @@ class ObserveOptions:
 def observe_command(options: ObserveOptions) -> None:
     for path in (options.write, options.html):
         if path is not None:
-            check_output(path, force=options.force)
+            check_output(path, force=options.force, is_for_editing=path == options.write)
     tools = tuple(read_tools(options.tools)) if options.tools else None
     outputs = read_outputs(options.outputs, tools)
     if not any(output.text for output in outputs):
