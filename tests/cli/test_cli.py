@@ -822,6 +822,15 @@ def test_render_shows_what_the_template_refuses(run: Run, tmp_path: Path) -> Non
         ('{"tolerances": [{"kind": "argument_order", "enabled": false}]}', "t.json: tolerances[0].enabled: parsers "
          "always accept argument_order; remove this entry"),
         ('{"tolerances": [{"kind": "variant", "marker": "<call>"}]}', "t.json: tolerances[0].text: a variant needs it"),
+        ('{"tolerances": [{"kind": "whitespace"}]}', "t.json: tolerances[0].kind: whitespace is on by default; "
+         'add "enabled": false to switch it off'),
+        ('{"tolerances": [{"kind": "argument_order", "enabled": true}]}', "t.json: tolerances[0].kind: "
+         "argument_order is on by default; remove this entry"),
+        ('{"tolerances": [{"kind": "variant", "marker": "reasoning.end", "text": "</call>", "reason": "seen"}]}',
+         't.json: tolerances[0].text: "</call>" is a marker of this format (tools.call): it cannot stand for '
+         "reasoning.end as well"),
+        ('{"tolerances": [{"kind": "variant", "marker": "reasoning.end", "text": " ", "reason": "seen"}]}',
+         't.json: tolerances[0].text: " " is only white space, which occurs in all text'),
     ],
 )  # fmt: skip
 def test_bad_tolerance_files(run: Run, template: Path, tmp_path: Path, text: str, error: str) -> None:

@@ -84,12 +84,31 @@ def check_tolerances(ir: TemplateIR, tolerances: Sequence[Tolerance]) -> None:
                 raise ToleranceError(index, "enabled", "contradicts", other)
             if tolerance.kind in ALWAYS_ACCEPTED and not tolerance.enabled:
                 raise ToleranceError(index, "enabled", f"parsers always accept {tolerance.kind}; remove this entry")
+            if any(tolerance.kind == own.kind and own.enabled for own in ir.tolerances) and tolerance.enabled:
+                raise ToleranceError(index, "kind", f"{tolerance.kind} is on by default; {_instead(tolerance.kind)}")
             continue
-        for member, problem in _problems(ir, tolerance, tolerances, opened):
+        for member, problem in (*_problems(ir, tolerance, tolerances, opened), *_problems_of_text(ir, tolerance)):
             raise ToleranceError(index, member, problem)
         other = variants.setdefault(_identity(ir, tolerance), index)
         if other != index:
             raise ToleranceError(index, "text", f"{quoted(tolerance.text)} is the same variant as", other)
+
+
+def _instead(kind: str) -> str:
+    return "remove this entry" if kind in ALWAYS_ACCEPTED else 'add "enabled": false to switch it off'
+
+
+def _problems_of_text(ir: TemplateIR, variant: Tolerance) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with a text that already means something else, or that occurs everywhere."""
+    text = variant.text.strip()
+    if not text:
+        yield "text", f"{quoted(variant.text)} is only white space, which occurs in all text"
+    own = own_markers(ir)
+    role = variant.marker if variant.marker in ROLES else own.get(variant.marker.strip(), "tools")
+    other = own.get(text, role)
+    # Markers of calls may replace one another: what they mean depends on their place.
+    if other.split(".")[0] != role.split(".")[0]:
+        yield "text", f"{quoted(variant.text)} is a marker of this format ({other}): it cannot stand for {role} as well"
 
 
 def means_something(ir: TemplateIR, tolerance: Tolerance) -> bool:
