@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -129,7 +128,7 @@ def _tables(ir: TemplateIR) -> list[Table]:
         section = SECTIONS.get(section, SECTIONS.get(fact, section))
         if section != "verification":
             _add_row(tables, section, rest or fact, value)
-    for label, value in _verification_rows(ir.verification):
+    for label, value in verification_rows(ir.verification, listed_by="--text"):
         _add_row(tables, "verification", label, value)
     return list(tables.values())
 
@@ -140,13 +139,6 @@ def _add_row(tables: dict[str, Table], section: str, label: str, value: str) -> 
         tables[section].add_column(style="bold", no_wrap=True)
         tables[section].add_column(overflow="fold")
     tables[section].add_row(label, Text(value))
-
-
-def _verification_rows(result: Verification) -> Iterator[tuple[str, str]]:
-    """Yield the rows of a compile's report, but excused messages, which can be hundreds, as one count for each kind."""
-    yield from (row for row in verification_rows(result) if row[0] != "excused")
-    for kind, count in sorted(Counter(one.kind for one in result.distinct_excused).items()):
-        yield "excused", f"{count} message{'s' if count != 1 else ''} ({kind}; --text lists them)"
 
 
 def _coloured(ir: TemplateIR, message: dict[str, Any]) -> Text:

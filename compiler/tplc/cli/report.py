@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from tplc.catalogue import applied_entries
 from tplc.cli.console import is_plain, new_console
-from tplc.ir.nodes import Ambiguity, Captured, Excused, Json, TemplateIR, Verification
+from tplc.ir.nodes import Ambiguity, Captured, Json, TemplateIR, Verification
 from tplc.ir.printed import printed_layout, quoted
 from tplc.ir.serialize import to_dict
 from tplc.ir.stand_ins import stand_in
@@ -212,7 +213,9 @@ def warning_rows(warnings: Sequence[TemplateWarning]) -> Iterator[tuple[str, str
     return (("warning", str(warning)) for warning in warnings)
 
 
-def verification_rows(result: Verification) -> Iterator[tuple[str, str]]:
+def verification_rows(result: Verification, *, listed_by: str = "--json") -> Iterator[tuple[str, str]]:
+    """Yield the rows about a verification.  `listed_by` is the option that lists excused messages, which can be
+    hundreds."""
     counts = f"{result.passed} of {result.messages} messages{chunkings_of(result)} (seed {result.seed})"
     yield "verified" if result.verified else "NOT VERIFIED", counts + _despite_counts(result)
     for text in result.not_shown[:MOST_LINES]:
@@ -220,11 +223,7 @@ def verification_rows(result: Verification) -> Iterator[tuple[str, str]]:
     yield from _more(len(result.not_shown), "not rendered")
     for ambiguity in result.ambiguities:
         yield "ambiguous", _ambiguity(ambiguity)
-    # All of them, unless something failed: then they would hide it, and --json lists them.
-    excused = result.distinct_excused
-    shown = excused if not result.failures else excused[:MOST_LINES]
-    yield from (("excused", _excused(one)) for one in shown)
-    yield from _more(len(excused), "excused") if result.failures else ()
+    yield from _excused(result, listed_by)
     if result.refused_by_grammars:
         yield "no grammars", result.refused_by_grammars
     for failure in result.failures[:MOST_LINES]:
@@ -253,10 +252,13 @@ def _ambiguity(ambiguity: Ambiguity) -> str:
     )
 
 
-def _excused(excused: Excused) -> str:
-    """Return the line of an excused message, not shortened, so that readers can render both messages themselves."""
-    message, other = (json.dumps(one, ensure_ascii=False) for one in (excused.message, excused.other))
-    return f"{excused.title}: {message} is parsed as {other}; the template renders both as {quoted(excused.render)}"
+def _excused(result: Verification, listed_by: str) -> Iterator[tuple[str, str]]:
+    """Yield a row with the number of excused messages and what the template doesn't distinguish in them."""
+    kinds = Counter(one.kind for one in result.distinct_excused)
+    if kinds:
+        count = kinds.total()
+        messages = f"{count} message{'s' if count != 1 else ''} with the same render as another"
+        yield "excused", f"{messages}: {', '.join(sorted(kinds))} ({listed_by} lists them)"
 
 
 def _short(text: str) -> str:

@@ -228,9 +228,10 @@ def _verification(result: Verification) -> Iterator[str]:
         yield f"not rendered = {text}"
     for ambiguity in result.ambiguities:
         yield f"ambiguity ({ambiguity.kind}): {ambiguity.first} | {ambiguity.second} | {quoted(ambiguity.render)}"
-    for excused in result.excused:
+    for excused in result.distinct_excused:
         message, other = (json.dumps(one, ensure_ascii=False) for one in (excused.message, excused.other))
-        yield f"excused ({excused.kind}) {excused.title}: {message} | {other} | {quoted(excused.render)}"
+        kind = "" if excused.title.endswith(excused.kind) else f" ({excused.kind})"
+        yield f"excused{kind} {excused.title}: {message} | {other} | {quoted(excused.render)}"
     if result.refused_by_grammars:
         yield f"no grammars = {result.refused_by_grammars}"
     for failure in result.failures:
