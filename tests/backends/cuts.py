@@ -40,12 +40,12 @@ def tally_of(form: Format) -> Cuts:
             content = (stream.message["content"] or "").rstrip()
             # One call a turn: its closer may be what ends the turn, which servers cut off.
             so_far = stream.message["tool_calls"]
-            if (calls.ends_turn and is_read(text[:cut], so_far, whole)) or not goes_on(form, calls, text[:cut]):
+            if (calls.closing.ends_turn and is_read(text[:cut], so_far, whole)) or not goes_on(form, calls, text[:cut]):
                 continue
             found.tried += 1
             if not stream.incomplete:
                 found.wrong.append(f"{text[:cut]!r} passes for whole: {stream.message}")
-            if calls.where == "anywhere" and content != before:
+            if calls.opening.where == "anywhere" and content != before:
                 found.wrong.append(f"{text[:cut]!r} gives content {content!r}")
     return found
 
@@ -64,7 +64,7 @@ def rendered_calls(form: Format, calls: CallForm) -> Iterator[tuple[str, Any, st
         body = text.rstrip()
         for end in (*form.ir.turn.ends, form.ir.tools.section_end, form.ir.tools.section_end):
             body = body.removesuffix(end.strip()).rstrip() if end.strip() else body
-        starts = [(at, opener.strip()) for opener in calls.openers if (at := text.find(opener.strip())) >= 0]
+        starts = [(at, opener.strip()) for opener in calls.opening.openers if (at := text.find(opener.strip())) >= 0]
         if own and starts and body.endswith(own[-1]) and found < MOST and form.parser.parse(text)["tool_calls"]:
             found += 1
             start, opener = min(starts)
@@ -95,7 +95,7 @@ def goes_on(form: Format, calls: CallForm, text: str) -> bool:
     either."""
     closer = next(item.text.split()[-1] for item in reversed(form.ir.tools.call) if isinstance(item, Text))
     rest = text[text.rindex(closer) + len(closer) :].strip() if closer in text else "in the first"
-    return len(rest) >= LEAST or rest in {piece.strip() for piece in calls.separators}
+    return len(rest) >= LEAST or rest in {piece.strip() for piece in calls.closing.separators}
 
 
 def main() -> int:

@@ -127,7 +127,7 @@ def test_the_grammar_takes_over_where_a_call_is_read(name: str) -> None:
     for before in ("It is ", "So:\n"):
         called = bool(read(ir, f"{before}{call}", tools=[tool])["tool_calls"])
         assert called == (fires_at(found, f"{before}{call}") is not None), before
-        assert called == (form.where == "anywhere" or before.endswith("\n"))
+        assert called == (form.opening.where == "anywhere" or before.endswith("\n"))
 
 
 def test_a_value_that_holds_its_closer_ends_before_a_pair_with_a_type() -> None:
@@ -174,9 +174,9 @@ def test_a_turn_that_continues_after_an_end(name: str) -> None:
     ir = ir_of(name)
     acceptor = lower(ir)
     calls = acceptor.calls
-    if calls is None or not calls.openers or calls.where != "anywhere":
+    if calls is None or not calls.opening.openers or calls.opening.where != "anywhere":
         assert acceptor.further == ()
         return
     marks = parser_for(ir).StreamParser.AFTER_TURN
     written = {"".join(core.split()) for _, core, *_ in marks.markers if not core.startswith(RESPELLED)}
-    assert written == {"".join(text.split()) for text in (*calls.openers, *acceptor.further)}
+    assert written == {"".join(text.split()) for text in (*calls.opening.openers, *acceptor.further)}

@@ -176,7 +176,7 @@ LINES = {
 @pytest.mark.parametrize("kind", LINES)
 def test_without_tools_a_call_that_begins_as_written_is_one_where_a_line_begins(kind: str) -> None:
     of, call = case(kind), LINES[kind]
-    assert lower(of.engines.ir).calls.begins  # type: ignore[union-attr]
+    assert lower(of.engines.ir).calls.opening.begins  # type: ignore[union-attr]
     for before, content in (("", None), ("So:\n", "So:"), ("\n", None)):
         stream = of.engines.parser.StreamParser()
         stream.feed(before + call)
@@ -220,7 +220,7 @@ INLINE = {
 @pytest.mark.parametrize("kind", INLINE)
 def test_a_whole_call_of_a_known_tool_is_one_in_a_line(kind: str) -> None:
     of, call = case(kind), INLINE[kind]
-    assert lower(of.engines.ir).calls.where == "line start"  # type: ignore[union-attr]
+    assert lower(of.engines.ir).calls.opening.where == "line start"  # type: ignore[union-attr]
     of.output(f"Ok.{call}").tools(TOOLS).expect(content="Ok.", calls=LOOK)
     of.output(f"Ok.{call}").expect(content=f"Ok.{call}")
     of.output(f"Ok.{call}{call}").tools(TOOLS).expect(content="Ok.", calls=[*LOOK, *LOOK])

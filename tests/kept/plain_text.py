@@ -66,7 +66,9 @@ def sentences(ir: TemplateIR) -> Iterator[str]:
     """Yield texts with the openers that are made of ordinary characters, in places where these open nothing, or with a
     name before text that begins no arguments."""
     calls = lower(ir).calls
-    openers = dict.fromkeys(text.strip(" \n") for text in (*calls.openers, *calls.inner)) if calls else {}
+    openers = (
+        dict.fromkeys(text.strip(" \n") for text in (*calls.opening.openers, *calls.opening.inner)) if calls else {}
+    )
     layout = merged(ir.tools.call) if calls else ()
     name_end = text_at(layout, layout.index(Slot("name")) + 1) if calls else ""
     for opener in filter(ORDINARY.fullmatch, openers):
@@ -99,7 +101,7 @@ def problem_in(message: dict[str, Any], text: str, escapes: Escapes | None = Non
 
 def read_all(name: str, ir: TemplateIR, parse: Any, counts: Counts) -> None:
     acceptor = lower(ir)
-    opened = acceptor.calls is not None and acceptor.heads[0].strip() in map(str.strip, acceptor.calls.openers)
+    opened = acceptor.calls is not None and acceptor.heads[0].strip() in map(str.strip, acceptor.calls.opening.openers)
     escapes = next((Escapes(dict(each.replaced)) for each in acceptor.escapes if each.kind == "content"), None)
     for text in [*texts(), *sentences(ir)]:
         for tools in (None, TOOLS):

@@ -57,7 +57,8 @@ def changes(node: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 # What follows from other facts, which are printed.
 DERIVED = (
     ".calls.shape",
-    ".calls.object_",
+    ".calls.object.opener",
+    ".calls.object.head",
     ".calls.whole.text",
     ".calls.pairs.following",
     ".calls.pairs.words",

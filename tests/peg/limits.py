@@ -93,7 +93,7 @@ def _pairs_come_again(case: Disagreement) -> bool:
     differ = [one for one, other in zip(parser, peg, strict=False) if one != other]
     if not case.same("reasoning_content", "content") or names[0] != names[1] or len(differ) != 1:
         return False
-    openers = [text.strip() for text in (*case.engine.acceptor.calls.openers, tools.separator) if text.strip()]
+    openers = [text.strip() for text in (*case.engine.acceptor.calls.opening.openers, tools.separator) if text.strip()]
     return any(opener in _values_of(differ[0]) for opener in openers)
 
 

@@ -28,7 +28,7 @@ AFTER_NAME = [
 
 def _opener(name: str) -> str:
     calls = lower(ir_of(name)).calls
-    return calls.openers[0].lstrip("\n") if calls is not None and calls.begins else ""
+    return calls.opening.openers[0].lstrip("\n") if calls is not None and calls.opening.begins else ""
 
 
 LIKE_TEXT = [name for name in NAMES if _opener(name)]

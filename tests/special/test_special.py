@@ -173,7 +173,7 @@ def test_an_opener_without_its_token() -> None:
     parser = parser_for(ir)
     calls = lower(ir).calls
     assert calls is not None
-    opener = next(text for text in calls.openers if not any(token in text for token in parser.TOKENS))
+    opener = next(text for text in calls.opening.openers if not any(token in text for token in parser.TOKENS))
     call = dict(turns(ir))["one call"]
     bare = call[call.index(opener) :]
     assert len(read(parser, bare, tokens_in(bare, tuple(parser.TOKENS))).message["tool_calls"]) == 1

@@ -233,14 +233,11 @@ class CallStep:
 
 
 @dataclass(frozen=True, slots=True)
-class CallForm:
-    """Calls as a parser reads them; lower/written.py has the texts that the template writes around them.
+class Opening:
+    """What opens calls.
 
     `openers` end where the first slot begins, or with the text that opens the call's object.  `where` says at which
-    places they count.
-
-    `inner` and `separators` count after a call.  `closers` count if no call is open too:
-    see `Acceptor.ignorable_closers`.
+    places they count.  `inner` count after a call.
 
     `ordinary` openers consist of ordinary characters and lack the section that the template writes before them.  They
     count at the start of a line if a `whole` call follows.  If all `openers` count at the start of a line only, a whole
@@ -248,53 +245,27 @@ class CallForm:
     opener.  They open calls of known tools only.
     """
 
-    slot_order: tuple[SlotKind, ...]  # as the template writes them
-    last_text: str  # after the last of them
-    section_starts: tuple[str, ...]  # with variants, the template's own first; as `starts`, of the shape's opener
-    shape: CallShape
-    starts: tuple[str, ...]
-    openers: tuple[str, ...]
-    where: Where
-    inner: tuple[str, ...]
-    separators: tuple[str, ...]
-    optional_separators: str  # characters that may also separate two calls, before the second opener
-    call_closers: tuple[str, ...]
-    section_closers: tuple[str, ...]
-    in_reasoning: Where | None = None  # where an opener ends reasoning that is open
-    after_reasoning: str = ""  # the white space that the template writes between open reasoning and a call
-    opened_twice: tuple[str, ...] = ()  # those openers of which a part comes twice, without white space
-    last: tuple[str, ...] = ()  # closers after which nothing of the call is missing; () where it has none of its own
-    last_pieces: tuple[str, ...] = ()  # the last pieces of what closes a call, if nothing else ends with them
-    ends_turn: bool = False  # one call is all: its last closer may be what ends the turn, which servers cut off
-    breaks: tuple[str, ...] = ()  # markers that no name holds, and no value outside of a string: they end it
-    empty: tuple[str, ...] = ()  # an opener with its closer and nothing between: dropped
-    section_ends: tuple[str, ...] = ()  # closers after which no call follows, where calls have no opener of their own
-    header: tuple[SlotEnd, ...] = ()
-    tail: tuple[str, tuple[SlotEnd, ...]] | None = None  # slots after the arguments, and the text before them
-    call_id: Layout = ()
-    fields: tuple[tuple[tuple[str, ...], str], ...] = ()
-    wrapped: tuple[tuple[tuple[str, ...], str], ...] = ()  # the same inside of one more object, as APIs have them
-    object_open: str = "{"
-    # How a call's object usually begins: a pattern up to the name, and the text from there to inside of the arguments.
-    object_head: tuple[str, str] | None = None
-    pairs: PairForm | None = None
-    encoded: bool = False  # arguments are an object written inside a JSON string
-    lines: int | None = None  # arguments are indented lines, the outermost with so many spaces
-    replaced: tuple[tuple[str, str], ...] = ()  # texts that stand for characters in a name, with those characters
-    escapes: tuple[tuple[str, str], ...] = ()  # the same for all the text of arguments that are an object
-    argument_ends: tuple[str, ...] = ()  # markers with a character that is escaped in that text: they end it
-    styles: tuple[Spelling, Spelling, Spelling] | None = None
+    section_starts: tuple[str, ...] = (
+        "",
+    )  # with variants, the template's own first; as `starts`, of the shape's opener
+    starts: tuple[str, ...] = ("",)
+    openers: tuple[str, ...] = ()
+    where: Where = "anywhere"
+    inner: tuple[str, ...] = ()
     ordinary: tuple[str, ...] = ()
     short: tuple[str, ...] = ()
-    unprefixed: tuple[str, ...] = ()  # closers without the text that all markers of the arguments begin with
-    may_lack_openers: bool = False  # calls of known tools count before any content without a marker, too
-    bare_call: Layout = ()  # a call without arguments as it is written, if that is another form
+    twice: tuple[str, ...] = ()  # those of which a part comes twice, without white space
+    may_be_missing: bool = False  # calls of known tools count before any content without a marker, too
+    in_reasoning: Where | None = None  # where an opener ends reasoning that is open
+    after_reasoning: str = ""  # the white space that the template writes between open reasoning and a call
     begins: str = ""  # how a call goes on after its opener, if that is like text and no tools are known
-    arguments_begin: str = ""  # the same for arguments that are pairs without openers
-    whole: tuple[CallStep, ...] = ()  # a call exactly as the template writes it; () where no row of steps is that
     # The text between two calls as the template writes it, and the second opener up to its first slot, both with and
     # without the closer of the first call.  Empty if that is not a sequence of distinguishable markers.
     usual_next: tuple[str, ...] = ()
+
+    @property
+    def section_start(self) -> str:
+        return self.section_starts[0]
 
     @property
     def may_be_fenced(self) -> bool:
@@ -304,27 +275,121 @@ class CallForm:
         )
 
     @property
-    def closers(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys([*self.call_closers, *self.section_closers]))
+    def truncatable(self) -> tuple[str, ...]:
+        """Return openers whose beginning, at the output's end, isn't text. A fence that the template doesn't write is
+        text."""
+        fence = any(FENCE in text for text in self.openers[:1])
+        return tuple(text for text in self.openers if fence or not text.lstrip().startswith(FENCE))
 
-    def closers_come_once(self, ends: tuple[str, ...]) -> bool:
+    @property
+    def left_over(self) -> tuple[str, ...]:
+        """Return distinctive openers that models write in the place of a closer."""
+        return tuple(text for text in (*self.section_starts[:1], *self.starts[:1]) if is_distinctive(text))
+
+    @property
+    def at_lines(self) -> bool:
+        """Return whether what opens a call looks like text, so that it counts at the start of a line only."""
+        return self.where == "line start"
+
+    @property
+    def is_fence(self) -> bool:
+        """Return whether a fence opens calls, perhaps with a language, as it opens code in content."""
+        opener = self.openers[0].strip() if self.openers else ""
+        return opener.startswith(FENCE) and opener[len(FENCE) :].replace("_", "").isalnum()
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """What closes calls, and separates them.  `closers` count if no call is open too: see
+    `Acceptor.ignorable_closers`."""
+
+    of_call: tuple[str, ...] = ()
+    of_section: tuple[str, ...] = ()
+    last: tuple[str, ...] = ()  # closers after which nothing of the call is missing; () where it has none of its own
+    last_pieces: tuple[str, ...] = ()  # the last pieces of what closes a call, if nothing else ends with them
+    unprefixed: tuple[str, ...] = ()  # closers without the text that all markers of the arguments begin with
+    ends_turn: bool = False  # one call is all: its last closer may be what ends the turn, which servers cut off
+    section_ends: tuple[str, ...] = ()  # closers after which no call follows, where calls have no opener of their own
+    separators: tuple[str, ...] = ()
+    optional_separators: str = ""  # characters that may also separate two calls, before the second opener
+
+    @property
+    def closers(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys([*self.of_call, *self.of_section]))
+
+    def come_once(self, ends: tuple[str, ...]) -> bool:
         """Return whether a closer that comes again is left over, because no piece of the turn's ends is like one."""
         return not any_piece_ends_with(ends, tuple(map(without_space, self.closers)))
+
+    @property
+    def distinctive(self) -> tuple[str, ...]:
+        """Return closers before which an object without a name is text: they are like nothing in the object."""
+        return tuple(text for text in self.last or self.closers[:1] if is_distinctive(text))
+
+    @property
+    def of_turn(self) -> tuple[str, ...]:
+        """Return the closers that end the turn, if one call is all of it."""
+        return tuple(text for text in self.last if is_distinctive(text)) if self.ends_turn else ()
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectForm:
+    """Calls that are one object; without `fields`, calls are none."""
+
+    fields: tuple[tuple[tuple[str, ...], str], ...] = ()
+    wrapped: tuple[tuple[tuple[str, ...], str], ...] = ()  # the same inside of one more object, as APIs have them
+    opener: str = "{"
+    # How a call's object usually begins: a pattern up to the name, and the text from there to inside of the arguments.
+    head: tuple[str, str] | None = None
+
+    def path_of(self, role: str) -> tuple[str, ...]:
+        """Return the keys that lead to a slot in a call that is an object; empty if it has none."""
+        return next((path for path, slot in self.fields if slot == role), ())
+
+    @property
+    def name_is_key(self) -> bool:
+        return self.fields == NAME_IS_KEY
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentObject:
+    """Arguments that are one object."""
+
+    styles: tuple[Spelling, Spelling, Spelling] | None = None
+    encoded: bool = False  # they are written inside a JSON string
+    lines: int | None = None  # they are indented lines, the outermost with so many spaces
+    escapes: tuple[
+        tuple[str, str], ...
+    ] = ()  # texts that stand for characters in all their text, with those characters
+    ends: tuple[str, ...] = ()  # markers with a character that is escaped in that text: they end it
+
+
+@dataclass(frozen=True, slots=True)
+class CallForm:
+    """Calls as a parser reads them; lower/written.py has the texts that the template writes around them."""
+
+    slot_order: tuple[SlotKind, ...]  # as the template writes them
+    last_text: str  # after the last of them
+    shape: CallShape
+    opening: Opening = Opening()
+    closing: Closing = Closing()
+    object: ObjectForm = ObjectForm()
+    arguments: ArgumentObject = ArgumentObject()
+    pairs: PairForm | None = None  # arguments that are pairs
+    pairs_begin: str = ""  # how pairs without openers begin, if what opens a call is like text
+    header: tuple[SlotEnd, ...] = ()
+    tail: tuple[str, tuple[SlotEnd, ...]] | None = None  # slots after the arguments, and the text before them
+    call_id: Layout = ()
+    breaks: tuple[str, ...] = ()  # markers that no name holds, and no value outside of a string: they end it
+    empty: tuple[str, ...] = ()  # an opener with its closer and nothing between: dropped
+    replaced: tuple[tuple[str, str], ...] = ()  # texts that stand for characters in a name, with those characters
+    bare_call: Layout = ()  # a call without arguments as it is written, if that is another form
+    whole: tuple[CallStep, ...] = ()  # a call exactly as the template writes it; () where no row of steps is that
 
     @property
     def innermost_breaks(self) -> tuple[str, ...]:
         """Breaks that contain no other: every break contains one of these."""
         return tuple(text for text in self.breaks if not any(other != text and other in text for other in self.breaks))
-
-    @property
-    def distinctive_closers(self) -> tuple[str, ...]:
-        """Return closers before which an object without a name is text: they are like nothing in the object."""
-        return tuple(text for text in self.last or self.closers[:1] if is_distinctive(text))
-
-    @property
-    def turn_closers(self) -> tuple[str, ...]:
-        """Return the closers that end the turn, if one call is all of it."""
-        return tuple(text for text in self.last if is_distinctive(text)) if self.ends_turn else ()
 
     @property
     def header_texts(self) -> tuple[str, ...]:
@@ -345,36 +410,24 @@ class CallForm:
         return rf"""(?:{texts}|[^\S\n]{{0,64}}[\n:.,/'"`<>]|[0-9]+|\w{{1,32}}\s?=(?=\s?["']))"""
 
     @property
-    def truncatable(self) -> tuple[str, ...]:
-        """Return openers whose beginning, at the output's end, isn't text. A fence that the template doesn't write is
-        text."""
-        fence = any(FENCE in text for text in self.openers[:1])
-        return tuple(text for text in self.openers if fence or not text.lstrip().startswith(FENCE))
-
-    @property
-    def left_over(self) -> tuple[str, ...]:
-        """Return distinctive openers that models write in the place of a closer."""
-        return tuple(text for text in (*self.section_starts[:1], *self.starts[:1]) if is_distinctive(text))
-
-    @property
     def after_call_markers(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """Return the markers that count after a call, by kind. A closer that also opens the next call is both."""
-        joined = [f"{char}\n{text}" for char in self.optional_separators for text in self.inner]
+        joined = [f"{char}\n{text}" for char in self.closing.optional_separators for text in self.opening.inner]
         return (
             ("tail", (self.tail[0],) if self.tail is not None else ()),
-            ("call", (*self.inner, *self.openers, *self.short, *joined)),
-            ("separator", self.separators),
-            ("section", self.section_ends if self.calls_are_juxtaposed else ()),
+            ("call", (*self.opening.inner, *self.opening.openers, *self.opening.short, *joined)),
+            ("separator", self.closing.separators),
+            ("section", self.closing.section_ends if self.calls_are_juxtaposed else ()),
             # If calls have no closer of their own, those of the section follow calls of which nothing is missing.
-            ("closed", self.last if self.is_closed else self.closers),
-            ("close", (*self.closers, *self.unprefixed)),
+            ("closed", self.closing.last if self.is_closed else self.closing.closers),
+            ("close", (*self.closing.closers, *self.closing.unprefixed)),
         )
 
     @property
     def longer_than_closers(self) -> tuple[str, ...]:
         """Return those of the markers after a call that begin with a whole closer: their truncated beginning is not
         text."""
-        pieces = {without_space(text) for text in self.closers} - {""}
+        pieces = {without_space(text) for text in self.closing.closers} - {""}
         spelled = {text.strip(): without_space(text) for _, texts in self.after_call_markers for text in texts}
         return tuple(
             text
@@ -386,32 +439,26 @@ class CallForm:
     def unwrapped(self) -> tuple[str, str, str] | None:
         """Return the two pieces of an opener, and what closes a call that lacks the first: `<~call>`, `<~do=` and
         `</~do>` of `<~call><~do=` and `</~do></~call>`.  None if opener and closer don't have two pieces each."""
-        starts, ends = (pieces_of("".join(texts[:1])) for texts in (self.openers, self.call_closers))
+        starts, ends = (pieces_of("".join(texts[:1])) for texts in (self.opening.openers, self.closing.of_call))
         if not len(starts) == len(ends) == 2 or not is_distinctive(starts[1]):
             return None
-        return (starts[0], starts[1], ends[0]) if any(text.strip() == starts[1] for text in self.openers) else None
-
-    @property
-    def section_start(self) -> str:
-        return self.section_starts[0]
-
-    def path_of(self, role: str) -> tuple[str, ...]:
-        """Return the keys that lead to a slot in a call that is an object; empty if it has none."""
-        return next((path for path, slot in self.fields if slot == role), ())
+        return (
+            (starts[0], starts[1], ends[0]) if any(text.strip() == starts[1] for text in self.opening.openers) else None
+        )
 
     @property
     def is_object(self) -> bool:
         """Return whether a call is one object with no slot before it, between the shape's opener and its closer."""
-        return bool(self.fields) and not self.header
+        return bool(self.object.fields) and not self.header
 
     @property
     def has_ids(self) -> bool:
         slots = {slot.kind for slot in (*self.header, *(self.tail[1] if self.tail else ()))}
-        return bool(self.call_id or self.shape.id_slots or "id" in slots or self.path_of("id"))
+        return bool(self.call_id or self.shape.id_slots or "id" in slots or self.object.path_of("id"))
 
     @property
     def name_is_before_arguments(self) -> bool:
-        return bool(self.fields) or any(slot.kind == "name" for slot in self.header)
+        return bool(self.object.fields) or any(slot.kind == "name" for slot in self.header)
 
     @property
     def name_is_first(self) -> bool:
@@ -422,47 +469,36 @@ class CallForm:
     def pieces_before_name(self) -> tuple[str, ...] | None:
         """Return the pieces of the opener that may be alone before a tool's name, where no content has come; None if
         calls don't begin so, or if their opener is unlike text."""
-        if not (self.begins and self.may_lack_openers and self.name_is_first):
+        if not (self.opening.begins and self.opening.may_be_missing and self.name_is_first):
             return None
-        openers = {text.strip() for text in (*self.openers, *self.ordinary, *self.short)}
-        pieces = (text.strip() for text in (*self.section_starts[:1], *self.starts[:1]))
+        openers = {text.strip() for text in (*self.opening.openers, *self.opening.ordinary, *self.opening.short)}
+        pieces = (text.strip() for text in (*self.opening.section_starts[:1], *self.opening.starts[:1]))
         return tuple(text for text in pieces if text and text not in openers)
-
-    @property
-    def name_is_key(self) -> bool:
-        return self.fields == NAME_IS_KEY
-
-    @property
-    def at_lines(self) -> bool:
-        """Return whether what opens a call looks like text, so that it counts at the start of a line only."""
-        return self.where == "line start"
 
     @property
     def only_tools(self) -> bool:
         """Return whether calls look like text, so that only the name of a tool makes one."""
         # Prose contains one character, too.
-        return self.at_lines or self.opener_is_fence or any(len(text.strip()) == 1 for text in self.openers)
-
-    @property
-    def opener_is_fence(self) -> bool:
-        """Return whether a fence opens calls, perhaps with a language, as it opens code in content."""
-        opener = self.openers[0].strip() if self.openers else ""
-        return opener.startswith(FENCE) and opener[len(FENCE) :].replace("_", "").isalnum()
+        return (
+            self.opening.at_lines
+            or self.opening.is_fence
+            or any(len(text.strip()) == 1 for text in self.opening.openers)
+        )
 
     @property
     def calls_are_juxtaposed(self) -> bool:
         """Return whether only white space shows that another call follows."""
-        return not (self.fields or self.inner or self.separators)
+        return not (self.object.fields or self.opening.inner or self.closing.separators)
 
     @property
     def is_closed(self) -> bool:
         """Return whether something shows that nothing of a call is missing."""
-        return bool(self.last or self.tail is not None)
+        return bool(self.closing.last or self.tail is not None)
 
     @property
     def is_separated(self) -> bool:
         """Return whether a separator opens the next call, because calls have no opener of their own."""
-        return bool(self.separators) and not (self.fields or self.inner)
+        return bool(self.closing.separators) and not (self.object.fields or self.opening.inner)
 
 
 @dataclass(frozen=True, slots=True)
@@ -504,11 +540,13 @@ class Acceptor:
         """Return what opens a further message of a turn after an end, if there are calls: any header, or one with a
         call."""
         calls = self.calls
-        if calls is None or calls.where != "anywhere":
+        if calls is None or calls.opening.where != "anywhere":
             return ()
         if self.in_messages:
             return self.headers
-        return tuple(f"{header.rstrip()} {opener.lstrip()}" for header in self.headers for opener in calls.openers)
+        return tuple(
+            f"{header.rstrip()} {opener.lstrip()}" for header in self.headers for opener in calls.opening.openers
+        )
 
     @property
     def repeated_reasoning(self) -> tuple[str, ...]:
@@ -531,7 +569,7 @@ class Acceptor:
     def left_over(self) -> tuple[str, ...]:
         """Return the openers that models write in the place of a call's closer: dropped."""
         known = "repeated_markers" in self.tolerances
-        return self.calls.left_over if self.calls is not None and known else ()
+        return self.calls.opening.left_over if self.calls is not None and known else ()
 
     @property
     def name_opens_message(self) -> bool:
@@ -570,6 +608,6 @@ def markers_of(acceptor: Acceptor) -> Iterator[str]:
     yield from (start.text for start in (*acceptor.reasoning_starts, *acceptor.content_starts))
     yield from (*acceptor.reasoning_ends, *acceptor.content_ends)
     if calls is not None:
-        yield from (*calls.section_starts, *calls.starts, *calls.closers)
+        yield from (*calls.opening.section_starts, *calls.opening.starts, *calls.closing.closers)
         yield from calls.pairs.opens if calls.pairs is not None else ()
         yield from calls.pairs.value_ends if calls.pairs is not None else ()

@@ -49,7 +49,7 @@ def begun_call_of(ir: TemplateIR, form: CallForm) -> str:
 def begun_arguments_of(ir: TemplateIR, form: CallForm, key: str) -> str:
     """Return the pattern of the beginning of the arguments alone; "" as for the whole call.  `key`: that of keys."""
     layout = merged((Text(ir.tools.section_start), *ir.tools.call))
-    if form.fields or not form.openers or isinstance(layout[0], Slot):
+    if form.object.fields or not form.opening.openers or isinstance(layout[0], Slot):
         return ""
     at = layout.index(Slot("arguments"))
     arguments = _arguments(ir, form, text_at(layout, at - 1), layout[at + 1 :], key)
@@ -119,17 +119,21 @@ def _arguments(ir: TemplateIR, form: CallForm, before: str, after: Sequence[Text
 
 def _object(form: CallForm, tools: Tools) -> list[str]:
     """Return the patterns of an object up to its first key, with the quotes and braces that models write for these."""
-    if form.styles is None or form.lines is not None or not isinstance(tools.arguments, ObjectArguments):
+    if (
+        form.arguments.styles is None
+        or form.arguments.lines is not None
+        or not isinstance(tools.arguments, ObjectArguments)
+    ):
         return []
-    spelling = form.styles[2]
+    spelling = form.arguments.styles[2]
     opened, closed, colon = (spelling.punctuation[at] for at in (3, 6, 4))
     if spelling.bare_keys:
         return [_text(f"{opened} ", _either([KEY + _or_end(_text(f" {colon}", ALL)), _text(closed, ALL)]))]
-    quotes = unique([*(quote for quote, _, _ in spelling.strings), *['\\"'] * form.encoded])
+    quotes = unique([*(quote for quote, _, _ in spelling.strings), *['\\"'] * form.arguments.encoded])
     keys = [*(_text(quote, ALL) for quote in quotes), KEY + _or_end(f'"{ALL}'), _text(closed, ALL)]
     if len(opened) > 1:
         return [_text(f"{opened} ", _either(keys))]
-    if form.escapes:
+    if form.arguments.escapes:
         first, quote, last = (escaped(tools.replaced, "value", text) for text in (opened, '"', closed))
         keys += [_text(quote, ALL), _text(last, ALL)]
         return [_text(f"{first} ", _either(keys)), *([_text(f"{opened} ", _either(keys))] if first != opened else [])]

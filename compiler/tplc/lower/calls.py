@@ -12,13 +12,13 @@ from dataclasses import replace
 from tplc.ir.markers import is_ordinary, lead_of, only_punctuation
 from tplc.ir.nodes import Layout, ObjectArguments, PairArguments, Slot, TemplateIR, Text, Tools
 from tplc.ir.spellings import spellings_of
-from tplc.lower.acceptor import CallForm, CallShape, Where
+from tplc.lower.acceptor import ArgumentObject, CallForm, CallShape, Closing, ObjectForm, Opening, Where
 from tplc.lower.begun_call import begun_arguments_of, begun_call_of
 from tplc.lower.bounds import KEY_OF_WORDS
 from tplc.lower.call_objects import CallObject, object_head, object_of, opening_of, wrapped_fields
 from tplc.lower.closers import breaks_of, closers_of, empty_calls, last_of, last_pieces_of, with_space
 from tplc.lower.layouts import merged, not_blank, space_after_reasoning, text_at, unique
-from tplc.lower.openers import Openers, is_unambiguous_opener, openers_of, spaced, starts_of
+from tplc.lower.openers import is_unambiguous_opener, only_for_tools, openers_of, spaced, starts_of
 from tplc.lower.pairs import pairs_of
 from tplc.lower.shapes import object_shape, shape_of, with_id
 from tplc.lower.slots import (
@@ -47,61 +47,76 @@ def calls_of(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
     called = object_of(ir.tools)
     form = _header_calls(ir, tolerated) if called is None else _object_calls(ir, called, tolerated)
     form = _continued(form, _cores(ir.turn.ends))
+    form = replace(
+        form,
+        breaks=_breaks(ir, form),
+        arguments=replace(form.arguments, ends=_argument_ends(ir, form)),
+        closing=replace(form.closing, ends_turn=form.closing.ends_turn and ir.content.with_calls != "after"),
+    )
+    return _opened(ir, form, tolerated)
+
+
+def _opened(ir: TemplateIR, form: CallForm, tolerated: Tolerated) -> CallForm:
+    """Return the form with how its openers count in a turn."""
+    opening = form.opening
     # Where the template writes content, and the calls in the same line, lines say nothing.
-    in_line = ir.content.with_calls == "before" or any(map(is_unambiguous_opener, form.openers))
-    in_line = in_line and not any("\n" in lead_of(text) for text in form.openers)
+    in_line = ir.content.with_calls == "before" or any(map(is_unambiguous_opener, opening.openers))
+    in_line = in_line and not any("\n" in lead_of(text) for text in opening.openers)
     after_reasoning = space_after_reasoning(ir, {"reasoning", "calls"})
     at_line: Where | None = "line start" if "\n" in after_reasoning else None
-    at_lines, keys_come_first = form.where == "line start", form.pairs is not None and not form.pairs.opens
-    sought = form.ordinary or (at_lines and in_line)
-    form = replace(form, breaks=_breaks(ir, form), argument_ends=_argument_ends(ir, form))
+    keys_come_first = form.pairs is not None and not form.pairs.opens
     # Where calls are messages of their own, or in reasoning, what is left of an opener may end any turn, or open any
     # reasoning.
     others = _cores([*ir.turn.ends, ir.reasoning.start])
-    whole = whole_call_of(ir, form, section=not form.ordinary) if sought else ()
-    return replace(
-        form,
-        in_reasoning="anywhere" if _are_in_reasoning(ir, form) else form.in_reasoning or at_line,
+    sought = opening.ordinary or (opening.at_lines and in_line)
+    whole = whole_call_of(ir, form, section=not opening.ordinary) if sought else ()
+    opening = replace(
+        opening,
+        in_reasoning="anywhere" if _are_in_reasoning(ir, form) else opening.in_reasoning or at_line,
         after_reasoning=after_reasoning,
-        ordinary=form.ordinary if whole else (),
-        may_lack_openers={"omitted_openers", "other_forms"} <= set(tolerated.kinds),
-        short=tuple(text for text in form.short if not text.strip().startswith(others)),
-        whole=whole,
-        begins=begun_call_of(ir, form) if at_lines else "",
-        arguments_begin=begun_arguments_of(ir, form, KEY_OF_WORDS) if at_lines and keys_come_first else "",
-        ends_turn=form.ends_turn and ir.content.with_calls != "after",
+        ordinary=opening.ordinary if whole else (),
+        may_be_missing={"omitted_openers", "other_forms"} <= set(tolerated.kinds),
+        short=tuple(text for text in opening.short if not text.strip().startswith(others)),
+        begins=begun_call_of(ir, form) if opening.at_lines else "",
         usual_next=_usual_next(form, written_calls(ir.tools)),
     )
+    pairs_begin = begun_arguments_of(ir, form, KEY_OF_WORDS) if opening.at_lines and keys_come_first else ""
+    return replace(form, opening=opening, whole=whole, pairs_begin=pairs_begin)
 
 
 def _continued(form: CallForm, ends: Sequence[str]) -> CallForm:
     """Return the form without separators that end the turn as well: only the opener of a further call shows that the
     turn continues."""
-    both = [text for text in form.separators if text.strip() in ends]
-    if not both or not form.inner:
+    both = [text for text in form.closing.separators if text.strip() in ends]
+    if not both or not form.opening.inner:
         return form
-    separators = tuple(text for text in form.separators if text not in both)
-    inner = (*form.inner, *(text + opener for text in both for opener in form.inner))
-    return replace(form, separators=separators, inner=inner)
+    separators = tuple(text for text in form.closing.separators if text not in both)
+    inner = (*form.opening.inner, *(text + opener for text in both for opener in form.opening.inner))
+    opening, closing = replace(form.opening, inner=inner), replace(form.closing, separators=separators)
+    return replace(form, opening=opening, closing=closing)
 
 
 def _breaks(ir: TemplateIR, form: CallForm) -> tuple[str, ...]:
     breaks = breaks_of(_markers_around(ir, form))
-    own = [text.strip() for text in form.openers[:1] if form.pairs is None and form.header and not form.ordinary]
+    own = [
+        text.strip()
+        for text in form.opening.openers[:1]
+        if form.pairs is None and form.header and not form.opening.ordinary
+    ]
     # No name contains what opens its call, even where people write that as well; nor does JSON outside of strings.
     own = [text for text in own if NOT_IN_JSON.search(text) and not text[0].isalnum() and len(text) > 1]
     # Nor does either contain what closes the call: where a brace is missing, the object ends there.
-    closers = [text.strip() for text in (*form.closers, *ir.turn.ends) if form.pairs is None]
+    closers = [text.strip() for text in (*form.closing.closers, *ir.turn.ends) if form.pairs is None]
     own += [text for text in closers if NOT_IN_JSON.match(text) and (len(text) > 1 or not text.isascii())]
     return unique([*breaks, *(text for text in own if not breaks_of([text]))])
 
 
 def _argument_ends(ir: TemplateIR, form: CallForm) -> tuple[str, ...]:
     """Return the markers that can't be inside of escaped arguments, even if JSON's own characters aren't escaped."""
-    if not form.escapes:
+    if not form.arguments.escapes:
         return ()
-    chars = {char for _, char in form.escapes if char not in _IN_JSON}
-    escapes = re.compile("|".join(re.escape(text) for text, _ in form.escapes))
+    chars = {char for _, char in form.arguments.escapes if char not in _IN_JSON}
+    escapes = re.compile("|".join(re.escape(text) for text, _ in form.arguments.escapes))
     markers = unique(text.strip() for text in _markers_around(ir, form))
     return tuple(text for text in markers if not chars.isdisjoint(escapes.sub("", text)))
 
@@ -109,7 +124,14 @@ def _argument_ends(ir: TemplateIR, form: CallForm) -> tuple[str, ...]:
 def _markers_around(ir: TemplateIR, form: CallForm) -> list[str]:
     """Return the markers that may follow a name or the arguments, up to those of the next call and the next turn."""
     tail = [form.tail[0]] if form.tail is not None else []
-    return [*form.closers, *form.unprefixed, *tail, *form.openers, *ir.turn.ends, ir.turn.header]
+    return [
+        *form.closing.closers,
+        *form.closing.unprefixed,
+        *tail,
+        *form.opening.openers,
+        *ir.turn.ends,
+        ir.turn.header,
+    ]
 
 
 def _are_in_reasoning(ir: TemplateIR, form: CallForm) -> bool:
@@ -118,7 +140,7 @@ def _are_in_reasoning(ir: TemplateIR, form: CallForm) -> bool:
         one.marker == "reasoning.end" and not one.text and {"reasoning", "calls"} <= set(one.parts) for one in ir.forms
     )
     inside = inside or (ir.reasoning.mode != "none" and bool(ir.reasoning.start.strip()) and not ir.reasoning.end)
-    return inside and form.where == "anywhere" and all(map(is_unambiguous_opener, form.openers))
+    return inside and form.opening.where == "anywhere" and all(map(is_unambiguous_opener, form.opening.openers))
 
 
 def _cores(markers: Iterable[str]) -> tuple[str, ...]:
@@ -141,16 +163,22 @@ def _object_calls(ir: TemplateIR, called: CallObject, tolerated: Tolerated) -> C
     shape = object_shape(called.before, called.after)
     form = _calls(tools, shape, "" if shape.slots else called.opened, tolerated)
     texts = with_space([called.after], tolerated.blank("tools.section_end"))
-    form = replace(form, call_closers=closers_of(texts, tolerated))
+    closing = replace(form.closing, of_call=closers_of(texts, tolerated))
     return replace(
         form,
-        last=last_of(form.closers, [called.after], tools.section_end, ir.turn.ends, tolerated),
-        last_pieces=last_pieces_of([called.after], [*_section_ends(tolerated), tools.separator], tolerated),
+        closing=replace(
+            closing,
+            last=last_of(closing.closers, [called.after], tools.section_end, ir.turn.ends, tolerated),
+            last_pieces=last_pieces_of([called.after], [*_section_ends(tolerated), tools.separator], tolerated),
+        ),
         empty=_empty(form, tools, called.after),
         header=header_of(before[bool(text_at(before, 0)) :], before_object(tools, tolerated, ""), tolerated),
-        fields=called.fields,
-        wrapped=wrapped_fields(called.fields) if form.where == "anywhere" else (),
-        object_head=object_head(tools),
+        object=ObjectForm(
+            fields=called.fields,
+            wrapped=wrapped_fields(called.fields) if form.opening.where == "anywhere" else (),
+            opener=opening_of(tools),
+            head=object_head(tools),
+        ),
     )
 
 
@@ -165,25 +193,28 @@ def _header_calls(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
     own = (*closing_of_bare(tools), *after.closing)
     closers = closers_of(with_space(own, tolerated.blank("tools.section_end")), tolerated, _texts_before_value(tools))
     # A piece of a closer that opens calls as well is an opener.
-    openers = _cores((*form.openers, *form.inner))
+    openers = _cores((*form.opening.openers, *form.opening.inner))
     kept = (text for text in closers if text.strip() not in openers or text.strip() in _cores(own))
-    form = replace(form, call_closers=tuple(kept))
-    ends = [*form.closers, *([after.slots_open] if after.slots else [])]
+    form = replace(form, closing=replace(form.closing, of_call=tuple(kept)))
+    ends = [*form.closing.closers, *([after.slots_open] if after.slots else [])]
     pairs, last = None, before_object(tools, tolerated, text_at(layout, at - 1))
     if isinstance(tools.arguments, PairArguments):
         # Where nothing closes a call, what opens the next one does.
-        opens = [*form.openers, *(form.inner if not form.call_closers else ())]
+        opens = [*form.opening.openers, *(form.opening.inner if not form.closing.of_call else ())]
         following = [*ends, tools.separator, *(_numbered(opens) if _is_number(layout[1:2]) else opens)]
         pairs = pairs_of(ir, tools.arguments, after.ends, following, tolerated)
         form, pairs = with_unprefixed(form, pairs, prefix)
         last = before_pairs(text_at(layout, at - 1), tools.arguments, pairs, ends or ir.turn.ends)
+    closing, over = form.closing, _section_ends(tolerated)
+    if not after.slots:
+        last_closers = last_of(closing.closers, own, tools.section_end, ir.turn.ends, tolerated)
+        pieces = last_pieces_of(own, [*over, tools.separator], tolerated)
+        closing = replace(closing, last=last_closers, last_pieces=pieces)
     return replace(
         form,
-        last=() if after.slots else last_of(form.closers, own, tools.section_end, ir.turn.ends, tolerated),
-        last_pieces=() if after.slots else last_pieces_of(own, [*_section_ends(tolerated), tools.separator], tolerated),
+        closing=replace(closing, section_ends=not_blank(text for end in over for text in tolerated.texts(end))),
         empty=_empty(form, tools, "".join(after.closing)) if not after.slots else (),
-        section_ends=not_blank(text for end in _section_ends(tolerated) for text in tolerated.texts(end)),
-        header=header_of(before, last, tolerated, after_empty(ir, form.closers)),
+        header=header_of(before, last, tolerated, after_empty(ir, form.closing.closers)),
         tail=after.tail,
         call_id=id_layout(tools, before),
         replaced=tools.replacements("name"),
@@ -195,46 +226,45 @@ def _header_calls(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
 def _calls(tools: Tools, shape: CallShape, first: str, tolerated: Tolerated, prefix: str = "") -> CallForm:
     """Return the common part of all calls.  `first`: the text that always follows the opener; `prefix`: with which all
     markers begin, or ""."""
-    sections, starts, openers = _openers(tools, shape, first, tolerated, prefix)
+    opening = _opening(tools, shape, first, tolerated, prefix)
     separators = not_blank(tolerated.texts(tools.separator))
-    if "other_forms" in tolerated.kinds and not openers.inside and tools.json is None:
+    if "other_forms" in tolerated.kinds and not opening.inner and tools.json is None:
         other = {",": ";", ";": ","}.get(tools.separator.strip())
         separators = (*separators, *([other] if other else []))  # only it shows that another call follows
     # A closer of a call is none of them.
     own = (*separators, *closing_of_bare(tools), *(text or "" for text in shape.closer))
     punctuation = [char for char in _OPTIONAL_SEPARATORS if not any(text.strip() == char for text in own)]
-    lines = tools.arguments.lines if isinstance(tools.arguments, ObjectArguments) else None
     return CallForm(
         slot_order=written_calls(tools).slot_order,
         last_text=written_calls(tools).last_text,
-        section_starts=sections,
         shape=shape,
-        starts=starts,
-        openers=openers.outside,
-        where=openers.where,
-        ordinary=openers.ordinary,
-        short=openers.short,
-        opened_twice=openers.twice,
-        in_reasoning=_in_reasoning(openers, tolerated),
-        inner=openers.inside,
-        separators=separators,
-        optional_separators="".join(punctuation) if openers.inside and "omitted_openers" in tolerated.kinds else "",
-        call_closers=(),
-        section_closers=closers_of(_section_ends(tolerated), tolerated, _texts_before_value(tools)),
-        styles=spellings_of(
-            tools, also_python="python_literals" in tolerated.kinds, repairs="json_repairs" in tolerated.kinds
+        opening=opening,
+        closing=Closing(
+            of_section=closers_of(_section_ends(tolerated), tolerated, _texts_before_value(tools)),
+            ends_turn=not (tools.parallel or tools.section_end.strip()),
+            separators=separators,
+            optional_separators="".join(punctuation) if opening.inner and "omitted_openers" in tolerated.kinds else "",
         ),
-        object_open=opening_of(tools),
-        ends_turn=not (tools.parallel or tools.section_end.strip()),
-        encoded=isinstance(tools.arguments, ObjectArguments) and tools.arguments.encoded,
-        lines=lines.first if lines is not None else None,
-        escapes=tools.replacements("value") if isinstance(tools.arguments, ObjectArguments) else (),
+        object=ObjectForm(opener=opening_of(tools)),
+        arguments=_arguments(tools, tolerated),
     )
 
 
-def _openers(
-    tools: Tools, shape: CallShape, first: str, tolerated: Tolerated, prefix: str
-) -> tuple[tuple[str, ...], tuple[str, ...], Openers]:
+def _arguments(tools: Tools, tolerated: Tolerated) -> ArgumentObject:
+    also_python, repairs = ("python_literals" in tolerated.kinds, "json_repairs" in tolerated.kinds)
+    styles = spellings_of(tools, also_python=also_python, repairs=repairs)
+    if not isinstance(tools.arguments, ObjectArguments):
+        return ArgumentObject(styles)
+    lines = tools.arguments.lines
+    return ArgumentObject(
+        styles=styles,
+        encoded=tools.arguments.encoded,
+        lines=lines.first if lines is not None else None,
+        escapes=tools.replacements("value"),
+    )
+
+
+def _opening(tools: Tools, shape: CallShape, first: str, tolerated: Tolerated, prefix: str) -> Opening:
     """Return the openers of sections, those of calls, and both together."""
     section = tolerated.usual("tools.section_start")
     sections = unique([*tolerated.forms["tools.section_start"], *spaced(section, tolerated.texts(section))])
@@ -242,9 +272,9 @@ def _openers(
     name_end = shape.slots[0][1] if shape.slots else ""
     sections, own = with_unprefixed_openers(sections, prefix), [start + first for start in starts]
     starts = with_unprefixed_openers(starts, prefix)
-    openers = openers_of(sections, starts, first, name_end, tolerated, tolerated.declared("tools.section_start"))
-    openers = openers.for_tools((start + first for start in starts[len(own) :]), own)
-    return sections, starts, openers
+    opening = openers_of(sections, starts, first, name_end, tolerated, tolerated.declared("tools.section_start"))
+    opening = only_for_tools(opening, (start + first for start in starts[len(own) :]), own)
+    return replace(opening, in_reasoning=_in_reasoning(opening, tolerated))
 
 
 def _texts_before_value(tools: Tools) -> list[str]:
@@ -259,24 +289,28 @@ def _section_ends(tolerated: Tolerated) -> tuple[str, ...]:
 
 
 def _empty(form: CallForm, tools: Tools, closing: str) -> tuple[str, ...]:
-    return empty_calls((form.section_start, tools.section_end), (form.starts[0], closing))
+    return empty_calls((form.opening.section_start, tools.section_end), (form.opening.starts[0], closing))
 
 
 def _usual_next(form: CallForm, written: WrittenCalls) -> tuple[str, ...]:
     closer = "".join(text or "" for text in form.shape.closer).strip()
-    known = None not in form.shape.closer and closer in {text.strip() for text in (*form.closers, "")}
+    known = None not in form.shape.closer and closer in {text.strip() for text in (*form.closing.closers, "")}
     again = written.separator + written.opener
-    opens = [text for text in map(str.strip, form.inner or form.openers) if written.opener.strip().startswith(text)]
+    opens = [
+        text
+        for text in map(str.strip, form.opening.inner or form.opening.openers)
+        if written.opener.strip().startswith(text)
+    ]
     return unique(((closer + again).lstrip(), again.lstrip(), again)) if known and opens and closer not in opens else ()
 
 
-def _in_reasoning(openers: Openers, tolerated: Tolerated) -> Where | None:
+def _in_reasoning(opening: Opening, tolerated: Tolerated) -> Where | None:
     """Return the openers that count in reasoning: calls that count only at the start of a line could be reasoning,
     unless an opener begins a line and is no word."""
     lines = [
         text
-        for text in openers.outside
+        for text in opening.openers
         if "\n" in lead_of(text) and is_unambiguous_opener(text) and only_punctuation(text)
     ]
-    ends = (openers.where == "anywhere" or lines) and "call_ends_reasoning" in tolerated.kinds
+    ends = (opening.where == "anywhere" or lines) and "call_ends_reasoning" in tolerated.kinds
     return "line start" if ends else None

@@ -42,14 +42,14 @@ def garbled_closers(acceptor: Acceptor) -> Garbled | None:
     calls = acceptor.calls
     if calls is None or not acceptor.tolerances.issuperset(("marker_spelling", "repeated_markers")):
         return None
-    cores = unique(text.strip() for text in calls.closers if not any(map(str.isspace, text.strip())))
+    cores = unique(text.strip() for text in calls.closing.closers if not any(map(str.isspace, text.strip())))
     cores = tuple(core for core in cores if core and (is_respelled(core) or SHORT.fullmatch(core)))
     if not cores:
         return None
-    after = (*acceptor.ends, *acceptor.last_ends, *calls.separators)  # no first character of these is taken
+    after = (*acceptor.ends, *acceptor.last_ends, *calls.closing.separators)  # no first character of these is taken
     first_chars = set[str]().union(*(_first_chars([core]) if is_respelled(core) else core[0] for core in cores))
-    lasts = {text.strip() for text in calls.last}
-    pieces = {_letters(text) for text in calls.closers if text.strip() not in lasts}
+    lasts = {text.strip() for text in calls.closing.last}
+    pieces = {_letters(text) for text in calls.closing.closers if text.strip() not in lasts}
     # The letters of a piece of the last closer don't show whether all of it is there.
     ends = {core for core in lasts if _letters(core) not in pieces}
     last, other = (_spellings([core for core in cores if (core in ends) is last], after) for last in (True, False))

@@ -146,7 +146,7 @@ class _Interpreter:
         if self.in_reasoning and self.parse_reasoning:
             self.reading.incomplete = True
             self._note(*ENDS_IN_REASONING)
-        if self.is_unclosed and self.acceptor.calls is not None and not self.acceptor.calls.ends_turn:
+        if self.is_unclosed and self.acceptor.calls is not None and not self.acceptor.calls.closing.ends_turn:
             self.reading.incomplete = True
             self._note(*ENDS_IN_CALL)
         if not self.reading.diagnostics and (found := _marker_like(self.acceptor, self.reading)):
@@ -211,12 +211,11 @@ class _Interpreter:
 
     def _check_opener(self, state: TurnState, found: Found) -> None:
         """Raise NotAsWritten unless the template writes this opener, and outside of open reasoning."""
-        calls = self.acceptor.calls
-        assert calls is not None
-        own = {text.strip() for text in (*calls.openers[:1], *calls.inner) if not _is_one_of(text, calls.opened_twice)}
-        if found.lexeme.respelled or found.kind == "ordinary" or state.name == "reasoning":
-            raise NotAsWritten
-        if found.in_text(self.text).strip() not in own or (self.is_unclosed and state.drops_left_over):
+        assert self.acceptor.calls is not None
+        opening = self.acceptor.calls.opening
+        own = {text.strip() for text in (*opening.openers[:1], *opening.inner) if not _is_one_of(text, opening.twice)}
+        odd = found.lexeme.respelled or found.kind == "ordinary" or state.name == "reasoning"
+        if odd or found.in_text(self.text).strip() not in own or (self.is_unclosed and state.drops_left_over):
             raise NotAsWritten
 
     def _check_end(self) -> None:
@@ -224,7 +223,7 @@ class _Interpreter:
         tolerances."""
         calls = self.acceptor.calls if self.options["parse_tool_calls"] else None
         tail = without_space(self.text)
-        for opener in map("".join, map(str.split, calls.openers if calls is not None else ())):
+        for opener in map("".join, map(str.split, calls.opening.openers if calls is not None else ())):
             if any(tail.endswith(opener[:size]) for size in range(LEAST_CUT, len(opener))):
                 raise NotAsWritten
 
@@ -246,12 +245,13 @@ class _Interpreter:
         return "after_call"
 
     def _after_call(self, action: Action, found: Found) -> None:
-        calls = self.acceptor.calls
-        assert calls is not None
         if action == "open call":
             self._check_opener(self.states["after_call"], found)
             return
-        if found.lexeme.respelled or (not self.is_unclosed and _is_one_of(found.in_text(self.text), calls.last_pieces)):
+        assert self.acceptor.calls is not None
+        calls = self.acceptor.calls
+        is_last = _is_one_of(found.in_text(self.text), calls.closing.last_pieces)
+        if found.lexeme.respelled or (is_last and not self.is_unclosed):
             raise NotAsWritten
         if action != "open call without opener":
             self.pos, self.space = found.end, found.lexeme.trail
@@ -469,7 +469,7 @@ class _Interpreter:
 def _begins_call(acceptor: Acceptor, found: Found, text: str, first: int) -> bool:
     """Return whether what follows an opener that is like text begins like a call that the template writes.  `first`:
     where the text after a marker begins, which may be indented; 0 if more has come."""
-    begins = acceptor.calls.begins if acceptor.calls is not None else ""
+    begins = acceptor.calls.opening.begins if acceptor.calls is not None else ""
     before = text[max(0, found.start - 1) : found.start]
     is_first = not text[first : found.start].strip()
     if begins and not is_first and before in (" ", "\t") and before != found.lexeme.lead[-1:]:
@@ -504,7 +504,7 @@ def _is_escaped(escape: str, text: str, at: int) -> bool:
 
 def _closes_code(acceptor: Acceptor, before: str) -> bool:
     """Return whether a fence after this text closes code, rather than opening calls."""
-    may_be_fenced = acceptor.calls is not None and acceptor.calls.may_be_fenced
+    may_be_fenced = acceptor.calls is not None and acceptor.calls.opening.may_be_fenced
     return may_be_fenced and is_in_code(before, False) and not before.rpartition("\n")[2].strip()
 
 

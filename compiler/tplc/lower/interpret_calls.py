@@ -41,16 +41,16 @@ class InterpretedCall:
 
 def read_call(calls: CallForm, text: str, pos: int) -> InterpretedCall:
     """Read the slots and the arguments of a call whose opener ends at `pos`."""
-    if calls.encoded or calls.replaced or calls.escapes or calls.lines is not None:
+    if calls.arguments.encoded or calls.replaced or calls.arguments.escapes or calls.arguments.lines is not None:
         raise NotAsWritten
     slots, pos = read_slots(calls.header, text, pos)
-    if calls.fields:
+    if calls.object.fields:
         # The opener, or the end of the last slot, may include the opening of the object.
-        return _object_call(calls, text, pos - len(calls.object_open) * text.endswith(calls.object_open, 0, pos))
+        return _object_call(calls, text, pos - len(calls.object.opener) * text.endswith(calls.object.opener, 0, pos))
     if calls.pairs is None:
-        arguments, pos = _value(calls.styles, text, _skip_space(text, pos))
+        arguments, pos = _value(calls.arguments.styles, text, _skip_space(text, pos))
     else:
-        arguments, pos = _pairs(calls.pairs, calls.styles, text, pos)
+        arguments, pos = _pairs(calls.pairs, calls.arguments.styles, text, pos)
     if not isinstance(arguments, dict) or not slots.get("name"):
         raise NotAsWritten
     identity = "".join(item.text if isinstance(item, Text) else slots[item.kind] for item in calls.call_id)
@@ -77,15 +77,15 @@ def read_slots(slots: Sequence[SlotEnd], text: str, pos: int) -> tuple[dict[str,
 
 def _object_call(calls: CallForm, text: str, pos: int) -> InterpretedCall:
     """call = "{" (key ":" value)* "}", whose members are the name, the arguments and the id."""
-    members, end = _value(calls.styles, text, _skip_space(text, pos))
+    members, end = _value(calls.arguments.styles, text, _skip_space(text, pos))
     if not isinstance(members, dict):
         raise NotAsWritten
-    if calls.name_is_key:
+    if calls.object.name_is_key:
         found: dict[str, object] = dict(zip(("name", "arguments"), next(iter(members.items()), ()), strict=False))
         is_known = len(members) == 1
     else:
-        found = {role: _member(members, calls.path_of(role)) for _, role in calls.fields}
-        is_known = set(members) <= {path[0] for path, _ in calls.fields}
+        found = {role: _member(members, calls.object.path_of(role)) for _, role in calls.object.fields}
+        is_known = set(members) <= {path[0] for path, _ in calls.object.fields}
     name, arguments, call_id = found.get("name"), found.get("arguments"), found.get("id")
     if not (is_known and isinstance(name, str) and NAME.fullmatch(name) and isinstance(arguments, dict)):
         raise NotAsWritten

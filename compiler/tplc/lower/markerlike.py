@@ -103,7 +103,7 @@ def _value_edges(acceptor: Acceptor) -> str:
     calls = acceptor.calls
     if calls is None:
         return NOTHING
-    pairs, strings = calls.pairs, calls.styles[0].strings if calls.styles else ()
+    pairs, strings = calls.pairs, calls.arguments.styles[0].strings if calls.arguments.styles else ()
     # A string that contains the delimiter of another one lacks its own.
     delimiters = [_in_json(strings[0][0])] if strings and strings[0][2] == "none" and len(strings[0][0]) > 1 else []
     if pairs is None or pairs.quoted:
@@ -159,15 +159,19 @@ def own_keys(calls: CallForm) -> tuple[str, ...]:
     """Return the keys that the template writes before parts of a call, except that of arguments in an object."""
     header = [text for slot in calls.header for text in slot.suffixes]
     tail = [calls.tail[0], *(text for slot in calls.tail[1] for text in slot.suffixes)] if calls.tail else []
-    written = (key for text in (*calls.openers, *header, *tail) for key in _KEY.findall(text))
-    fields = (path[-1] for path, role in (*calls.fields, *calls.wrapped) if role != "arguments")
+    written = (key for text in (*calls.opening.openers, *header, *tail) for key in _KEY.findall(text))
+    fields = (path[-1] for path, role in (*calls.object.fields, *calls.object.wrapped) if role != "arguments")
     return unique([*fields, *written])
 
 
 def own_fields(calls: CallForm) -> dict[str, str]:
     """Return the fields of call objects that the format names as no other does, with their usual names."""
     usual = {"name": NAME_KEYS, "arguments": ARGUMENT_KEYS}
-    named = {path[-1]: role for path, role in (*calls.fields, *calls.wrapped) if path != ("*",) and role in usual}
+    named = {
+        path[-1]: role
+        for path, role in (*calls.object.fields, *calls.object.wrapped)
+        if path != ("*",) and role in usual
+    }
     return {key: role for key, role in named.items() if key not in usual[role]}
 
 
@@ -241,12 +245,12 @@ def _left_over(acceptor: Acceptor) -> Iterator[str]:
         if len(text) >= LEAST_CUT:
             yield rf"{exact(text)}\s*\Z"
     if acceptor.calls is not None:
-        closers = map(str.strip, filter(is_distinctive, acceptor.calls.closers))
+        closers = map(str.strip, filter(is_distinctive, acceptor.calls.closing.closers))
         others = (text for text in closers if not is_respelled(text))  # those that may be are reported anywhere
-        for text in unique([*map(str.strip, acceptor.calls.openers), *others]):
+        for text in unique([*map(str.strip, acceptor.calls.opening.openers), *others]):
             if len(text) >= LEAST_CUT:
                 yield rf"{exact(text)}\s*\Z"
-        closing = set("".join(acceptor.calls.closers))
+        closing = set("".join(acceptor.calls.closing.closers))
         if closing & {"]", "}"}:
             yield r"\A[^\[{]*[\]}]\s*\Z"
         if "`" in closing:
@@ -273,7 +277,9 @@ def _truncated_after_calls(acceptor: Acceptor, calls: CallForm) -> Iterator[str]
     """Yield the patterns of truncated markers that are all of a text: a closer of calls, and the letters of an end of
     the turn; and of a closer with its name, but without its own letters."""
     # Of closers in brackets, any part is reported as it is.
-    closers = [text for text in map(str.strip, calls.closers) if text and not (text[0].isalnum() or text[0] in "<[【«")]
+    closers = [
+        text for text in map(str.strip, calls.closing.closers) if text and not (text[0].isalnum() or text[0] in "<[【«")
+    ]
     ends = [text for text in map(str.strip, (*acceptor.ends, *acceptor.last_ends)) if text[:LEAST_CUT].isalnum()]
     for texts, least in ((closers, 2), (ends, LEAST_CUT)):
         pattern = truncated_pattern(texts, least=least)

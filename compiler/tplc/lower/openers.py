@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from tplc.ir.markers import (
     FIELD_NAME,
@@ -19,7 +19,7 @@ from tplc.ir.markers import (
     pieces_of,
     without_space,
 )
-from tplc.lower.acceptor import FENCE, Where
+from tplc.lower.acceptor import FENCE, Opening, Where
 from tplc.lower.layouts import not_blank, unique, with_any_language
 from tplc.lower.tolerated import Tolerated
 from tplc_runtime.pattern import NAME_CHARACTERS
@@ -32,26 +32,13 @@ _LAST_WORDS = re.compile(rf"(?<=[^{NAME_CHARACTERS}])[{NAME_CHARACTERS}]+\Z")
 _SYNTAX = frozenset("[]{}(),:\"'=`; \t\n\r")
 
 
-@dataclass(frozen=True, slots=True)
-class Openers:
-    """The openers of calls.  `ordinary`: those outside a section that lack the section's opener and consist of ordinary
-    characters.  `short`: those that lack their last words or the call's own opener, so that they open calls of known
-    tools only.  `twice`: those of which a part comes twice, without white space."""
-
-    outside: tuple[str, ...]
-    inside: tuple[str, ...]
-    where: Where
-    ordinary: tuple[str, ...] = ()
-    short: tuple[str, ...] = ()
-    twice: tuple[str, ...] = ()
-
-    def for_tools(self, ends: Iterable[str], own: Iterable[str]) -> Openers:
-        """Return the openers; those that end like `ends`, which may be in any text, open calls of known tools only, but
-        for those that end like `own`."""
-        others = tuple(ends), tuple(own)
-        known = tuple(text for text in self.outside if text.endswith(others[0]) and not text.endswith(others[1]))
-        rest = tuple(text for text in self.outside if text not in known)
-        return replace(self, outside=rest, short=self.short + known)
+def only_for_tools(opening: Opening, ends: Iterable[str], own: Iterable[str]) -> Opening:
+    """Return the openers; those that end like `ends`, which may be in any text, open calls of known tools only, but for
+    those that end like `own`."""
+    others = tuple(ends), tuple(own)
+    known = tuple(text for text in opening.openers if text.endswith(others[0]) and not text.endswith(others[1]))
+    rest = tuple(text for text in opening.openers if text not in known)
+    return replace(opening, openers=rest, short=opening.short + known)
 
 
 def starts_of(opener: str, first: str, tolerated: Tolerated) -> tuple[str, ...]:
@@ -74,7 +61,7 @@ def openers_of(
     name_end: str,
     tolerated: Tolerated,
     declared: tuple[str, ...] = (),
-) -> Openers:
+) -> Opening:
     """Return the openers.  `first`: the text that always precedes the call's first slot; `name_end`: the text after
     that slot; `declared`: openers of the section that the template doesn't write.  They count where the template's own
     openers do."""
@@ -101,28 +88,32 @@ def openers_of(
         inside = unique([*inside, *(other for text in inside[:1] for other in _punctuated(text))])
         rests += [other for text in own for other in _punctuated(text)]
     short = _short(sections[0], own, whole) if "other_forms" in tolerated.kinds and first.strip() != OBJECT else ()
-    # A header that ends in a marker of its own can't be ordinary text, even if it begins like it.
-    marked = is_unmistakable(name_end)
     # An ordinary text that comes twice is ordinary as well.
     again = {section + text for section in sections for text in twice if is_ordinary(starts[0] + first)}
-    ordinary = {text for text in (*whole, *rests) if (is_ordinary(text) or text in again) and not marked}
+    # A header that ends in a marker of its own can't be ordinary text, even if it begins like it.
+    ordinary = set() if is_unmistakable(name_end) else {text for text in (*whole, *rests) if is_ordinary(text)} | again
     ordinary = {text for text in ordinary if not tolerated.cannot_be_content(text)}
-    # What could be in any answer counts where a line begins only.
-    known = (text for text in (*whole, *rests) if text not in ordinary)
-    is_known = any(is_unambiguous_opener(text) or tolerated.cannot_be_content(text) for text in known)
-    where: Where = "anywhere" if is_known else "line start"
+    where = _where_of((text for text in (*whole, *rests) if text not in ordinary), tolerated)
     alone = _alone(whole, rests, ordinary, where)
     fenced = _fenced([text for text in first_texts if text not in own], tolerated)
     rests += [other for text, other in fenced.items() if text not in alone]
     alone = unique([*alone, *(other for text, other in fenced.items() if text in alone)])
-    return Openers(
-        unique(text for text in (*whole, *rests, *opened) if text not in alone),
-        not_blank(inside),
-        where,
-        alone,
-        tuple(text for text in short if text.strip() not in {*map(str.strip, (*whole, *rests))}),
-        tuple(sorted({*map(without_space, (*repeated, *twice))} - {*map(without_space, once)})),
+    return Opening(
+        section_starts=sections,
+        starts=starts,
+        openers=unique(text for text in (*whole, *rests, *opened) if text not in alone),
+        where=where,
+        inner=not_blank(inside),
+        ordinary=alone,
+        short=tuple(text for text in short if text.strip() not in {*map(str.strip, (*whole, *rests))}),
+        twice=tuple(sorted({*map(without_space, (*repeated, *twice))} - {*map(without_space, once)})),
     )
+
+
+def _where_of(openers: Iterable[str], tolerated: Tolerated) -> Where:
+    """Return where openers count: what could be in any answer counts where a line begins only."""
+    is_known = any(is_unambiguous_opener(text) or tolerated.cannot_be_content(text) for text in openers)
+    return "anywhere" if is_known else "line start"
 
 
 def _alone(whole: Sequence[str], rests: Sequence[str], ordinary: Collection[str], where: Where) -> tuple[str, ...]:

@@ -18,8 +18,10 @@ from tplc.lower.acceptor import (
     Acceptor,
     CallForm,
     CallStep,
+    Closing,
     Following,
     Marker,
+    Opening,
     PairForm,
     SlotEnd,
 )
@@ -57,49 +59,58 @@ def _facts(acceptor: Acceptor) -> Iterator[str]:
 
 def _calls(calls: CallForm) -> Iterator[str]:
     yield f"calls.slots = {', '.join(calls.slot_order)}{_after(calls.last_text)}"
-    reasoning = f", in reasoning at {calls.in_reasoning}" if calls.in_reasoning else ""
-    yield from _texts("calls.section_start", calls.section_starts)
-    yield from _texts("calls.start", calls.starts)
-    yield from (f"calls.opener = {shown(text)} {calls.where}{reasoning}" for text in calls.openers)
-    yield from (f"calls.opener = {shown(text)} line start, before a whole call" for text in calls.ordinary)
-    if calls.may_lack_openers:
-        yield "calls.opener = none, before content, where the name of a tool shows that a whole call follows"
-    yield from (f"calls.opener = {shown(text)} of a known tool" for text in calls.short)
-    yield from (f"calls.opened_twice = {shown(text)} without white space" for text in calls.opened_twice)
-    yield from (f"calls.usual = {shown(text)} between two calls" for text in calls.usual_next)
-    yield from (f"calls.inner = {shown(text)} after a call" for text in calls.inner)
-    yield from (f"calls.separator = {shown(text)} after a call" for text in calls.separators)
+    yield from _opening(calls.opening)
+    yield from (f"calls.separator = {shown(text)} after a call" for text in calls.closing.separators)
     yield from _slots("calls.header", calls.header)
     if calls.call_id:
         yield f"calls.id = {printed_layout(calls.call_id)}"
-    if calls.fields:
-        yield f"calls.object = {shown(calls.object_open)}"
-        yield from (f"calls.field {'.'.join(path)} = {role}" for path, role in (*calls.fields, *calls.wrapped))
+    if calls.object.fields:
+        fields = (*calls.object.fields, *calls.object.wrapped)
+        yield f"calls.object = {shown(calls.object.opener)}"
+        yield from (f"calls.field {'.'.join(path)} = {role}" for path, role in fields)
     yield from _beginnings(calls)
     if calls.whole:
         yield f"calls.whole = {' '.join(map(_step, calls.whole))}"
-    yield from _texts("calls.closer", calls.call_closers)
-    yield from _texts("calls.section_closer", calls.section_closers)
-    yield from (f"calls.last = {shown(text)} ends a call" for text in calls.last)
-    yield from (f"calls.last_piece = {shown(text)} comes once" for text in calls.last_pieces)
-    if calls.ends_turn:
-        yield "calls = one a turn: its last closer may end the turn"
-    yield from (f"calls.joint = {shown(char)} before a further call" for char in calls.optional_separators)
-    yield from _texts("calls.space_after_reasoning", [calls.after_reasoning])
+    yield from _closing(calls.closing)
+    yield from _texts("calls.space_after_reasoning", [calls.opening.after_reasoning])
     yield from _texts("calls.break", calls.breaks)
-    yield from _texts("calls.argument_end", calls.argument_ends)
+    yield from _texts("calls.argument_end", calls.arguments.ends)
     yield from _texts("calls.empty", calls.empty)
-    yield from (f"calls.section_end = {shown(text)} no call follows" for text in calls.section_ends)
+    yield from (f"calls.section_end = {shown(text)} no call follows" for text in calls.closing.section_ends)
     if calls.tail is not None:
         yield f"calls.tail = {shown(calls.tail[0])}"
         yield from _slots("calls.tail", calls.tail[1])
     yield from (f"calls.name {shown(text)} = {shown(char)}" for text, char in calls.replaced)
-    yield from ["calls.arguments = an object inside a JSON string"] * calls.encoded
-    if calls.lines is not None:
-        yield f"calls.arguments = indented lines, with {calls.lines} spaces or more"
+    yield from ["calls.arguments = an object inside a JSON string"] * calls.arguments.encoded
+    if calls.arguments.lines is not None:
+        yield f"calls.arguments = indented lines, with {calls.arguments.lines} spaces or more"
     if calls.pairs is not None:
         yield from _pairs(calls.pairs)
-    yield from _styles(calls.styles or ())
+    yield from _styles(calls.arguments.styles or ())
+
+
+def _opening(opening: Opening) -> Iterator[str]:
+    reasoning = f", in reasoning at {opening.in_reasoning}" if opening.in_reasoning else ""
+    yield from _texts("calls.section_start", opening.section_starts)
+    yield from _texts("calls.start", opening.starts)
+    yield from (f"calls.opener = {shown(text)} {opening.where}{reasoning}" for text in opening.openers)
+    yield from (f"calls.opener = {shown(text)} line start, before a whole call" for text in opening.ordinary)
+    if opening.may_be_missing:
+        yield "calls.opener = none, before content, where the name of a tool shows that a whole call follows"
+    yield from (f"calls.opener = {shown(text)} of a known tool" for text in opening.short)
+    yield from (f"calls.opened_twice = {shown(text)} without white space" for text in opening.twice)
+    yield from (f"calls.usual = {shown(text)} between two calls" for text in opening.usual_next)
+    yield from (f"calls.inner = {shown(text)} after a call" for text in opening.inner)
+
+
+def _closing(closing: Closing) -> Iterator[str]:
+    yield from _texts("calls.closer", closing.of_call)
+    yield from _texts("calls.section_closer", closing.of_section)
+    yield from (f"calls.last = {shown(text)} ends a call" for text in closing.last)
+    yield from (f"calls.last_piece = {shown(text)} comes once" for text in closing.last_pieces)
+    if closing.ends_turn:
+        yield "calls = one a turn: its last closer may end the turn"
+    yield from (f"calls.joint = {shown(char)} before a further call" for char in closing.optional_separators)
 
 
 def _step(step: CallStep) -> str:
@@ -187,10 +198,10 @@ def _parts(parts: Sequence[str | None]) -> str:
 
 def _beginnings(calls: CallForm) -> Iterator[str]:
     """Yield how calls and arguments begin if their opener is like text."""
-    if calls.begins:
-        yield f"calls.begins = {calls.begins} where a line begins, if no tools are given"
-    if calls.arguments_begin:
-        yield f"calls.arguments_begin = {calls.arguments_begin} after the name of a tool that is given"
+    if calls.opening.begins:
+        yield f"calls.begins = {calls.opening.begins} where a line begins, if no tools are given"
+    if calls.pairs_begin:
+        yield f"calls.pairs_begin = {calls.pairs_begin} after the name of a tool that is given"
 
 
 def _slots(path: str, slots: Iterable[SlotEnd]) -> Iterator[str]:

@@ -47,12 +47,16 @@ def _call(calls: CallForm) -> Iterator[str]:
     """Print what a call consists of after its opener; if something else comes, the opener is text."""
     yield f"{'call':16}slots, then arguments → after_call; other text → content"
     yield from (f"  {slot.kind:16}text up to {slot_ends(slot)}" for slot in calls.header)
-    for role in dict.fromkeys(role for _, role in calls.fields):
-        members = [".".join(path) for path, other in calls.fields if other == role]
+    for role in dict.fromkeys(role for _, role in calls.object.fields):
+        members = [".".join(path) for path, other in calls.object.fields if other == role]
         yield from _lexemes(role, (f"the member {shown(member)} of the object" for member in members))
     if calls.pairs is None:
-        form = "indented lines" if calls.lines is not None else "an object" + " inside a string" * calls.encoded
-        yield from () if calls.fields else [f"  {'arguments':16}{form}"]
+        form = (
+            "indented lines"
+            if calls.arguments.lines is not None
+            else "an object" + " inside a string" * calls.arguments.encoded
+        )
+        yield from () if calls.object.fields else [f"  {'arguments':16}{form}"]
         return
     yield f"{'arguments':16}pairs"
     for kind, found in calls.pairs.between:

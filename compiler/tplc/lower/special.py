@@ -68,7 +68,7 @@ def special_tokens(ir: TemplateIR, acceptor: Acceptor) -> TokensOfFormat:
     known = [token.text for token in markers]
     ends = tuple(token for token in ir.tokens if token.ends and token not in markers and len(token.text.strip()) > 1)
     calls = acceptor.calls
-    openers = (*calls.openers, *calls.starts) if calls is not None else ()
+    openers = (*calls.opening.openers, *calls.opening.starts) if calls is not None else ()
     opens = tuple(text for text in known if any(text in opener for opener in openers))
     bare = {opener.strip() for opener in openers if not any(text in opener for text in opens)} if opens else set()
     starts = [marker.text for marker in (*acceptor.reasoning_starts, *acceptor.content_starts)]

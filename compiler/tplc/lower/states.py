@@ -121,8 +121,8 @@ def states(acceptor: Acceptor) -> tuple[TurnState, ...]:
         found.append(("before_content", _only_before((*opens, *content))))
     if calls is not None:
         found.append(("after_call", (*_after_call(calls), *opens, *(pair for pair in content if pair[0] not in CALLS))))
-        if calls.openers and calls.where == "anywhere":
-            found.append(("over", (("call", calls.openers), ("header", acceptor.further))))
+        if calls.opening.openers and calls.opening.where == "anywhere":
+            found.append(("over", (("call", calls.opening.openers), ("header", acceptor.further))))
     any_number = in_any_number(acceptor) if alike else frozenset[str]()
     respelled: dict[StateName, tuple[str, ...]] = {"over": (), "before_content": (*alike, "reasoning")}
     return tuple(
@@ -249,7 +249,7 @@ def _text_after_call(calls: CallForm) -> Transition | Branch:
     """Return what text after a call does: if nothing opens calls, a further one may begin with it."""
     if calls.calls_are_juxtaposed:
         return Branch("calls are closed", TO_CONTENT, Transition(("open call without opener",), "call"))
-    if calls.turn_closers:
+    if calls.closing.of_turn:
         return Branch("call is closed", Transition((), "over"), TO_CONTENT)
     return TO_CONTENT
 
@@ -310,8 +310,8 @@ def _in_content(acceptor: Acceptor) -> Kinds:
     return (
         ("content_end", acceptor.distinctive_content_ends),
         ("weak_content_end", acceptor.weak_content_ends),
-        (opener_kind(calls), (*calls.openers, *calls.short)) if calls is not None else ("call", ()),
-        ("ordinary", calls.ordinary if calls is not None else ()),
+        (opener_kind(calls), (*calls.opening.openers, *calls.opening.short)) if calls is not None else ("call", ()),
+        ("ordinary", calls.opening.ordinary if calls is not None else ()),
         ("end", acceptor.ends),
         ("final_end", acceptor.last_ends),
         ("header", acceptor.headers),
@@ -324,8 +324,8 @@ def _ends_of_reasoning(acceptor: Acceptor) -> Kinds:
     calls = acceptor.calls
     openers: tuple[str, ...] = ()
     if calls is not None and calls_end_reasoning(acceptor):
-        openers = _after(calls.after_reasoning, (*calls.openers, *calls.short))
-    kind = "call" if calls is not None and calls.in_reasoning == "anywhere" else "line"
+        openers = _after(calls.opening.after_reasoning, (*calls.opening.openers, *calls.opening.short))
+    kind = "call" if calls is not None and calls.opening.in_reasoning == "anywhere" else "line"
     ends, last = (_after(acceptor.after_reasoning, texts) for texts in (acceptor.ends, acceptor.last_ends))
     unclosed = _openers_in_reasoning(acceptor)
     return (*_closers(acceptor), ("end", ends), ("final_end", last), (kind, openers), (UNCLOSED, unclosed))
@@ -354,15 +354,15 @@ def _after_call(calls: CallForm) -> Kinds:
     """Return the kinds after a call. A marker belongs to the first kind that has it: one that closes a call and opens
     the next comes first."""
     kinds = dict(calls.after_call_markers)
-    if not calls.usual_next:
-        kinds["call"] = (*calls.inner, *calls.openers, *calls.short)
+    if not calls.opening.usual_next:
+        kinds["call"] = (*calls.opening.inner, *calls.opening.openers, *calls.opening.short)
     return (("tail", kinds.pop("tail")), ("both", closes_and_opens(calls)), *kinds.items())
 
 
 def closes_and_opens(calls: CallForm) -> tuple[str, ...]:
     """Return markers that close a call and open the next."""
-    cores = {text.strip() for text in (*calls.openers, *calls.inner)}
-    return tuple(text for text in calls.closers if text.strip() in cores)
+    cores = {text.strip() for text in (*calls.opening.openers, *calls.opening.inner)}
+    return tuple(text for text in calls.closing.closers if text.strip() in cores)
 
 
 def texts_at(markers: Iterable[Marker], where: Where) -> tuple[str, ...]:
@@ -379,8 +379,8 @@ def starts_with_closer(acceptor: Acceptor) -> bool:
 
 
 def calls_end_reasoning(acceptor: Acceptor) -> bool:
-    return acceptor.calls is not None and acceptor.calls.in_reasoning is not None
+    return acceptor.calls is not None and acceptor.calls.opening.in_reasoning is not None
 
 
 def opener_kind(calls: CallForm) -> str:
-    return "call" if calls.where == "anywhere" else "line"
+    return "call" if calls.opening.where == "anywhere" else "line"

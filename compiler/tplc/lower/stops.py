@@ -13,7 +13,7 @@ from tplc.lower.acceptor import Acceptor
 def stops(ir: TemplateIR, acceptor: Acceptor) -> tuple[str, ...]:
     """Return the stop texts without outer white space; a token that wasn't given is represented by its stand-in."""
     calls = acceptor.calls  # if one call is all of a turn, its last closer ends it
-    texts = (*ir.turn.ends, *(sorted(calls.turn_closers, key=len)[:1] if calls is not None else ()))
+    texts = (*ir.turn.ends, *(sorted(calls.closing.of_turn, key=len)[:1] if calls is not None else ()))
     return tuple(dict.fromkeys(text.strip() for text in texts if text.strip()))
 
 

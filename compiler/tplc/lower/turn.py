@@ -23,7 +23,11 @@ def turn_of(ir: TemplateIR, calls: CallForm | None, tolerated: Tolerated) -> Acc
     ended = {end.strip() for end in ir.turn.ends}
     ends = tolerated.texts(tolerated.usual("reasoning.end")) if ir.reasoning.mode != "none" else ()
     starts = _reasoning_starts(ir.reasoning, tolerated)
-    parts = [*(start.text for start in starts), *tolerated.of_role("content.start"), *(calls.openers if calls else ())]
+    parts = [
+        *(start.text for start in starts),
+        *tolerated.of_role("content.start"),
+        *(calls.opening.openers if calls else ()),
+    ]
     headers = [text for header in tolerated.texts(ir.turn.header) for text in [header, *_rests(header, parts)]]
     special = _special_tokens(ir) if "end_tokens" in tolerated.kinds else ()
     return Acceptor(

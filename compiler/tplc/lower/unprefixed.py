@@ -53,7 +53,7 @@ def with_unprefixed_openers(texts: tuple[str, ...], prefix: str) -> tuple[str, .
 
 def with_unprefixed(form: CallForm, pairs: PairForm, prefix: str) -> tuple[CallForm, PairForm]:
     """Return calls and pairs that such closers end as well."""
-    closers = unprefixed(form.closers, prefix)
+    closers = unprefixed(form.closing.closers, prefix)
     if not closers:
         return form, pairs
     parts = [part or "" for part in pairs.following.closer]
@@ -65,7 +65,7 @@ def with_unprefixed(form: CallForm, pairs: PairForm, prefix: str) -> tuple[CallF
     )
     values = unprefixed(pairs.value_ends, prefix)
     pairs = replace(pairs, between=(*pairs.between, ("next", closers)), following=following, unprefixed=values)
-    return replace(form, unprefixed=closers), pairs
+    return replace(form, closing=replace(form.closing, unprefixed=closers)), pairs
 
 
 def _begins(closer: str, prefix: str) -> bool:

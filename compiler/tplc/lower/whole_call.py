@@ -36,7 +36,7 @@ def whole_call_of(ir: TemplateIR, form: CallForm, *, section: bool) -> tuple[Cal
         or "name" not in kinds[: kinds.index("arguments")]
         or tools.replacements("name")
         or tools.replacements("key")
-        or form.escapes
+        or form.arguments.escapes
     ):
         return ()
     at = layout.index(Slot("arguments"))

@@ -153,7 +153,7 @@ def legacy_tag(
     kinds = [item.kind for item in written.call if isinstance(item, Slot)]
     if kinds.count("arguments") != 1 or set(kinds) != {"name", "arguments"} or kinds[0] != "name":
         raise NoTag(name, f"a call has to be its name and then its arguments; this has {', '.join(kinds)}")
-    if calls.pairs is not None or calls.encoded or not is_json(ir.tools.dialect):
+    if calls.pairs is not None or calls.arguments.encoded or not is_json(ir.tools.dialect):
         raise NoTag(name, "arguments are not written as JSON, and the old form cannot express anything else")
     opener = written.opener.lstrip()
     trigger = mark(opener)
@@ -171,7 +171,7 @@ def legacy_tag(
 
 
 def _spelled_name(calls: CallForm, name: str) -> str:
-    return json.dumps(name, ensure_ascii=False)[1:-1] if calls.fields else name
+    return json.dumps(name, ensure_ascii=False)[1:-1] if calls.object.fields else name
 
 
 def _around_arguments(layout: Layout, name: str) -> tuple[str, str]:

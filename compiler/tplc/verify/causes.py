@@ -171,7 +171,7 @@ def _inside_lines(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
     with_both = [one for one in tried if one.case.calls and one.case.content]
     failed = [one for one in tried if not one.passed]
     calls = lower(ir).calls if failed and failed == with_both else None
-    if calls is not None and calls.where == "line start" and not calls.whole:
+    if calls is not None and calls.opening.where == "line start" and not calls.whole:
         opener = quoted((ir.tools.section_start + _text_before(ir.tools.call, "name")).strip())
         place = "counts only at the start of a line, and the template writes it after content"
         yield f"what opens calls ({opener}) {place}"

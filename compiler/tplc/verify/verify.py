@@ -418,8 +418,8 @@ class _RoundTrip:
         from tplc.lower import lower
 
         calls = lower(self.ir).calls
-        unopened = calls is not None and not calls.openers
-        in_lines = calls is not None and calls.where == "line start" and bool(calls.whole and case.content)
+        unopened = calls is not None and not calls.opening.openers
+        in_lines = calls is not None and calls.opening.where == "line start" and bool(calls.whole and case.content)
         text, got = message["content"] or "", message["tool_calls"]
         missing = len(case.calls) - len(got)
         if not (in_lines or unopened) or missing <= 0 or not text.startswith(case.content):

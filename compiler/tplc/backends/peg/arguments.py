@@ -38,9 +38,9 @@ def argument_sections(form: FormPatterns) -> list[Section]:
             Section("Its arguments: pairs of a key and a value.", (*PairRules(form, form.calls.pairs).rules(),)),
             Section("Values inside lists and objects.", tuple(inside) if dialect.elements is None else ()),
         ]
-    loose = [] if form.calls.fields else ["loose_value", "cut"]
+    loose = [] if form.calls.object.fields else ["loose_value", "cut"]
     arguments = rule("arguments", "object", "string", *loose)
-    fenced = form.reads_again and not form.calls.fields
+    fenced = form.reads_again and not form.calls.object.fields
     schemas = [each for tool in known.tools for each in schema_rules(tool, dialect, fenced=fenced)]
     schemas += [rule("fence_open", leaf(r"\s*+```[\w-]*+\s*+"))] if fenced else []
     schemas += [form.external(f"other_arguments_for_{tool.rule}") for tool in known.tools] if fenced else []
@@ -57,5 +57,5 @@ def argument_sections(form: FormPatterns) -> list[Section]:
 
 def no_key(form: FormPatterns, style: int) -> str:
     """Return the pattern of characters that begin no unquoted key: quotes, and the punctuation of values."""
-    strings = form.calls.styles[style].strings if form.calls.styles else ()
+    strings = form.calls.arguments.styles[style].strings if form.calls.arguments.styles else ()
     return either([*(exact(opened) for opened, _, _ in strings), form.breaks])

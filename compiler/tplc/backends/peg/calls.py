@@ -26,7 +26,7 @@ from tplc.lower import CallShape
 def call_sections(form: FormPatterns, *, parallel: bool) -> list[Section]:
     return [
         section_section(form, parallel=parallel),
-        object_call_section(form) if form.calls.fields else call_section(form),
+        object_call_section(form) if form.calls.object.fields else call_section(form),
         cut_section(form),
         Section("A call exactly as the template writes it.", (*whole_call(form),)),
         *argument_sections(form),
@@ -52,7 +52,7 @@ def section_section(form: FormPatterns, *, parallel: bool) -> Section:
         "(gap call_separator)?" if apart else "",
     ]
     opened = "(call_open gap call / call_open_for_short gap call_for_known__)"
-    is_shared = calls.may_lack_openers and bool(form.known)
+    is_shared = calls.opening.may_be_missing and bool(form.known)
     return Section(
         "Tool calls.",
         (
@@ -87,7 +87,7 @@ def call_section(form: FormPatterns) -> Section:
             )
             for name in names
         ]
-        rules += [form.external(f"arguments_begin_for_{name}") for name in names if form.calls.begins]
+        rules += [form.external(f"arguments_begin_for_{name}") for name in names if form.calls.opening.begins]
         if form.reads_again:
             rules += [form.external(f"other_header_for_{name}") for name in names] + [form.external("other_calls")]
         without = '""' if form.calls.pairs is None else ""
@@ -127,7 +127,7 @@ def _body(form: FormPatterns, suffix: str, *, without: str) -> list[str]:
         elif kind == "arguments" and "name" not in kinds[index:]:
             # With the name of a tool this is a call, with any arguments.
             later = [f"(gap arguments_end gap {other})?" for other in kinds[index + 1 :]]
-            items += [f"&arguments_begin{suffix}"] if suffix and form.calls.begins else []
+            items += [f"&arguments_begin{suffix}"] if suffix and form.calls.opening.begins else []
             if form.calls.pairs is not None:
                 return [*items, *([without] if without else []), f"arguments{suffix}", *later]
             first = "&(gap call_close) / " * bool(form.calls.bare_call)

@@ -35,9 +35,9 @@ from tplc_runtime.pattern import LEAST_CUT, NAME_CHARACTERS, NAME_LIMIT
 
 def cut_section(form: FormPatterns) -> Section:
     calls = form.calls
-    if not calls.openers:
+    if not calls.opening.openers:
         return Section("", ())
-    following = "cut_for_next" if calls.at_lines else "trailing_for_next"
+    following = "cut_for_next" if calls.opening.at_lines else "trailing_for_next"
     # A separator alone opens no call: it is dropped in any case.
     names = [f"call_separator {following}_part"] if calls.is_separated else []
     names += [
@@ -49,23 +49,23 @@ def cut_section(form: FormPatterns) -> Section:
         "missing_closer",
     ]
     opens = "call_next " * bool(form["call_next"])
-    nexts = {following: opens if opens or calls.fields else None, f"{following}_part": ""}
+    nexts = {following: opens if opens or calls.object.fields else None, f"{following}_part": ""}
     return Section(
         "A call that the output's end cuts before it has a name, or before its last closer.",
         (
             *form.leaves("trailing_for_opener", "cut_marker_for_calls"),
             *_cut_call(form),
             rule("header_cut", _rest(form)),
-            *([form.external("cut_object")] if calls.fields or not calls.header else []),
+            *([form.external("cut_object")] if calls.object.fields or not calls.header else []),
             rule("calls_cut", f"gap ({' / '.join(names)})"),
             # Where calls look like any text, what is cut of one is text as well.
             *(
-                rule(name, f"&({opened}{_rest(form)})" if calls.at_lines else opened + _rest(form))
+                rule(name, f"&({opened}{_rest(form)})" if calls.opening.at_lines else opened + _rest(form))
                 for name, opened in nexts.items()
                 if opened is not None
             ),
             *_closer_cuts(form),
-            rule("after_turn_for_calls", *([leaf(_after_turn(form))] if calls.turn_closers else [])),
+            rule("after_turn_for_calls", *([leaf(_after_turn(form))] if calls.closing.of_turn else [])),
             *slot_cuts(form, calls.header, guarded=True, any_spelling=form.any_spelling),
             *_tail_rules(form),
         ),
@@ -73,12 +73,12 @@ def cut_section(form: FormPatterns) -> Section:
 
 
 def _cut_call(form: FormPatterns) -> list[Rule]:
-    if not form.calls.at_lines:
+    if not form.calls.opening.at_lines:
         return [rule("trailing_for_call", f"{leaf('|'.join(form.call_starts))} {_rest(form)}")]
     indented, kept = (leaf(rf"[^\S\n]*+(?:{either(starts)})") for starts in (form.call_starts, form.kept_starts))
     whole = f"{indented} {_rest(form)}"
     rules = [rule("cut_text", "content_for_cut cut"), rule("content_for_cut", whole)]
-    if not form.calls.fields:
+    if not form.calls.object.fields:
         rules = [rule("cut_text", "cut_for_text content_for_cut"), rule("content_for_cut", kept)]
         rules.append(rule("cut_for_text", f"&({whole})"))
     return [rule("cut_call", "line_start cut_text"), *rules]
@@ -89,7 +89,7 @@ def _rest(form: FormPatterns) -> str:
     calls, shape = form.calls, form.calls.shape
     id_first = shape.id_prefix and shape.slots and shape.slots[0][0] in shape.id_slots
     choices = _cuts_of(calls.header)
-    if calls.fields:
+    if calls.object.fields:
         choices.append(sequence(*(f"whole_{name}" for name in _slot_names(calls.header)), "gap", "cut_object"))
     if not calls.name_is_before_arguments:
         choices += ["cut_object", f"object gap (trailing_for_tail / {leaf(END)})"]
@@ -113,10 +113,10 @@ def _closer_cuts(form: FormPatterns) -> list[Rule]:
         cut = truncated(texts, any_spelling=form.any_spelling)
         rules.append(rule("trailing_for_closer", leaf(no_whole(marks) + least + cut)))
     if longer := calls.longer_than_closers:
-        whole = rf"(?!{group(cores(calls.closers))}\s*\Z)"
+        whole = rf"(?!{group(cores(calls.closing.closers))}\s*\Z)"
         cut = truncated(longer, least=LEAST_CUT, any_spelling=form.any_spelling)
         rules.append(rule("trailing_for_whole", leaf(whole + cut)))
-    if (last or separator) and not calls.ends_turn:
+    if (last or separator) and not calls.closing.ends_turn:
         last += _not_unwrapped(calls) if last else ""
         rules.append(rule("missing_closer", leaf(rf"{last}\Z" if last else rf"(?<={separator}\s*)\Z")))
     return rules
@@ -137,8 +137,13 @@ def _markers_after(calls: CallForm) -> list[str]:
 def _after_turn(form: FormPatterns) -> str:
     """Return the rule of text after a turn that is one call."""
     calls = form.calls
-    last = cores(calls.turn_closers)
-    marks = [*_markers_after(calls), *calls.closers, *_markers_of_turn(form.acceptor), *form.acceptor.content_ends]
+    last = cores(calls.closing.of_turn)
+    marks = [
+        *_markers_after(calls),
+        *calls.closing.closers,
+        *_markers_of_turn(form.acceptor),
+        *form.acceptor.content_ends,
+    ]
     return rf"(?<=(?:{last})\s*)" + no_whole([text for text in marks if text.strip()]) + ".+"
 
 
@@ -199,7 +204,7 @@ def slot_cuts(
     rules, calls, known = [], form.calls, form.known
     for slot, name in zip(slots, _slot_names(slots), strict=True):
         guard = f"(?!{form.breaks})" if guarded and form.breaks else ""
-        left = calls.object_open if guarded and calls.fields and slot is slots[-1] else ""
+        left = calls.object.opener if guarded and calls.object.fields and slot is slots[-1] else ""
         rules.append(rule(f"whole_{name}{place}", leaf(_whole_slot(slot, guard, left, any_spelling))))
         rules.append(rule(f"begun_{name}{place}", leaf(_begun_slot(slot, guard, known, any_spelling))))
     return rules

@@ -145,7 +145,7 @@ class PegEngine:
         """
         if all(call.start >= len(head) for call in whole.calls):
             return Prefilled(len(head))
-        in_arguments = self.calls is not None and not self.pairs and not self.calls.fields
+        in_arguments = self.calls is not None and not self.pairs and not self.calls.object.fields
         done = sum(1 for call in whole.calls if (call.arguments if in_arguments else call.closed) <= len(head))
         begun = mapped(head)
         if done >= len(whole.calls) or whole.calls[done].start >= len(head) or not begun.calls[done:]:

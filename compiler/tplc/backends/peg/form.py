@@ -53,7 +53,7 @@ from tplc_runtime.turn import CALL_KINDS, CUT_KINDS
 
 OPENS = ("both", "call", "line")
 CLOSES = ("both", "closed", "close", "section")
-NO_CALLS = CallForm((), "", ("",), CallShape("", (), ()), ("",), (), "anywhere", (), (), "", (), ())
+NO_CALLS = CallForm((), "", CallShape("", (), ()))
 NO_LEXEMES = lexemes_of(())
 
 
@@ -117,7 +117,7 @@ class FormPatterns:
         """Return the pattern of the lexemes of some kinds that count in a state."""
         calls = self.calls
         # What opens a call that is an object, or whose id begins with a word, opens nothing without that.
-        first = calls.object_open if calls.fields and not calls.shape.slots else calls.shape.id_prefix
+        first = calls.object.opener if calls.object.fields and not calls.shape.slots else calls.shape.id_prefix
         first = first if kinds[0] in (*OPENS, "ordinary") else ""
         lexemes, at_fence = self.states.get(state, NO_LEXEMES), self.at_fence * (state != "after_call")
         return of_kinds(
@@ -134,7 +134,7 @@ class FormPatterns:
     @cached_property
     def at_fence(self) -> str:
         """Return what must hold at a fence around calls: it doesn't close code of content or reasoning."""
-        if not self.calls.may_be_fenced:
+        if not self.calls.opening.may_be_fenced:
             return ""
         facts = self.acceptor
         starts = (*facts.reasoning_starts, *facts.content_starts)
@@ -165,7 +165,7 @@ class FormPatterns:
     @property
     def inline(self) -> bool:
         """Return whether a whole call of a known tool is a call inside of a line, too."""
-        return self.calls.at_lines and bool(self.known and self.calls.whole)
+        return self.calls.opening.at_lines and bool(self.known and self.calls.whole)
 
     @property
     def closes_only(self) -> bool:
@@ -191,18 +191,20 @@ class FormPatterns:
     @property
     def begins(self) -> str:
         """Return what must follow an opener that is like text, if no tools are known."""
-        return f"(?={self.id_prefix}{self.calls.begins})" if self.calls.begins and not self.known else ""
+        return (
+            f"(?={self.id_prefix}{self.calls.opening.begins})" if self.calls.opening.begins and not self.known else ""
+        )
 
     @property
     def id_prefix(self) -> str:
         """Return the pattern of the text of an id that an opener leaves to the id's slot, if it comes."""
-        prefix = "" if self.calls.fields else self.calls.shape.id_prefix
+        prefix = "" if self.calls.object.fields else self.calls.shape.id_prefix
         return rf"(?:\s{{0,{MAX_INNER_SPACE}}}+{exact(prefix)})?" if prefix else ""
 
     @property
     def may_be_indented(self) -> bool:
         """Return whether lines count that are indented differently from the template."""
-        return not self.begins or any(lead_of(text)[-1:] in (" ", "\t") for text in self.calls.openers)
+        return not self.begins or any(lead_of(text)[-1:] in (" ", "\t") for text in self.calls.opening.openers)
 
     @cached_property
     def call_cores(self) -> str:
@@ -232,20 +234,20 @@ class FormPatterns:
     @cached_property
     def own_line(self) -> str:
         """Return a call's opener together with the line ends before it that belong to it."""
-        lead = lead_of(self.calls.section_start + self.calls.shape.opener)
+        lead = lead_of(self.calls.opening.section_start + self.calls.shape.opener)
         return rf"{some_suffix(lead)}(?<=\n)(?:{self.call_cores})" if lead.endswith("\n") else ""
 
     @property
     def over_lines(self) -> str:
         """Return an opener that begins anywhere, of which a piece that opens calls by itself begins a line."""
-        openers = [text.strip() for text in self.calls.openers if text.strip()]
+        openers = [text.strip() for text in self.calls.opening.openers if text.strip()]
         halves = [(whole[: -len(rest)].rstrip(), rest) for whole in openers for rest in openers if whole.endswith(rest)]
         return either([rf"{marker_core(half)}[^\S\n]*+\n\s*+{marker_core(rest)}" for half, rest in halves if half])
 
     @property
     def ends_reasoning(self) -> list[str]:
         """Return the openers that end reasoning."""
-        if self.calls.in_reasoning == "anywhere":
+        if self.calls.opening.in_reasoning == "anywhere":
             return self.call_starts
         return [self.over_lines, *self.line_starts]
 
@@ -253,7 +255,7 @@ class FormPatterns:
     def unclosed(self) -> str:
         """Return the opener of a known tool's call inside a line of reasoning that nothing closes later."""
         names = either([exact(name) for name in sorted(tool.name for tool in self.known.tools)])
-        if not names or self.calls.at_lines or not self.call_cores:
+        if not names or self.calls.opening.at_lines or not self.call_cores:
             return ""
         return rf"(?:{self.call_cores})(?=.{{0,{NAME_LIMIT}}}?(?:{names}))(?={self.rest_of_reasoning})"
 
@@ -273,9 +275,9 @@ class FormPatterns:
     def call_unparsed(self) -> str:
         """Return the openers that end reasoning if calls are not parsed."""
         whole = self.parsed
-        if whole is None or whole.calls.in_reasoning is None:
+        if whole is None or whole.calls.opening.in_reasoning is None:
             return ""
-        if whole.calls.in_reasoning == "anywhere":
+        if whole.calls.opening.in_reasoning == "anywhere":
             return group(either(whole.call_starts))
         over_lines = f"{whole.at_fence}(?:{whole.over_lines})" if whole.over_lines else ""
         return group(either([over_lines, whole.of("content", *OPENS, at_lines=True)])) + whole.begins
@@ -308,9 +310,11 @@ class FormPatterns:
         calls = self.calls
         if calls.tail is not None:
             return marker_core(calls.tail[0]) + r"[^\n]*"
-        last, more = (either([marker_core(text) for text in texts]) for texts in (calls.last, calls.closers))
+        last, more = (
+            either([marker_core(text) for text in texts]) for texts in (calls.closing.last, calls.closing.closers)
+        )
         # Pieces of closers may come after it.
-        after = rf"(?:\s*(?:{more}))*" if set(calls.closers) - set(calls.last) else ""
+        after = rf"(?:\s*(?:{more}))*" if set(calls.closing.closers) - set(calls.closing.last) else ""
         garbled = garbled_closers(self.acceptor)
         garbled_last = f"|{garbled.last}" if garbled is not None else ""
         return f"(?:{last}{garbled_last}){after}" if last else ""
@@ -325,7 +329,7 @@ class FormPatterns:
     def not_after_section(self) -> str:
         """Return the place where another call may begin without an opener: not after the closer of all calls."""
         section = self.of("after_call", "section")
-        closers = either([marker_core(text) for text in self.calls.closers])
+        closers = either([marker_core(text) for text in self.calls.closing.closers])
         return rf"(?<!{group(section)}(?:\s|{closers})*)" if section else ""
 
     @property
@@ -391,9 +395,9 @@ def _spaced(pattern: str) -> str:
 def _of_calls(form: FormPatterns) -> dict[str, str]:
     """Return the rules of one pattern of calls, by name."""
     calls = form.calls
-    short = {text.strip() for text in calls.short} if calls.header else set()
-    ordinary = {text.strip() for text in calls.ordinary}
-    sections = {text.strip() for text in calls.section_closers} - {text.strip() for text in calls.call_closers}
+    short = {text.strip() for text in calls.opening.short} if calls.header else set()
+    ordinary = {text.strip() for text in calls.opening.ordinary}
+    sections = {text.strip() for text in calls.closing.of_section} - {text.strip() for text in calls.closing.of_call}
 
     def opens(state: StateName, *, are_short: bool) -> str:
         return form.of(state, *OPENS, only=lambda one: (one.core in short) is are_short)
@@ -411,7 +415,7 @@ def _of_calls(form: FormPatterns) -> dict[str, str]:
         "call_close": either([_closer_with_slot(form), closes(section=False)]),
         "section_close": closes(section=True),
         # White space after a separator that opens calls may be content.
-        "call_separator": form.of("after_call", "separator", trail=bool(calls.fields or calls.inner)),
+        "call_separator": form.of("after_call", "separator", trail=bool(calls.object.fields or calls.opening.inner)),
         "call_next_for_object": _next_object(form),
         "left_bracket": _left_bracket(form),
         "left_opener": _left_opener(form),
@@ -496,7 +500,7 @@ def _left_bracket(form: FormPatterns) -> str:
     after, brackets = form.states["after_call"].find, LEFT_OVER.pattern
     if (garbled := garbled_closers(form.acceptor)) is not None:
         # A closer that the output cuts is no garbled one.
-        cut = truncated([text.strip() for text in form.calls.closers], any_spelling=form.any_spelling)
+        cut = truncated([text.strip() for text in form.calls.closing.closers], any_spelling=form.any_spelling)
         brackets = rf"{brackets}|(?!{cut})(?>{garbled.pattern})"
     left = rf"\s*+(?!{after})(?:{brackets})(?=\s*+(?:{form.after_left_over()}|\Z))"
     return either([left, _unended_closer(form)])
@@ -505,9 +509,9 @@ def _left_bracket(form: FormPatterns) -> str:
 def _next_object(form: FormPatterns) -> str:
     """Return the object of another call without its opener, before the last closer."""
     calls = form.calls
-    if not calls.fields or not form.reads_again or not calls.is_closed:
+    if not calls.object.fields or not form.reads_again or not calls.is_closed:
         return ""
-    return rf"{form.not_last}(?!{form.states['after_call'].find})[,;]?\s*+(?={exact(calls.object_open)})"
+    return rf"{form.not_last}(?!{form.states['after_call'].find})[,;]?\s*+(?={exact(calls.object.opener)})"
 
 
 # Beginnings of markers where the output ends
@@ -516,21 +520,21 @@ def _next_object(form: FormPatterns) -> str:
 def _begun_opener(form: FormPatterns) -> str:
     """Return the beginning of an opener at the end of the text."""
     calls = form.calls
-    if calls.at_lines or not calls.openers:
+    if calls.opening.at_lines or not calls.opening.openers:
         return ""
-    return _lead_of_openers(calls) + truncated(calls.truncatable, least=LEAST_CUT)
+    return _lead_of_openers(calls) + truncated(calls.opening.truncatable, least=LEAST_CUT)
 
 
 def begun_openers(form: FormPatterns) -> list[str]:
     """Return short patterns of where the beginning of an opener may be in text."""
-    cores = [] if form.calls.at_lines else [text.strip() for text in form.calls.openers if text.strip()]
-    most = max(map(len, form.calls.openers), default=0)
+    cores = [] if form.calls.opening.at_lines else [text.strip() for text in form.calls.opening.openers if text.strip()]
+    most = max(map(len, form.calls.opening.openers), default=0)
     return [may_be_begun(_lead_of_openers(form.calls), cores, most)] if cores else []
 
 
 def _lead_of_openers(calls: CallForm) -> str:
     """Return white space that the template writes before the calls."""
-    return some_suffix(max(map(lead_of, calls.openers), key=len, default=""))
+    return some_suffix(max(map(lead_of, calls.opening.openers), key=len, default=""))
 
 
 def _cut_marker(form: FormPatterns, name: StateName) -> str:

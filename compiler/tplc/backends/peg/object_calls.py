@@ -25,7 +25,7 @@ def object_call_section(form: FormPatterns) -> Section:
     calls, known = form.calls, form.known
     opened = [item for kind, _ in calls.shape.slots for item in ("gap", kind, f"{kind}_end")][1:]
     opened += ["gap"] if opened else []
-    flat = all(len(path) <= 1 and role != "constant" for path, role in calls.fields)
+    flat = all(len(path) <= 1 and role != "constant" for path, role in calls.object.fields)
     own = [tool for tool in known.tools if known_members(tool, form.dialect)] if flat else []
     strict = [
         rule(f"call_object_for_{one.rule}", object_of(calls, f"name_for_{one.rule}", f"arguments_for_{one.rule}"))
@@ -40,22 +40,22 @@ def object_call_section(form: FormPatterns) -> Section:
     rules += [*slot_rules(form), *strict, *names]
     rules += [rule(f"name_for_{tool.rule}", leaf(_any([json_text(tool.name), quoted(tool.name)]))) for tool in own]
     if strict:
-        keys = {kind: calls.path_of(kind) for kind in ("name", "arguments", "id", "index")}
+        keys = {kind: calls.object.path_of(kind) for kind in ("name", "arguments", "id", "index")}
         rules += [
             rule(f"{kind}_key", leaf(_any([q + path[0] + q for q in QUOTES]))) for kind, path in keys.items() if path
         ]
-        rules += [rule(slot, 'string ""', 'number ""') for slot in ("id", "index") if calls.path_of(slot)]
+        rules += [rule(slot, 'string ""', 'number ""') for slot in ("id", "index") if calls.object.path_of(slot)]
     rules += [form.external("loose_call"), form.external("other_calls"), *form.leaves("call_close")]
     return Section("One call: an object with its name and its arguments.", (*rules,))
 
 
 def object_of(calls: CallForm, name: str, arguments: str) -> str:
     """Return an object with the members of a call in the order of the template."""
-    if calls.name_is_key:
+    if calls.object.name_is_key:
         return sequence("object_open", name, "colon", arguments, "object_close")
     kinds = calls.slot_order
     values = {"name": name, "arguments": arguments}
-    members = [f"{kind}_key colon {values.get(kind, kind)}" for kind in kinds if calls.path_of(kind)]
+    members = [f"{kind}_key colon {values.get(kind, kind)}" for kind in kinds if calls.object.path_of(kind)]
     return sequence("object_open", " comma ".join(members), "object_close")
 
 

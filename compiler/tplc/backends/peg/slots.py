@@ -135,9 +135,9 @@ def slot_stop(index: int, form: FormPatterns) -> str:
     kind, text = shape.slots[index]
     if kind in shape.id_slots[-1:]:
         text = shape.id_suffix + text
-    if calls.fields:
+    if calls.object.fields:
         if index == len(shape.slots) - 1:
-            text += calls.object_open
+            text += calls.object.opener
     elif index == len(shape.slots) - 1 and shape.closer:
         # Its closing marker may have pieces, and the first is enough.
         text = next(iter(pieces_of(shape.closer[0] or "")), "")
@@ -148,8 +148,8 @@ def slot_stop(index: int, form: FormPatterns) -> str:
     if text and shape.slots[index + 1 : index + 2] and shape.slots[index + 1][0] != "arguments":
         return LINE_END if "\n" in text else BLANK  # another slot follows
     if calls.pairs is None:
-        quoted = [exact(each) for each in calls.header[-1].nexts if each == '"' + calls.object_open]
-        found = [exact(calls.object_open), *quoted, *(marker_word(each) for each in before_nothing(index, form))]
+        quoted = [exact(each) for each in calls.header[-1].nexts if each == '"' + calls.object.opener]
+        found = [exact(calls.object.opener), *quoted, *(marker_word(each) for each in before_nothing(index, form))]
         return r"\s*+" + group(either(found)) + at_line_end(index, form)
     slot = next((slot for slot in calls.header if slot.kind == kind), None)
     # Where nothing closes a call, the turn's end ends a name without arguments.
@@ -164,7 +164,7 @@ def before_nothing(index: int, form: FormPatterns) -> tuple[str, ...]:
     calls = form.calls
     if not calls.bare_call or [kind for kind, _ in calls.shape.slots[index + 1 : index + 2]] != ["arguments"]:
         return ()
-    return tuple(text for text in calls.header[-1].nexts if not text.endswith(calls.object_open))
+    return tuple(text for text in calls.header[-1].nexts if not text.endswith(calls.object.opener))
 
 
 def at_line_end(index: int, form: FormPatterns) -> str:

@@ -24,10 +24,10 @@ Styles = tuple[Style, Style, Style]
 
 
 def styles_of(acceptor: Acceptor) -> Styles:
-    if acceptor.calls is None or acceptor.calls.styles is None:
+    if acceptor.calls is None or acceptor.calls.arguments.styles is None:
         nothing = Style((), {})
         return nothing, nothing, nothing
-    top, in_list, inside = map(style_of, acceptor.calls.styles)
+    top, in_list, inside = map(style_of, acceptor.calls.arguments.styles)
     return top, in_list, inside
 
 
@@ -45,19 +45,19 @@ def spelled_of(acceptor: Acceptor) -> OtherSpelling:
     found = {state.name: scanner(state.lexemes) for state in states(acceptor)}
     spelled.breaks, spelled.after_call = scanner(lexemes_of([("mark", calls.breaks)])), found["after_call"]
     spelled.in_content = found["content"]
-    spelled.is_distinct = not calls.at_lines
-    spelled.fields = dict((*calls.fields, *calls.wrapped))
-    spelled.closers, spelled.header_texts = calls.distinctive_closers, Pattern(calls.header_pattern)
+    spelled.is_distinct = not calls.opening.at_lines
+    spelled.fields = dict((*calls.object.fields, *calls.object.wrapped))
+    spelled.closers, spelled.header_texts = calls.closing.distinctive, Pattern(calls.header_pattern)
     spelled.id_prefix, spelled.name_escapes = calls.shape.id_prefix, Escapes(dict(calls.replaced))
     spelled.own_fields = own_fields(calls)
-    spelled.own_keys, spelled.begins = own_keys(calls), bool(calls.begins)
+    spelled.own_keys, spelled.begins = own_keys(calls), bool(calls.opening.begins)
     spelled.name_is_first = calls.name_is_first
     if (pieces := calls.pieces_before_name) is not None:
-        spelled.own_header = OwnHeader(Pattern(calls.begins), *pieces, is_closed=calls.is_closed)
+        spelled.own_header = OwnHeader(Pattern(calls.opening.begins), *pieces, is_closed=calls.is_closed)
     pairs = calls.pairs
     garbled = garbled_closers(acceptor)
     spelled.garbled = spelled.garbled if garbled is None else Pattern(garbled.pattern)
-    spelled.is_closed = not calls.fields and calls.is_closed
+    spelled.is_closed = not calls.object.fields and calls.is_closed
     if pairs is not None:
         spelled.between = scanner(between_pairs(pairs, respelled_kinds(acceptor)))
         follows = [after_quoted(pairs.following, over=over) for over in (False, True)] if pairs.quoted else []
@@ -68,7 +68,7 @@ def spelled_of(acceptor: Acceptor) -> OtherSpelling:
         spelled.elements_first = bool(pairs.unprefixed)
         spelled.pairs_open, spelled.literals = bool(pairs.opens), pairs.literals
         spelled.text_words = tuple(word for word, _ in pairs.words[1])
-        spelled.arguments_begin = Pattern(calls.arguments_begin) if calls.arguments_begin else None
+        spelled.arguments_begin = Pattern(calls.pairs_begin) if calls.pairs_begin else None
         spelled.key_escapes = Escapes(dict(pairs.replaced))
         spelled.around_key = None if around is None else (Pattern(around[0]), Pattern(around[1]))
         opener = value_opener(pairs)

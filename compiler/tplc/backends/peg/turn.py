@@ -56,13 +56,13 @@ def _markers(form: FormPatterns) -> list[str]:
 
 def _calls_in_text(form: FormPatterns) -> list[str]:
     """Return the parts of a turn that are calls, and those that are truncated calls."""
-    calls, cut = ("call_line", "cut_call") if form.calls.at_lines else ("tool_calls", "trailing_for_call")
+    calls, cut = ("call_line", "cut_call") if form.calls.opening.at_lines else ("tool_calls", "trailing_for_call")
     return [calls, "call_line_for_ordinary", "call_line_for_inline", cut]
 
 
 def _calls_first(form: FormPatterns) -> str:
     """Return the rule of calls that count after any marker, if some count at certain places only."""
-    return "tool_calls_first" if form.calls.at_lines else "tool_calls_first_for_ordinary"
+    return "tool_calls_first" if form.calls.opening.at_lines else "tool_calls_first_for_ordinary"
 
 
 def _before_content(form: FormPatterns) -> str:
@@ -77,7 +77,7 @@ def _before_content(form: FormPatterns) -> str:
 
 def _again(form: FormPatterns) -> str:
     """Return how often calls come where some count before content only: others without an opener may follow them."""
-    return "*" if form.calls.may_lack_openers and form.known else "?"
+    return "*" if form.calls.opening.may_be_missing and form.known else "?"
 
 
 def _parts(form: FormPatterns) -> list[str]:
@@ -107,7 +107,7 @@ def _before_content_rules(form: FormPatterns) -> list[Rule]:
 
 def _calls_at_lines(form: FormPatterns) -> list[Rule]:
     """Return the rules for calls without an opener: at the beginning, after a marker, and on lines of their own."""
-    if not form.calls.at_lines:
+    if not form.calls.opening.at_lines:
         return []
     own_line = [f"&{leaf(form.own_line)} tool_calls"] if form.own_line else []
     calls, indent = _begun(form, "tool_calls"), "content_for_indent" * form.may_be_indented
@@ -147,7 +147,7 @@ def reasoning_section(mode: ReasoningMode, form: FormPatterns) -> Section:
     guards, ends, at_once = list[str](), list[str](), list[str]()
     if rules:
         guards, ends = [rules[0].name, "trailing_for_opener"], [rules[0].name, "&trailing_for_opener"]
-        at_once = [f"{opened} {leaf(SPACE)} {_begun(form, '&tool_calls') if form.calls.at_lines else AT_CALL}"]
+        at_once = [f"{opened} {leaf(SPACE)} {_begun(form, '&tool_calls') if form.calls.opening.at_lines else AT_CALL}"]
     elif form.parsed is not None and form.call_unparsed:
         guards, ends = [leaf(form.call_unparsed)], [f"&{leaf(form.call_unparsed)}"]
         at_once = [f"{opened} &{leaf(rf'{SPACE}(?:{form.parsed.call_cores})')}"]
@@ -171,9 +171,9 @@ def reasoning_section(mode: ReasoningMode, form: FormPatterns) -> Section:
 
 def _failed_in_reasoning(form: FormPatterns) -> list[str]:
     """Return an opener that opens no call and an object without a name, up to where that becomes certain."""
-    if form.calls.in_reasoning is None or not form.calls.fields:
+    if form.calls.opening.in_reasoning is None or not form.calls.object.fields:
         return []
-    opens = either(form.call_starts if form.calls.in_reasoning == "anywhere" else form.line_starts)
+    opens = either(form.call_starts if form.calls.opening.in_reasoning == "anywhere" else form.line_starts)
     return [f"{leaf(opens)} gap nameless_object"] if opens else []
 
 
@@ -181,15 +181,19 @@ def _space_after_reasoning(form: FormPatterns, at_call: str) -> Rule:
     """Return the white space that the template writes between open reasoning and the end of the turn, or a call."""
     over = turn_ends(form, lead=False)
     ends = [(form.acceptor.after_reasoning, leaf(over))] if over else []
-    ends += [(form.calls.after_reasoning, at_call)] if at_call and form.calls.after_reasoning.endswith("\n") else []
+    ends += (
+        [(form.calls.opening.after_reasoning, at_call)]
+        if at_call and form.calls.opening.after_reasoning.endswith("\n")
+        else []
+    )
     return rule("reasoning_space", *(f"{leaf(some_suffix(space))} &{name}" for space, name in ends if space))
 
 
 def _stops_of_reasoning(form: FormPatterns) -> list[str]:
     calls, space = [form.call_unparsed], some_suffix(form.acceptor.after_reasoning)
     over = turn_ends(form, lead=not space)
-    if form.calls.in_reasoning is not None:
-        before = some_suffix(form.calls.after_reasoning)
+    if form.calls.opening.in_reasoning is not None:
+        before = some_suffix(form.calls.opening.after_reasoning)
         calls = [*form.ends_reasoning, *begun_openers(form), form.unclosed]
         calls += [rf"{before}(?<=\n)(?:{form.call_cores})"] if before and form.call_cores else []
     over = f"{space}(?:{over})" if over else ""
@@ -198,12 +202,12 @@ def _stops_of_reasoning(form: FormPatterns) -> list[str]:
 
 def _ended_by_calls(form: FormPatterns) -> list[Rule]:
     """Return reasoning that calls end: at the start of a line, or anywhere."""
-    if form.calls.in_reasoning is None:
+    if form.calls.opening.in_reasoning is None:
         return []
-    if form.calls.in_reasoning == "anywhere":
+    if form.calls.opening.in_reasoning == "anywhere":
         return [rule("call_inside", *(f"&{leaf(pattern)} {AT_CALL}" for pattern in form.ends_reasoning))]
     # Calls that count where a line begins only have a rule of their own for that, which reads them.
-    line, calls = ("reasoning_end_for_calls", "&tool_calls") if form.calls.at_lines else ("call_line", AT_CALL)
+    line, calls = ("reasoning_end_for_calls", "&tool_calls") if form.calls.opening.at_lines else ("call_line", AT_CALL)
     whole = [f"&{leaf(pattern)} {calls}" for pattern in (form.own_line, form.over_lines, form.unclosed) if pattern]
     indent = "reasoning_text_for_indent" * form.may_be_indented
     return [
@@ -227,7 +231,7 @@ def _thinking_aloud(form: FormPatterns) -> Section:
     guards = ["reasoning_close", "turn_end", "content_open", *_calls_in_text(form), "stray_closer"]
     stops = [*(form[name] for name in ("reasoning_close", "turn_end", "content_open")), *starts_in_text(form)]
     stops.append(form["stray_closer"])
-    has_failed_call_text = bool(form["stray_closer"] and form.call_starts and not form.calls.at_lines)
+    has_failed_call_text = bool(form["stray_closer"] and form.call_starts and not form.calls.opening.at_lines)
     more = "(reasoning_text / reasoning_text_for_closer)*"
     talk = [f"!tool_calls reasoning_text_for_opener {more}"] if has_failed_call_text else []
     closer = [f"!reasoning_close {leaf(form['stray_closer'])}"] if form["stray_closer"] else []
@@ -259,7 +263,7 @@ def _thinking_aloud(form: FormPatterns) -> Section:
 
 def starts_in_text(form: FormPatterns) -> list[str]:
     """Return patterns at which calls may begin in text."""
-    calls = form.line_starts if form.calls.at_lines else form.call_starts
+    calls = form.line_starts if form.calls.opening.at_lines else form.call_starts
     return [*calls, *ordinary_starts(form), *inline_starts(form)]
 
 
@@ -286,7 +290,7 @@ def _indent(form: FormPatterns) -> str:
     """Return the pattern of the indent of a line that begins with a call, without the white space that the template
     writes before it in a line."""
     leads = sorted(leads_in_lines(form), key=lambda lead: (-len(lead), lead)) if form.call_cores else []
-    cores = either([form.call_cores, *map(marker_core, form.calls.ordinary)])
+    cores = either([form.call_cores, *map(marker_core, form.calls.opening.ordinary)])
     return rf"[^\S\n]*?(?=(?:{either(list(map(some_suffix, leads)))})?(?:{cores}))" if leads else INDENT
 
 
@@ -296,7 +300,11 @@ def _failed_call_rules(form: FormPatterns) -> list[Rule]:
     others = [f"!{name}" for name in _markers(form) if name != "stray_closer"]
     rest, calls = f"({' '.join(others)} (content_for_closer / content))*", form.calls
     # In a section something may open a call that opens none outside, and turn out to be none.
-    fails = calls.fields and set(calls.openers).isdisjoint(calls.inner) and not (calls.at_lines or calls.shape.slots)
+    fails = (
+        calls.object.fields
+        and set(calls.opening.openers).isdisjoint(calls.opening.inner)
+        and not (calls.opening.at_lines or calls.shape.slots)
+    )
     before = "gap !turn_end" + " call_next gap" * bool(form["call_next"])
     header = form.failed_header
     failed = f"content_for_opener{' content_for_failed_header?' * bool(header)} {rest}"
@@ -316,9 +324,9 @@ def _opener_rules(form: FormPatterns) -> list[Rule]:
     opener, calls = leaf("|".join(form.kept_starts)), form.calls
     if form["empty_call"]:
         opener = f"!{leaf(SPACE + form['empty_call'])} {opener}"
-    if calls.at_lines:
+    if calls.opening.at_lines:
         opener = f"line_start {leaf(INDENT + '(?:' + either(form.kept_starts) + ')')}"
-    if not calls.fields:
+    if not calls.object.fields:
         return [rule("content_for_opener", opener)]
     slots = "".join(f" gap {kind} {kind}_end" for kind, _ in calls.shape.slots)
     texts = [f"{opener}{slots} gap nameless_object", opener] if slots else [f"{opener} gap nameless_object?"]

@@ -25,20 +25,23 @@ NOT_IN_WORD = r"(?<!\w)"
 
 def ordinary_starts(form: FormPatterns) -> list[str]:
     """Return patterns at which such a call may begin at the start of a line."""
-    cores = either([marker_core(text) for text in form.calls.ordinary])
+    cores = either([marker_core(text) for text in form.calls.opening.ordinary])
     indent = r"[^\S\n]*+" if may_be_indented(form) else ""
     return [*filter(None, [_own_line(form)]), rf"(?<=\n){indent}(?:{cores})"] if cores else []
 
 
 def _own_line(form: FormPatterns) -> str:
     """Return such an opener together with the line ends before it that belong to it."""
-    cores, lead = either([marker_core(text) for text in form.calls.ordinary]), lead_of(form.calls.ordinary[0])
+    cores, lead = (
+        either([marker_core(text) for text in form.calls.opening.ordinary]),
+        lead_of(form.calls.opening.ordinary[0]),
+    )
     return rf"{some_suffix(lead)}(?<=\n)(?:{cores})" if lead.endswith("\n") else ""
 
 
 def may_be_indented(form: FormPatterns) -> bool:
     """Return whether lines count that are indented differently from the template: only calls of known tools do."""
-    return bool(form.known) or any(lead_of(text)[-1:] in (" ", "\t") for text in form.calls.ordinary)
+    return bool(form.known) or any(lead_of(text)[-1:] in (" ", "\t") for text in form.calls.opening.ordinary)
 
 
 def inline_starts(form: FormPatterns) -> list[str]:
@@ -53,19 +56,19 @@ def inline_starts(form: FormPatterns) -> list[str]:
 
 def leads_in_lines(form: FormPatterns) -> set[str]:
     """Return the white space that the template writes before calls in a line."""
-    return {lead for text in form.calls.openers if (lead := lead_of(text).rpartition("\n")[2])}
+    return {lead for text in form.calls.opening.openers if (lead := lead_of(text).rpartition("\n")[2])}
 
 
 def _inline_openers(form: FormPatterns) -> dict[str, str]:
     """Return the openers of calls, each with the white space that the template writes before it in a line."""
     found: dict[str, str] = {}
-    for text in filter(str.strip, form.calls.openers):
+    for text in filter(str.strip, form.calls.opening.openers):
         found.setdefault(text.strip(), lead_of(text).rpartition("\n")[2])
     return found
 
 
 def line_rules(form: FormPatterns) -> Iterator[Rule]:
-    if form.calls.ordinary:
+    if form.calls.opening.ordinary:
         indent = "content_for_indent" if may_be_indented(form) else ""
         own_line = f"&{leaf(_own_line(form))} &({leaf(SPACE)} whole_call) tool_calls_for_ordinary"
         whole = f"&({leaf(SPACE)} whole_call)" if indent and leads_in_lines(form) else "&whole_call"
@@ -80,7 +83,7 @@ def line_rules(form: FormPatterns) -> Iterator[Rule]:
         again = [f"&whole_call {one}"]
         again += [sequence(name, "gap call", closed) for name in form.named("call_next_for_ordinary")]
         yield rule("tool_calls_for_ordinary", sequence(one, f"(gap ({' / '.join(again)}))*"))
-    if form.calls.may_lack_openers and form.known:
+    if form.calls.opening.may_be_missing and form.known:
         own = ["unopened_header gap call further_calls"] if form.calls.pieces_before_name is not None else []
         yield rule("tool_calls_for_unopened", *own, "call_for_unopened+ further_calls")
         yield from [form.external("unopened_header")] * bool(own)
@@ -95,9 +98,9 @@ def line_rules(form: FormPatterns) -> Iterator[Rule]:
 
 def whole_call(form: FormPatterns) -> list[Rule]:
     """Return the call, exactly as the template writes it, or followed by nothing but calls of known tools."""
-    if not (form.calls.ordinary or form.inline):
+    if not (form.calls.opening.ordinary or form.inline):
         return []
-    openers = longest_first({text.strip() for text in form.calls.openers * form.inline} - {""})
+    openers = longest_first({text.strip() for text in form.calls.opening.openers * form.inline} - {""})
     others = form.known and form.reads_again and openers
     other = f"{leaf(either([marker_core(text) for text in openers]))} calls_follow"
     strict = sequence(*_steps(form.calls.whole, form))

@@ -64,7 +64,9 @@ def _generate(
 ) -> str:
     acceptor = lower(ir)
     calls = acceptor.calls
-    is_object = calls is None or not (calls.pairs or calls.escapes or calls.encoded or calls.lines is not None)
+    is_object = calls is None or not (
+        calls.pairs or calls.arguments.escapes or calls.arguments.encoded or calls.arguments.lines is not None
+    )
     if calls is not None and not calls.name_is_before_arguments and not is_object:
         raise UnsupportedFormat(ir.provenance.name, "the name of a call comes after its arguments")
     text = emit(ir, acceptor, apis=apis, runtime=runtime, whole=whole, main=main, used=used)

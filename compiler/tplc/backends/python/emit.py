@@ -97,10 +97,10 @@ def _bases(facts: Acceptor) -> list[str]:
     calls = facts.calls
     if calls is None:
         return ["TurnStates"]
-    if calls.fields:
+    if calls.object.fields:
         return ["CallObjects"]
     if calls.pairs is None:
-        objects = "Objects" if calls.lines is None else "IndentedLines"
+        objects = "Objects" if calls.arguments.lines is None else "IndentedLines"
         return [objects] if calls.name_is_before_arguments else ["NamedLast"]
     if calls.pairs.quoted:
         return ["QuotedPairs"]
@@ -246,17 +246,19 @@ def _grammar(facts: Acceptor) -> list[str]:
         + " OUTPUT_END" * bool(facts.last_ends)
     ]
     if calls is not None:
-        opener = "CALL_START " * bool(calls.openers)
-        following = "CALL_SEPARATOR? " * bool(calls.separators) + ("NEXT_CALL_START " if calls.inner else opener)
+        opener = "CALL_START " * bool(calls.opening.openers)
+        following = "CALL_SEPARATOR? " * bool(calls.closing.separators) + (
+            "NEXT_CALL_START " if calls.opening.inner else opener
+        )
         lines.append(f"calls     = {opener}call ({following}call)*")
         lines += _call_grammar(calls)
     return lines
 
 
 def _call_grammar(calls: CallForm) -> list[str]:
-    closers = " CALL_END" * bool(calls.closers)
-    if calls.fields:
-        fields = ", ".join(_field(path, role) for path, role in calls.fields)
+    closers = " CALL_END" * bool(calls.closing.closers)
+    if calls.object.fields:
+        fields = ", ".join(_field(path, role) for path, role in calls.object.fields)
         return [f"call      = {{ {fields} }}{closers}"]
     tail = "" if calls.tail is None else " TAIL_START " + slots_rule(calls.tail[1], "_AGAIN_END")
     lines = [f"call      = {slots_rule(calls.header)} arguments{tail}{closers}"]

@@ -179,7 +179,7 @@ def _in_reader(facts: Acceptor) -> bool:
 
 def _in_json(facts: Acceptor) -> bool:
     """Return whether arguments are passed on unchanged, because their strings are JSON's."""
-    styles = facts.calls.styles if facts.calls is not None else None
+    styles = facts.calls.arguments.styles if facts.calls is not None else None
     usual = {style.strings[0] if style.strings else ("", "", "") for style in styles or ()}
     return _in_reader(facts) and usual == {('"', '"', "json")}
 
@@ -221,7 +221,7 @@ def _ends_of_values(facts: Acceptor) -> set[str] | None:
     if calls is None:
         return None
     if calls.pairs is None or calls.pairs.quoted:
-        return {'"', "\\"} | {style.strings[0][1][0] for style in calls.styles or () if style.strings}
+        return {'"', "\\"} | {style.strings[0][1][0] for style in calls.arguments.styles or () if style.strings}
     pairs = calls.pairs
     if pairs.value_close is not None and not pairs.value_close[0].strip():
         return None  # a value's closer begins with its key
@@ -244,7 +244,10 @@ def _markers_in_text(facts: Acceptor) -> list[str]:
     markers = [*facts.reasoning_ends, *facts.ends, *facts.last_ends]
     markers += [*texts_at(facts.reasoning_starts, "anywhere"), *texts_at(facts.ignorable_closers, "anywhere")]
     markers += [*texts_at(facts.content_starts, "anywhere"), *facts.content_ends, *facts.headers]
-    return [*markers, *((*calls.openers, *calls.ordinary, *calls.short) if calls is not None else ())]
+    return [
+        *markers,
+        *((*calls.opening.openers, *calls.opening.ordinary, *calls.opening.short) if calls is not None else ()),
+    ]
 
 
 def _first(marker: str) -> str:

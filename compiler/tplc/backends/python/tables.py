@@ -81,13 +81,13 @@ def marker_groups(facts: Acceptor) -> dict[str, Sequence[str]]:
     calls = facts.calls
     if calls is not None:
         groups |= {
-            "CALL_START": calls.openers,
-            "ORDINARY_CALL_START": calls.ordinary,
-            "NEXT_CALL_START": calls.inner,
-            "CALL_SEPARATOR": calls.separators,
+            "CALL_START": calls.opening.openers,
+            "ORDINARY_CALL_START": calls.opening.ordinary,
+            "NEXT_CALL_START": calls.opening.inner,
+            "CALL_SEPARATOR": calls.closing.separators,
         }
         groups |= {name: slot.suffixes for slot, name in named_ends(calls.header)}
-        groups |= {"CALL_END": calls.closers, "EMPTY_CALL": calls.empty}
+        groups |= {"CALL_END": calls.closing.closers, "EMPTY_CALL": calls.empty}
         if calls.tail is not None:
             groups["TAIL_START"] = (calls.tail[0],)
             groups |= {f"{slot.kind.upper()}_AGAIN_END": slot.suffixes for slot in calls.tail[1]}
@@ -186,7 +186,7 @@ def _of_text(facts: Acceptor, of_state: Mapping[StateName, TurnState], scanners:
 
 def _of_calls(calls: CallForm, facts: Acceptor, scanners: Scanners) -> list[str]:
     lines = _openers(calls)
-    if calls.fields:
+    if calls.object.fields:
         lines += _of_objects(calls, respelled_kinds(facts), scanners)
     elif calls.header:
         respelled = respelled_kinds(facts)
@@ -202,21 +202,22 @@ def _of_calls(calls: CallForm, facts: Acceptor, scanners: Scanners) -> list[str]
         usual = mapping([(literal(key), literal(role)) for key, role in fields.items()], packed=True)
         lines += assignment("OWN_FIELDS: ClassVar[dict[str, str]]", usual, INDENT)
     lines += _like_text(calls)
-    if calls.unwrapped is not None and calls.last:
+    if calls.unwrapped is not None and calls.closing.last:
         lines.append(f"    UNWRAPPED = {texts(calls.unwrapped[1:])}")
-    if calls.opened_twice:
-        least = str(min(map(len, calls.opened_twice)))
-        lines += assignment("OPENED_TWICE", _packed([least, *map(literal, calls.opened_twice)]), INDENT)
-    lines += assignment("LAST_CLOSERS", _packed(map(literal, calls.last_pieces)), INDENT) if calls.last_pieces else []
-    if calls.short and calls.header:
-        lines.append(f"    SHORT_OPENERS = {texts(without_space(text) for text in calls.short)}")
+    if calls.opening.twice:
+        least = str(min(map(len, calls.opening.twice)))
+        lines += assignment("OPENED_TWICE", _packed([least, *map(literal, calls.opening.twice)]), INDENT)
+    if pieces := calls.closing.last_pieces:
+        lines += assignment("LAST_CLOSERS", _packed(map(literal, pieces)), INDENT)
+    if calls.opening.short and calls.header:
+        lines.append(f"    SHORT_OPENERS = {texts(without_space(text) for text in calls.opening.short)}")
     named = _named_styles(calls)
     if named:
-        lines.append(f"    STYLES = ({', '.join(named[style] for style in calls.styles or ())})")
+        lines.append(f"    STYLES = ({', '.join(named[style] for style in calls.arguments.styles or ())})")
     if calls.breaks:
         lines += scanners.named("BREAKS", lexemes_of([("mark", calls.breaks)]), first=True)
-    if calls.argument_ends:
-        lines += scanners.named("ARGUMENT_ENDS", lexemes_of([("mark", calls.argument_ends)]))
+    if calls.arguments.ends:
+        lines += scanners.named("ARGUMENT_ENDS", lexemes_of([("mark", calls.arguments.ends)]))
     if facts.left_over:
         lines += scanners.named("LEFT_OVER", lexemes_of([("call", facts.left_over)]))
     if (garbled := garbled_closers(facts)) is not None:
@@ -224,7 +225,7 @@ def _of_calls(calls: CallForm, facts: Acceptor, scanners: Scanners) -> list[str]
         lines += assignment(
             "GARBLED", _packed([f"Pattern({literal(garbled.pattern)})", literal(garbled.first_chars), words]), INDENT
         )
-    lines += _expected("USUAL_NEXT", calls.usual_next)
+    lines += _expected("USUAL_NEXT", calls.opening.usual_next)
     if calls.tail is not None:
         lines += _slots("TAIL", calls.tail[1], calls.breaks, scanners)
     return lines + _flags(_call_flags(calls, facts))
@@ -236,13 +237,13 @@ def _like_text(calls: CallForm) -> list[str]:
     if calls.whole:
         lines += assignment("WHOLE_CALL", _whole(calls), INDENT)
         lines += _flags({"NAME_IS_FIRST": False} if not calls.name_is_first else {})
-    begins = {"CALL_BEGINS": calls.begins, "ARGUMENTS_BEGIN": calls.arguments_begin}
+    begins = {"CALL_BEGINS": calls.opening.begins, "ARGUMENTS_BEGIN": calls.pairs_begin}
     for name, pattern in begins.items():
         lines += assignment(name, called("Pattern", [literal(pattern)]), INDENT) if pattern else []
     if (pieces := calls.pieces_before_name) is not None:
         header = ["CALL_BEGINS", *map(literal, pieces), f"is_closed={calls.is_closed}"]
         lines += assignment("OWN_HEADER", called("OwnHeader", header), INDENT)
-    lone = [text.strip() for text in calls.ordinary]
+    lone = [text.strip() for text in calls.opening.ordinary]
     lines += [f"    LONE_OPENERS = {texts(lone)}"] * bool(lone)
     return lines
 
@@ -251,9 +252,9 @@ def _call_flags(calls: CallForm, facts: Acceptor) -> dict[str, bool]:
     return {
         "NAME_FOLLOWS_SPACE": bool(calls.tail and calls.tail[0].isspace() and not calls.name_is_before_arguments),
         "CALLS_HAVE_CLOSER": calls.is_closed,
-        "CLOSERS_COME_ONCE": calls.closers_come_once(facts.ends),
+        "CLOSERS_COME_ONCE": calls.closing.come_once(facts.ends),
         "MAY_BE_EMPTY": bool(calls.bare_call),
-        "ENDS_TURN": calls.is_closed and calls.ends_turn,
+        "ENDS_TURN": calls.is_closed and calls.closing.ends_turn,
         "REREADS_CALLS": "other_forms" in facts.tolerances,
         "CORRECTS_TOOL_NAMES": "tool_names" in facts.tolerances,
     }
@@ -261,9 +262,9 @@ def _call_flags(calls: CallForm, facts: Acceptor) -> dict[str, bool]:
 
 def _openers(calls: CallForm) -> list[str]:
     """Return openers whose beginning, at the output's end, is not text. A whole opener is not a truncated one."""
-    if calls.at_lines:
+    if calls.opening.at_lines:
         return _flags({"OPENER_IS_UNAMBIGUOUS": False})
-    openers = lexemes_of([("call", [text.strip() for text in calls.truncatable])]).all
+    openers = lexemes_of([("call", [text.strip() for text in calls.opening.truncatable])]).all
     spelled = Bracketed("", tuple(literal(lexeme.spelled) for lexeme in openers), packed=True)
     return assignment("OPENERS", spelled, INDENT) if openers else []
 
@@ -271,7 +272,7 @@ def _openers(calls: CallForm) -> list[str]:
 def _whole(calls: CallForm) -> Expression:
     """Return a call as the template writes it."""
     named = _named_styles(calls)
-    styles = f"styles=({', '.join(named[style] for style in calls.styles or ())})" if named else ""
+    styles = f"styles=({', '.join(named[style] for style in calls.arguments.styles or ())})" if named else ""
     return called("WholeCall", [*map(_step_of, calls.whole), *([styles] if styles else [])])
 
 
@@ -290,15 +291,15 @@ def _step_of(step: CallStep) -> Expression:
 def _of_names(calls: CallForm) -> list[str]:
     """Return the constants for reading the name and the id of a call."""
     lines = _replaced("NAME_ESCAPES", calls.replaced) if calls.replaced else []
-    lines += _replaced("ARGUMENT_ESCAPES", calls.escapes) if calls.escapes else []
-    lines += [f"    FIRST_INDENTATION = {calls.lines}"] if calls.lines else []
+    lines += _replaced("ARGUMENT_ESCAPES", calls.arguments.escapes) if calls.arguments.escapes else []
+    lines += [f"    FIRST_INDENTATION = {calls.arguments.lines}"] if calls.arguments.lines else []
     if calls.call_id:
         doubled = {ord("{"): "{{", ord("}"): "}}"}
         parts = [
             part.text.translate(doubled) if isinstance(part, Text) else f"{{{part.kind}}}" for part in calls.call_id
         ]
         lines.append(f"    CALL_ID = {literal(''.join(parts))}")
-    lines += _flags({"ARGUMENTS_ARE_TEXT": True}) if calls.encoded else []
+    lines += _flags({"ARGUMENTS_ARE_TEXT": True}) if calls.arguments.encoded else []
     if calls.only_tools or calls.calls_are_juxtaposed:
         lines += _flags({"ONLY_TOOLS": True, "OPENER_IS_ONE_CHARACTER": calls.only_tools})
     return lines
@@ -307,17 +308,21 @@ def _of_names(calls: CallForm) -> list[str]:
 def _of_objects(calls: CallForm, respelled: Sequence[str], scanners: Scanners) -> list[str]:
     lines = [_rule("call", (slots_rule(calls.header) + " object").strip())]
     lines += _slots("HEADER", calls.header, calls.breaks, scanners, respelled) if calls.header else []
-    fields = mapping([(texts(path), literal(role)) for path, role in (*calls.fields, *calls.wrapped)], packed=True)
+    fields = mapping(
+        [(texts(path), literal(role)) for path, role in (*calls.object.fields, *calls.object.wrapped)], packed=True
+    )
     lines += [
         *assignment("FIELDS: ClassVar[Mapping[tuple[str, ...], str]]", fields, INDENT),
-        f"    OBJECT_OPENER = {literal(calls.object_open)}",
+        f"    OBJECT_OPENER = {literal(calls.object.opener)}",
     ]
-    lines += [f"    CLOSERS = {texts(calls.distinctive_closers)}"] if calls.distinctive_closers else []
-    lines += _flags({"OBJECTS_HAVE_ID": any(role == "id" for _, role in calls.fields)})
-    if calls.object_head:
-        lines += assignment("HEAD", called("Pattern", [literal(calls.object_head[0])]), INDENT)
-        lines.append(f"    TO_ARGUMENTS = {literal(calls.object_head[1])}")
-        lines.append(f"    USUAL_KEYS = {texts([calls.path_of('name')[0], calls.path_of('arguments')[0]])}")
+    lines += [f"    CLOSERS = {texts(calls.closing.distinctive)}"] if calls.closing.distinctive else []
+    lines += _flags({"OBJECTS_HAVE_ID": any(role == "id" for _, role in calls.object.fields)})
+    if calls.object.head:
+        lines += assignment("HEAD", called("Pattern", [literal(calls.object.head[0])]), INDENT)
+        lines.append(f"    TO_ARGUMENTS = {literal(calls.object.head[1])}")
+        lines.append(
+            f"    USUAL_KEYS = {texts([calls.object.path_of('name')[0], calls.object.path_of('arguments')[0]])}"
+        )
     return lines
 
 
@@ -328,9 +333,9 @@ def slots_rule(slots: Sequence[SlotEnd], end: str = "_END") -> str:
 
 def _named_styles(calls: CallForm) -> dict[Spelling, str]:
     """Return the spellings in which values are read, with the names of their constants."""
-    if calls.styles is None or not (calls.pairs is None or calls.pairs.quoted):
+    if calls.arguments.styles is None or not (calls.pairs is None or calls.pairs.quoted):
         return {}
-    styles = dict.fromkeys(calls.styles)
+    styles = dict.fromkeys(calls.arguments.styles)
     return {style: f"STYLE_{i}" if len(styles) > 1 else "STYLE" for i, style in enumerate(styles, 1)}
 
 

@@ -46,9 +46,9 @@ def flags_of_turn(facts: Acceptor, of_state: Mapping[StateName, TurnState]) -> d
     """Return the flags that decide how a turn is read."""
     calls = facts.calls
     return {
-        "UNOPENED_CALLS": calls is not None and calls.may_lack_openers,
-        "HAS_OPENERS": calls is not None and bool(calls.openers),
-        "FENCED_CALLS": calls is not None and calls.may_be_fenced,
+        "UNOPENED_CALLS": calls is not None and calls.opening.may_be_missing,
+        "HAS_OPENERS": calls is not None and bool(calls.opening.openers),
+        "FENCED_CALLS": calls is not None and calls.opening.may_be_fenced,
         "PENDING_TEXT": is_unopened(facts),
         "CLOSERS_COME_FIRST": "start" in of_state and not is_unopened(facts),
         "NAME_OPENS_MESSAGE": facts.name_opens_message,
@@ -79,8 +79,8 @@ def idle_flags(
     at_ends = bool(facts.last_ends or facts.weak_content_ends)
     at_lines = bool(facts.reasoning_ends_at_lines)
     if calls is not None:
-        by_opener = bool(calls.openers) and (opener_kind(calls) == "line" or calls_end_reasoning(facts))
-        at_lines = at_lines or by_opener or bool(calls.ordinary)
+        by_opener = bool(calls.opening.openers) and (opener_kind(calls) == "line" or calls_end_reasoning(facts))
+        at_lines = at_lines or by_opener or bool(calls.opening.ordinary)
     unclosed = "reasoning" in of_state and UNCLOSED in dict(of_state["reasoning"].kinds)
     respelled_ends = unclosed or has_respelled_ends(facts)
     texts = (*facts.heads, *(marker.core for marker in markers))

@@ -30,16 +30,16 @@ class CallPatterns:
         self.ids = ids
         self.plain = plain
         # The first of a role is the template's own; a member of another name has no second place to be read from.
-        self.paths = {role: path for path, role in reversed(form.fields)}
+        self.paths = {role: path for path, role in reversed(form.object.fields)}
 
     def object_start(self) -> str:
         """Return the pattern of the beginning of a call's object: its bracket and one of its keys."""
-        constants = [path for path, role in self.form.fields if role == "constant"]
-        paths = [path for path, _ in self.form.fields if path in (*self.paths.values(), *constants)]
+        constants = [path for path, role in self.form.object.fields if role == "constant"]
+        paths = [path for path, _ in self.form.object.fields if path in (*self.paths.values(), *constants)]
         keys = dict.fromkeys(path[0] for path in paths if path and path[0] != "*")
         style = self.dialect.in_object
         quoted = "|".join(exact(style.key_open + key + style.key_close) for key in keys)
-        return rf"{exact(self.form.object_open)}\s{{0,64}}(?:{quoted})\s{{0,64}}{exact(style.colon.strip() or ':')}"
+        return rf"{exact(self.form.object.opener)}\s{{0,64}}(?:{quoted})\s{{0,64}}{exact(style.colon.strip() or ':')}"
 
     def quotes(self) -> str:
         """Return the pattern of quoted text, in a value or nested in one."""
@@ -77,8 +77,8 @@ class CallPatterns:
                 suffixes = tuple(suffix.removeprefix(shape.id_suffix) for suffix in suffixes)
             if id_slots and i + 1 < len(slots) and slots[i + 1].kind == id_slots[0]:
                 suffixes = tuple(suffix.removesuffix(shape.id_prefix) for suffix in suffixes)
-            if self.form.fields and i == len(slots) - 1:  # the object begins there
-                suffixes = tuple(suffix.removesuffix(self.form.object_open) for suffix in suffixes)
+            if self.form.object.fields and i == len(slots) - 1:  # the object begins there
+                suffixes = tuple(suffix.removesuffix(self.form.object.opener) for suffix in suffixes)
             pattern += part + (any_of(map(marker, suffixes)) if suffixes else r"\s{0,64}")
         return pattern
 
@@ -101,9 +101,9 @@ class CallPatterns:
         """Return the pattern of what opens a call, inside and outside a section; `before` is the pattern of the slots
         after it."""
         prefix = self.id_prefix()
-        if not self.form.openers:
+        if not self.form.opening.openers:
             return LINE_START + before
-        texts = [text.removesuffix(prefix).removesuffix(cut) for text in self.form.openers]
+        texts = [text.removesuffix(prefix).removesuffix(cut) for text in self.form.opening.openers]
         layout = self.written.call
         first = layout[0].text if layout and isinstance(layout[0], Text) else ""
         first = self.form.shape.opener if self.form.is_object else first.removesuffix(cut)
@@ -121,11 +121,13 @@ class CallPatterns:
         """Return whether a text opens a call anywhere."""
         if is_distinctive(text):
             return True
-        return self.form.where == "anywhere" and any(item in text for item in self.form.openers if item.strip())
+        return self.form.opening.where == "anywhere" and any(
+            item in text for item in self.form.opening.openers if item.strip()
+        )
 
     def not_content(self) -> str:
         """Return a lookahead that excludes content openers that begin like a call's opener."""
-        openers = [text.strip() for text in self.form.openers]
+        openers = [text.strip() for text in self.form.opening.openers]
         starts = [start.text for start in self.acceptor.content_starts]
         clashes = [text for text in starts if any(text.strip().startswith(o) for o in openers)]
         return f"(?!{any_of(map(marker, clashes))})" if clashes else ""
@@ -177,8 +179,8 @@ class CallPatterns:
         if self.form.is_object:
             return self.form.shape.closer[0] or ""
         layout: Layout = self.written.call
-        if self.form.fields:
-            return self.form.closers[0] if self.form.closers else ""
+        if self.form.object.fields:
+            return self.form.closing.closers[0] if self.form.closing.closers else ""
         at = next(i for i, item in enumerate(layout) if item == Slot("arguments"))
         return "".join(item.text for item in layout[at + 1 :] if isinstance(item, Text))
 
@@ -187,8 +189,8 @@ class CallPatterns:
 
         The end of the text is no alternative: the parser would take it for one in each chunk.
         """
-        again = self.starts(before="", cut=self.form.object_open if self.form.fields else "")
-        if self.form.fields and "name" in self.paths and not self.form.header:
+        again = self.starts(before="", cut=self.form.object.opener if self.form.object.fields else "")
+        if self.form.object.fields and "name" in self.paths and not self.form.header:
             again += self.object_start()
         else:
             again += self.header()
@@ -211,8 +213,8 @@ class CallPatterns:
         """Return the lookahead for a call's opener that ends open reasoning; "" if no opener is distinctive."""
         return (
             ""
-            if self.form.in_reasoning is None
-            else next((lookahead(text) for text in self.form.openers if is_distinctive(text)), "")
+            if self.form.opening.in_reasoning is None
+            else next((lookahead(text) for text in self.form.opening.openers if is_distinctive(text)), "")
         )
 
 

@@ -82,7 +82,7 @@ class _Calls(CallPatterns):
             return self.array()
         if "name" in self.paths:
             return self.objects()
-        if self.form.fields:
+        if self.form.object.fields:
             return self.named_by_key()
         if all(slot.kind != "name" for slot in self.form.header):
             raise self.cannot("the name of a call comes after its arguments")
@@ -121,12 +121,12 @@ class _Calls(CallPatterns):
             transform=self.transform("", self.paths),
             each=True,
             limits=(*self.object_limits(), closed_early(self.tools, close)),
-            opener=lookahead(head) if self.form.in_reasoning is not None else "",
+            opener=lookahead(head) if self.form.opening.in_reasoning is not None else "",
         )
 
     def objects(self) -> CallField:
         """Return the field for calls that are one object each, perhaps with markers around it and slots before it."""
-        opened = self.form.object_open
+        opened = self.form.object.opener
         open_ = self.starts(before=self.header(), cut="" if self.form.header else opened)
         open_ += f"(?={self.object_start()})"
         close = self.close()
@@ -143,9 +143,9 @@ class _Calls(CallPatterns):
 
     def named_by_key(self) -> CallField:
         """Return the field for calls of the form {"NAME": {…}}, whose outer brackets become part of the markers."""
-        opened = exact(self.form.object_open)
+        opened = exact(self.form.object.opener)
         name = rf"\s{{0,64}}\"(?P<name>[^\"\\\n]{{1,{LONGEST}}})\"\s{{0,64}}:\s{{0,64}}(?=\{{)"
-        open_ = self.starts(before="", cut=self.form.object_open) + opened + name
+        open_ = self.starts(before="", cut=self.form.object.opener) + opened + name
         follow = self.close_or_next()
         close = rf"\}}\s{{0,64}}{follow}"
         plain = rf"\}}\s{{0,64}}{self.without_lookbehind().close_or_next()}"
@@ -176,7 +176,7 @@ class _Calls(CallPatterns):
 
     def arguments(self) -> CallField:
         style = self.dialect.in_object
-        open_ = self.starts(before=self.header()) + rf"(?={exact(self.form.object_open)})"
+        open_ = self.starts(before=self.header()) + rf"(?={exact(self.form.object.opener)})"
         close = self.close()
         return CallField(
             open=open_,

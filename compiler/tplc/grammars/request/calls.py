@@ -58,14 +58,14 @@ def calls_of(
         reader = SchemaReader(schema, report, formats=reading.formats)
         written_whole = (
             None
-            if whole is None or form.pairs is not None or form.encoded
+            if whole is None or form.pairs is not None or form.arguments.encoded
             else whole(schema, ir.tools.dialect, reading)
         )
         if written_whole is not None:
             may_be_empty = bool(form.bare_call) and _may_be_empty(schema)
             calls.append(ToolRule(name, rules.add(f"{name}-arguments", written_whole), may_be_empty))
             continue
-        make = partial(_encoded if form.encoded else _arguments, context, values, reader, name)
+        make = partial(_encoded if form.arguments.encoded else _arguments, context, values, reader, name)
         arguments = limited(rules, name, most.get(name), make)
         if arguments == NEVER:
             report.tighter("parameters", "#", "the tool is left out: no arguments satisfy the schema")

@@ -53,7 +53,7 @@ class TurnRules:
         self._content_end = next(iter(acceptor.content_ends), "").strip()
         self._markers = variants.calls[0]
         self._head = head
-        self._calls_are_inside = acceptor.calls is not None and acceptor.calls.in_reasoning == "anywhere"
+        self._calls_are_inside = acceptor.calls is not None and acceptor.calls.opening.in_reasoning == "anywhere"
 
     # Calls
 

@@ -71,7 +71,7 @@ def call_markers(ir: TemplateIR, acceptor: Acceptor) -> CallMarkers:
     separator = shared(closing, written.separator) if closing else written.separator
     following = separator + shared(closing + separator, opening)
     end = shared(closing, written.section_end) if closing else written.section_end
-    bare = calls.where == "line start"
+    bare = calls.opening.where == "line start"
     empty = ir.tools.bare_call[1:] if opening else ir.tools.bare_call
     apart = written.separator + opening
     marked = None if bare else mark(first.lstrip())
