@@ -14,8 +14,8 @@ from tplc.ir.markers import is_distinctive, is_unmistakable
 from tplc.ir.nodes import ObjectArguments, Slot, TemplateIR, Text, Tools
 from tplc.ir.spellings import WORDS
 from tplc.ir.write import escaped
-from tplc.lower.acceptor import CallForm, PairForm
 from tplc.lower.bounds import INDENT, KEY, SOME_SPACE, SPACE
+from tplc.lower.call_form import CallForm, PairForm
 from tplc.lower.layouts import merged, text_at, unique
 from tplc.lower.lexemes import END, exact, truncated_pattern
 from tplc_runtime.pattern import LONGEST_KEY, NAME_CHARACTERS

@@ -17,7 +17,7 @@ from typing import get_args
 from tplc.ir.markers import without_space
 from tplc.ir.nodes import Layout, Slot, SlotKind, Text, Tools, ValueStyle
 from tplc.ir.spellings import spelling_of
-from tplc.lower.acceptor import NAME_IS_KEY
+from tplc.lower.call_form import NAME_IS_KEY
 from tplc.lower.layouts import merged, text_at
 from tplc.lower.lexemes import exact
 from tplc_runtime.values import Reader, Style

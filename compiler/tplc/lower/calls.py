@@ -12,9 +12,9 @@ from dataclasses import replace
 from tplc.ir.markers import is_ordinary, lead_of, only_punctuation
 from tplc.ir.nodes import Layout, ObjectArguments, PairArguments, Slot, TemplateIR, Text, Tools
 from tplc.ir.spellings import spellings_of
-from tplc.lower.acceptor import ArgumentObject, CallForm, CallShape, Closing, ObjectForm, Opening, Where
 from tplc.lower.begun_call import begun_arguments_of, begun_call_of
 from tplc.lower.bounds import KEY_OF_WORDS
+from tplc.lower.call_form import ArgumentObject, CallForm, CallShape, Closing, ObjectForm, Opening, Where
 from tplc.lower.call_objects import CallObject, object_head, object_of, opening_of, wrapped_fields
 from tplc.lower.closers import breaks_of, closers_of, empty_calls, last_of, last_pieces_of, with_space
 from tplc.lower.layouts import merged, not_blank, space_after_reasoning, text_at, unique

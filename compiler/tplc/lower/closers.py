@@ -17,7 +17,7 @@ from tplc.ir.markers import (
     pieces_of,
     without_space,
 )
-from tplc.lower.acceptor import FENCE
+from tplc.lower.call_form import FENCE
 from tplc.lower.layouts import not_blank, unique
 from tplc.lower.tolerated import Tolerated
 

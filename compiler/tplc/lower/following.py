@@ -13,8 +13,8 @@ from typing import Literal
 
 from tplc.ir.markers import ends_in_text, is_distinctive, is_unmistakable, is_word, lead_of, pieces_of
 from tplc.ir.nodes import PairArguments, Slot, Text, Tools
-from tplc.lower.acceptor import Following
 from tplc.lower.bounds import CALL_NAME, INDENT, KEY, KEY_CHARACTER, SOME_SPACE, SPACE, key_without
+from tplc.lower.call_form import Following
 from tplc.lower.layouts import merged, not_blank, text_at, unique
 from tplc.lower.lexemes import exact, in_class
 from tplc_runtime.pattern import LONGEST_FOLLOW, LONGEST_KEY, NAME_CHARACTERS

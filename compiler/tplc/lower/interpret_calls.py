@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from tplc.ir.nodes import Text
 from tplc.ir.spellings import Spelling
-from tplc.lower.acceptor import CallForm, PairForm, SlotEnd
+from tplc.lower.call_form import CallForm, PairForm, SlotEnd
 from tplc.lower.lexemes import Lexemes, lexemes_of
 from tplc.lower.pairs import between_pairs, ends_of_value
 from tplc.lower.values import style_of

@@ -14,7 +14,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tplc.ir.markers import is_distinctive, is_unmistakable, pieces_of
-from tplc.lower.acceptor import Acceptor, CallForm, PairForm, markers_of
+from tplc.lower.acceptor import Acceptor, markers_of
+from tplc.lower.call_form import CallForm, PairForm
 from tplc.lower.garbled import SHORT, WORDS, in_other_brackets
 from tplc.lower.layouts import unique
 from tplc.lower.lexemes import NOTHING, exact, in_class, is_respelled, respelling, truncated_pattern

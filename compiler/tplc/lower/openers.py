@@ -19,7 +19,7 @@ from tplc.ir.markers import (
     pieces_of,
     without_space,
 )
-from tplc.lower.acceptor import FENCE, Opening, Where
+from tplc.lower.call_form import FENCE, Opening, Where
 from tplc.lower.layouts import not_blank, unique, with_any_language
 from tplc.lower.tolerated import Tolerated
 from tplc_runtime.pattern import NAME_CHARACTERS

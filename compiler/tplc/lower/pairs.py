@@ -12,7 +12,7 @@ from dataclasses import replace
 from tplc.ir.markers import is_bracketed, is_distinctive, lead_of, pieces_of
 from tplc.ir.nodes import Dialect, Layout, PairArguments, Slot, StringStyle, TemplateIR, Tools, TypeWord
 from tplc.ir.spellings import spelling_of
-from tplc.lower.acceptor import Following, PairForm, SlotEnd, TypeWrap
+from tplc.lower.call_form import Following, PairForm, SlotEnd, TypeWrap
 from tplc.lower.following import ValueContext, following_of
 from tplc.lower.garbled import in_other_brackets
 from tplc.lower.layouts import merged, not_blank, text_at, unique

@@ -12,15 +12,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from tplc.ir.printed import printed_layout
 from tplc.ir.spellings import Spelling
 from tplc.ir.visible import one_line
-from tplc.lower.acceptor import (
+from tplc.lower.acceptor import Acceptor, Marker
+from tplc.lower.call_form import (
     LINE_END,
     WHITE_SPACE,
-    Acceptor,
     CallForm,
     CallStep,
     Closing,
     Following,
-    Marker,
     Opening,
     PairForm,
     SlotEnd,

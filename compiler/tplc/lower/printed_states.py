@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from tplc.ir.visible import one_line
-from tplc.lower.acceptor import Acceptor, CallForm
+from tplc.lower.acceptor import Acceptor
+from tplc.lower.call_form import CallForm
 from tplc.lower.lexemes import shown
 from tplc.lower.printed import slot_ends, value_end
 from tplc.lower.states import Branch, Transition, TurnState, states

@@ -7,7 +7,7 @@ r"""A call's layout cut at its slots, with a composed id taken out of the texts 
 from __future__ import annotations
 
 from tplc.ir.nodes import Layout, Slot, SlotKind, Text
-from tplc.lower.acceptor import SAME_SLOT, CallShape
+from tplc.lower.call_form import SAME_SLOT, CallShape
 
 
 def shape_of(layout: Layout) -> CallShape:

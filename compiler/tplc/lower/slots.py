@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from tplc.ir.markers import lead_of, pieces_of
 from tplc.ir.nodes import Layout, PairArguments, Slot, TemplateIR, Text, Tools
 from tplc.ir.write import escaped
-from tplc.lower.acceptor import LINE_END, WHITE_SPACE, PairForm, SlotEnd
+from tplc.lower.call_form import LINE_END, WHITE_SPACE, PairForm, SlotEnd
 from tplc.lower.following import IN_WORDS
 from tplc.lower.layouts import not_blank, text_at, unique, with_any_language
 from tplc.lower.tolerated import Tolerated

@@ -16,7 +16,8 @@ from functools import cached_property, lru_cache
 from typing import Literal
 
 from tplc.ir.markers import is_unmistakable, pieces_of
-from tplc.lower.acceptor import Acceptor, CallForm, Marker, Where, markers_of
+from tplc.lower.acceptor import Acceptor, Marker, markers_of
+from tplc.lower.call_form import CallForm, Where
 from tplc.lower.lexemes import Lexemes, is_respelled, lexemes_of
 from tplc_runtime.lexemes import singular
 from tplc_runtime.scanner import squeezed

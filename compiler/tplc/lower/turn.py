@@ -12,7 +12,8 @@ from tplc.ir.markers import could_be_prose, ends_in_text, is_distinctive
 from tplc.ir.nodes import Reasoning, TemplateIR
 from tplc.ir.own_markers import own_markers
 from tplc.ir.word_slots import slotted_heads
-from tplc.lower.acceptor import Acceptor, CallForm, Marker, TextEscapes
+from tplc.lower.acceptor import Acceptor, Marker, TextEscapes
+from tplc.lower.call_form import CallForm
 from tplc.lower.layouts import not_blank, space_after_reasoning, unique
 from tplc.lower.openers import distinctive_suffixes
 from tplc.lower.tolerated import Tolerated

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from tplc.ir.markers import common_prefix, is_distinctive
 from tplc.ir.nodes import PairArguments, Slot, TemplateIR
-from tplc.lower.acceptor import CallForm, PairForm
+from tplc.lower.call_form import CallForm, PairForm
 from tplc.lower.layouts import merged, not_blank, text_at, unique
 from tplc.lower.tolerated import Tolerated
 

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 from tplc.ir.markers import is_distinctive, lead_of, without_space
 from tplc.ir.nodes import Layout, ObjectArguments, Slot, TemplateIR, Text, Tools
-from tplc.lower.acceptor import CallForm, CallStep, PairForm
 from tplc.lower.bounds import INDENT, KEY, SOME_SPACE, SPACE
+from tplc.lower.call_form import CallForm, CallStep, PairForm
 from tplc.lower.layouts import merged, text_at, unique
 from tplc.lower.lexemes import core_pattern, exact
 from tplc_runtime.pattern import LONGEST_KEY, MOST_SPACE, NAME_CHARACTERS

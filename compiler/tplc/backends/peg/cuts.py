@@ -28,7 +28,7 @@ from tplc.backends.peg.patterns import (
 )
 from tplc.backends.peg.rules import Rule, Section, rule, sequence
 from tplc.lower import Acceptor, CallForm, PairForm, SlotEnd
-from tplc.lower.acceptor import FENCE
+from tplc.lower.call_form import FENCE
 from tplc.lower.lexemes import END, exact, group
 from tplc_runtime.pattern import LEAST_CUT, NAME_CHARACTERS, NAME_LIMIT
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 
-from tplc.lower.acceptor import FENCE
+from tplc.lower.call_form import FENCE
 from tplc.lower.lexemes import (
     CONTROL,
     END,

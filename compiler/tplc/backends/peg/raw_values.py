@@ -26,8 +26,8 @@ from tplc.ir.markers import is_distinctive, lead_of
 from tplc.ir.nodes import JSON_STYLE, Dialect, Elements
 from tplc.ir.spellings import WORDS
 from tplc.lower import Following, PairForm
-from tplc.lower.acceptor import TypeWrap
 from tplc.lower.bounds import CALL_NAME
+from tplc.lower.call_form import TypeWrap
 from tplc.lower.following import any_key, closer_before_end, closes_call, name_of_call, pattern_of
 from tplc.lower.garbled_values import garbled_end_of_value
 from tplc.lower.lexemes import NOTHING, ONLY_RESPELLED, Lexeme, exact, group, lexeme_of

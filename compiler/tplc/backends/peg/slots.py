@@ -15,7 +15,7 @@ from tplc.backends.peg.rules import Rule, rule
 from tplc.ir.markers import pieces_of
 from tplc.ir.nodes import SlotKind
 from tplc.lower import CallForm
-from tplc.lower.acceptor import WHITE_SPACE
+from tplc.lower.call_form import WHITE_SPACE
 from tplc.lower.lexemes import exact, group
 from tplc_runtime.pattern import IDENTIFIER, NAME_CHARACTERS, NAME_LIMIT
 from tplc_runtime.slots import NEVER_IN_NAMES, NUMBERS

@@ -15,7 +15,7 @@ from tplc.backends.peg.patterns import either, leaf, longest_first, marker_core,
 from tplc.backends.peg.rules import LINE_START, Rule, rule, sequence
 from tplc.backends.peg.values import value_rules
 from tplc.ir.markers import lead_of
-from tplc.lower.acceptor import CallStep
+from tplc.lower.call_form import CallStep
 from tplc.lower.lexemes import exact
 from tplc.lower.whole_call import NAME
 

@@ -28,8 +28,8 @@ from tplc.ir.markers import without_space
 from tplc.ir.nodes import Text
 from tplc.ir.spellings import JSON_PUNCTUATION, Spelling
 from tplc.lower import Acceptor, CallForm, Following, Marker, PairForm, SlotEnd
-from tplc.lower.acceptor import CallStep, TypeWrap
 from tplc.lower.bounds import CALL_NAME
+from tplc.lower.call_form import CallStep, TypeWrap
 from tplc.lower.following import (
     after_quoted,
     any_key,

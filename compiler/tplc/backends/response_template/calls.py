@@ -36,7 +36,7 @@ from tplc.ir.markers import is_distinctive
 from tplc.ir.nodes import Json, TemplateIR
 from tplc.ir.write import write_message
 from tplc.lower import Acceptor, PairForm
-from tplc.lower.acceptor import TypeWrap
+from tplc.lower.call_form import TypeWrap
 from tplc.lower.lexemes import exact
 
 

@@ -19,7 +19,7 @@ from tplc.grammars.schema.reader import SchemaReader
 from tplc.grammars.schema.report import Report
 from tplc.ir.nodes import JSON_STYLE, Dialect, Json, TemplateIR
 from tplc.lower import lower
-from tplc.lower.acceptor import WHITE_SPACE
+from tplc.lower.call_form import WHITE_SPACE
 from tplc.lower.tolerated import tolerated
 from tplc.lower.written import WrittenCalls, written_calls
 
