@@ -800,7 +800,7 @@ WHY = "{% if m.reasoning_content or calls %}<why>{{ m.reasoning_content or '' }}
         ),
         (
             "<size {{ m.content | length }}>{{ m.content or '' }}" + EVERY,
-            'the template writes "<size 50>Dear reader,\\n\\nfirst t" where the format says ',
+            'the template writes "<size 22>\\nThe answer is here. " where the format says ',
         ),
     ],
     ids=["in reasoning", "order", "twice", "paragraphs", "length"],

@@ -12,10 +12,24 @@ from tplc.verify.cut import TurnFrame
 from tplc.verify.excerpts import quoted
 
 # What no message of the template may need, by the codes of diagnostics.
+_OTHER_ARGUMENTS = "the format doesn't have arguments as the template writes them"
+_OTHER_CALLS = "the format doesn't have calls as the template writes them"
+_DROPPED = "text of the template is dropped"
 _TOLERATED = {
+    "argument_not_opened": _OTHER_ARGUMENTS,
+    "arguments_repaired": _OTHER_ARGUMENTS,
     "call_not_opened": "the format doesn't have what opens a call",
-    "left_over": "text of the template is dropped",
+    "call_repaired": _OTHER_CALLS,
+    "calls_opened_twice": _DROPPED,
+    "fence_around_arguments": _DROPPED,
+    "left_over": _DROPPED,
     "marker_spelled_otherwise": "the format doesn't have a marker as the template writes it",
+    "object_as_arguments": _OTHER_ARGUMENTS,
+    "other_form_of_argument": _OTHER_ARGUMENTS,
+    "other_form_of_calls": _OTHER_CALLS,
+    "other_header": _OTHER_CALLS,
+    "positional_arguments": _OTHER_ARGUMENTS,
+    "reasoning_opened_twice": _DROPPED,
 }
 
 
