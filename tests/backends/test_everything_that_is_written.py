@@ -14,8 +14,9 @@ import pytest
 
 from tests.independent import TOKENS
 from tests.property.every_reader import EveryReader
-from tplc.driver import compile_template
+from tplc.driver import compile_template, generate
 from tplc.ir.nodes import TemplateIR
+from tplc.verify.artifact import load_module
 
 CASES = Path(__file__).parent.parent / "cases"
 PIN = ("pin", {"at": "Oslo", "n": 1})
@@ -126,3 +127,12 @@ def test_a_call_closer_before_brackets_belongs_to_a_value(value: str) -> None:
 def test_brackets_around_pairs_and_calls(value: str) -> None:
     text = f"<tc pin><at={value}><n=1></tc><|end|>"
     assert read("authored/equals-in-brackets", text) == (None, None, [("pin", {"at": value, "n": 1})])
+
+
+@pytest.mark.parametrize("arguments", ["{}", '{\\"at\\": \\"Oslo\\"}'])
+def test_arguments_that_are_text_need_no_repair(arguments: str) -> None:
+    ir = learned("authored/args-as-string")
+    stream = load_module(generate(ir, "python")).StreamParser()
+    stream.feed(f'<call>{{"name": "pin", "arguments": "{arguments}"}}</call><|done|>\n')
+    stream.finish()
+    assert (stream.diagnostics, ir.verification.verified) == ([], True)

@@ -254,6 +254,7 @@ def _call_flags(calls: CallForm, facts: Acceptor) -> dict[str, bool]:
         "CALLS_HAVE_CLOSER": calls.is_closed,
         "CLOSERS_COME_ONCE": calls.closing.come_once(facts.ends),
         "MAY_BE_EMPTY": bool(calls.bare_call),
+        "ARGUMENTS_ARE_TEXT": calls.arguments.encoded,
         "ENDS_TURN": calls.is_closed and calls.closing.ends_turn,
         "REREADS_CALLS": "other_forms" in facts.tolerances,
         "CORRECTS_TOOL_NAMES": "tool_names" in facts.tolerances,
@@ -299,7 +300,6 @@ def _of_names(calls: CallForm) -> list[str]:
             part.text.translate(doubled) if isinstance(part, Text) else f"{{{part.kind}}}" for part in calls.call_id
         ]
         lines.append(f"    CALL_ID = {literal(''.join(parts))}")
-    lines += _flags({"ARGUMENTS_ARE_TEXT": True}) if calls.arguments.encoded else []
     if calls.only_tools or calls.calls_are_juxtaposed:
         lines += _flags({"ONLY_TOOLS": True, "OPENER_IS_ONE_CHARACTER": calls.only_tools})
     return lines
