@@ -800,7 +800,7 @@ WHY = "{% if m.reasoning_content or calls %}<why>{{ m.reasoning_content or '' }}
         ),
         (
             "<size {{ m.content | length }}>{{ m.content or '' }}" + EVERY,
-            'the template writes "<size 22>\\nThe answer is here. " where the format says ',
+            'the template writes "<size 21>The answer is here. \\n" where the format says ',
         ),
     ],
     ids=["in reasoning", "order", "twice", "paragraphs", "length"],

@@ -314,22 +314,21 @@ class Machine(CallArguments):
         if part and self._final:
             least, at = 1 if self._unclosed and kind == "" else LEAST_CUT, next_char(buf, self._pos)
             rest = "".join(buf[at:].split())
-            # A fence around the calls is closed there, rather than another one opened.
-            if len(rest) >= least and rest != FENCE_END and marks.prefix_of(buf, at, CALL_KINDS):
+            end = None if kind == "" else marks.match_at(buf, next_char(buf, self._mark.end))
+            is_over = rest == FENCE_END or (end is not None and end.kind in ENDS_AFTER_CALLS)  # none other is opened
+            if len(rest) >= least and not is_over and marks.prefix_of(buf, at, CALL_KINDS):
                 self._drop_truncated_call()
                 return None
             is_text = self._unclosed or len(rest) < LEAST_CUT - (not rest.isalnum())
             if self.DROPS_TRUNCATED_MARKERS and not is_text and marks.prefix_of(buf, at, ENDS_AFTER_CALLS):
                 return None
-        if self.LONE_OPENERS and self._lacks_section and kind == "call":
-            # Without its section, this call doesn't count where the last one didn't.
+        if self.LONE_OPENERS and self._lacks_section and kind == "call":  # it counts where the last one did
             return "" if buf[self._mark.start : self._mark.end] in self.LONE_OPENERS else kind
         return kind
 
     def _is_short(self) -> bool:
         """Return whether the opener lacks its last words, so that only a tool's name makes a call."""
-        opener = self._buf[self._pos : self._pos + self._skip]
-        opener = opener[self._mark.start - self._mark.end :]  # the last, if two come
+        opener = self._buf[self._pos : self._pos + self._skip][self._mark.start - self._mark.end :]  # the last of two
         if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
             return squeezed(opener).replace("s", "") in [squeezed(text).replace("s", "") for text in self.SHORT_OPENERS]
         return "".join(opener.split()) in self.SHORT_OPENERS

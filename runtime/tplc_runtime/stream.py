@@ -292,10 +292,9 @@ class Stream(Copyable):
         if self.MARKER_LIKE and self._final and not (self._is_searched or self._diagnostics):
             self._is_searched = True
             message = self._out.to_message()
-            if not self._out.guarded:
-                found = marker_like(message, self.MARKER_LIKE)
-                if found:
-                    self._note("like_a_marker", found + LIKE_A_MARKER)
+            found = "" if self._out.guarded else marker_like(message, self.MARKER_LIKE)
+            if found:
+                self._note("like_a_marker", found + LIKE_A_MARKER)
             if self.CALLS and not self._diagnostics and self._calls_on:
                 kind = "content" if message["content"] or message["tool_calls"] else "reasoning_content"
                 found = call_like("".join(self._out.texts[kind]), self._tools)

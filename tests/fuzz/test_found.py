@@ -123,7 +123,7 @@ def test_chunks_decide_nothing(name: str, chunks: list[str], options: dict[str, 
 
 def test_openers_that_come_twice_are_reported() -> None:
     parser = named("ids-with-names").parser.StreamParser()
-    parser.feed("[=one=][=ask=]t:0[=given=]")
+    parser.feed("[=one=][=one=]functions.t:0[=given=]")
     parser.finish()
     assert [call["function"]["name"] for call in parser.message["tool_calls"]] == ["t"]
     assert [note.text for note in parser.diagnostics] == ["the calls are opened twice", "the output ends inside a call"]

@@ -1,6 +1,6 @@
 r"""What a parser reads: every marker with its variants and where it counts, what ends a slot, what may follow a value.
 
-    Acceptor(ends=("<end>",), reasoning_starts=(Marker("<think>"),), calls=CallForm(…), …)
+    Acceptor(ends=("<end>",), reasoning_starts=(Marker("<why>"),), calls=CallForm(…), …)
 
 `lower` makes it once from the IR, and every backend prints it: no backend works out again what is accepted.
 """

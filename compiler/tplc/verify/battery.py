@@ -192,12 +192,13 @@ def battery(ir: TemplateIR) -> Iterator[Case]:
 
 
 def _outer_space() -> Iterator[Case]:
-    """Yield parts that begin and end with white space.  (White space alone next to another part is no part.)"""
-    spaced, call = f"\n{CONTENT} \n", _call("find")
+    """Yield parts that end with white space, and reasoning that begins with some.  (White space alone next to another
+    part is no part, and what templates write before content often depends on the shape of the turn.)"""
+    spaced, call = f"{CONTENT} \n", _call("find")
     yield Case(f"content: {OUTER_SPACE}", content=spaced)
     yield Case(f"content before a call: {OUTER_SPACE}", content=spaced, calls=(call,))
-    yield Case(f"reasoning: {OUTER_SPACE}", spaced, CONTENT)
-    yield Case(f"reasoning before a call: {OUTER_SPACE}", spaced, calls=(call,))
+    yield Case(f"reasoning: {OUTER_SPACE}", f"\n{spaced}", CONTENT)
+    yield Case(f"reasoning before a call: {OUTER_SPACE}", f"\n{spaced}", calls=(call,))
 
 
 def _names_and_types(ir: TemplateIR) -> Iterator[Case]:

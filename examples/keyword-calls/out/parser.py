@@ -1975,10 +1975,9 @@ class Stream(Copyable):
         if self._final and not (self._is_searched or self._diagnostics):
             self._is_searched = True
             message = self._out.to_message()
-            if not self._out.guarded:
-                found = marker_like(message, self.MARKER_LIKE)
-                if found:
-                    self._note("like_a_marker", found + LIKE_A_MARKER)
+            found = "" if self._out.guarded else marker_like(message, self.MARKER_LIKE)
+            if found:
+                self._note("like_a_marker", found + LIKE_A_MARKER)
             if not self._diagnostics and self._calls_on:
                 kind = "content" if message["content"] or message["tool_calls"] else "reasoning_content"
                 found = call_like("".join(self._out.texts[kind]), self._tools)
@@ -2839,8 +2838,9 @@ class Machine(Slots):
         if part and self._final:
             least, at = 1 if self._unclosed and kind == "" else LEAST_CUT, next_char(buf, self._pos)
             rest = "".join(buf[at:].split())
-            # A fence around the calls is closed there, rather than another one opened.
-            if len(rest) >= least and rest != FENCE_END and marks.prefix_of(buf, at, CALL_KINDS):
+            end = None if kind == "" else marks.match_at(buf, next_char(buf, self._mark.end))
+            is_over = rest == FENCE_END or (end is not None and end.kind in ENDS_AFTER_CALLS)  # none other is opened
+            if len(rest) >= least and not is_over and marks.prefix_of(buf, at, CALL_KINDS):
                 self._drop_truncated_call()
                 return None
             is_text = self._unclosed or len(rest) < LEAST_CUT - (not rest.isalnum())
@@ -2850,8 +2850,7 @@ class Machine(Slots):
 
     def _is_short(self) -> bool:
         """Return whether the opener lacks its last words, so that only a tool's name makes a call."""
-        opener = self._buf[self._pos : self._pos + self._skip]
-        opener = opener[self._mark.start - self._mark.end :]  # the last, if two come
+        opener = self._buf[self._pos : self._pos + self._skip][self._mark.start - self._mark.end :]  # the last of two
         if self._mark.ambiguous >= SPELLED_OTHERWISE:
             return squeezed(opener).replace("s", "") in [squeezed(text).replace("s", "") for text in self.SHORT_OPENERS]
         return "".join(opener.split()) in self.SHORT_OPENERS

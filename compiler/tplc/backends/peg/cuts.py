@@ -113,7 +113,8 @@ def _closer_cuts(form: FormPatterns) -> list[Rule]:
         cut = truncated(texts, any_spelling=form.any_spelling)
         rules.append(rule("trailing_for_closer", leaf(no_whole(marks) + least + cut)))
     if longer := calls.longer_than_closers:
-        whole = rf"(?!{group(cores(calls.closing.closers))}\s*\Z)"
+        over = either([*map(marker_core, (*form.acceptor.ends, *form.acceptor.last_ends)), END])
+        whole = rf"(?!{group(cores(calls.closing.closers))}\s*{group(over)})"
         cut = truncated(longer, least=LEAST_CUT, any_spelling=form.any_spelling)
         rules.append(rule("trailing_for_whole", leaf(whole + cut)))
     if (last or separator) and not calls.closing.ends_turn:
