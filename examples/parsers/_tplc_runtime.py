@@ -4739,7 +4739,7 @@ class CallObjects(Repairs):
             if self._has_name:
                 self._emit_arguments(self._without_wrapper(text) if self._wrapped else text)
             self._arguments_before_name, self._written = text, "done"
-        elif event != "key":
+        elif event not in ("key", "constant"):
             other = event == "other"
             what = ("unknown" if other else "repeated") + " field " + reader.path[-1]
             self._note("unknown_field" if other else "repeated_field", what)
@@ -5210,6 +5210,8 @@ class Pairs(Repairs):
     def _end_pairs(self, kind: str) -> bool:
         if not kind and self._final and not self._buf[self._pos :].strip():
             return False
+        if self.CALLS_ARE_JUXTAPOSED and "\n" in self._buf[self._pos : next_char(self._buf, self._pos)]:
+            kind = "next"  # another call may begin in the next line
         if not kind:
             self._note_lost_text("no_argument", NO_PAIR)
         self._ends_in_text = not kind

@@ -337,4 +337,5 @@ def pairs_end_in_text(readers: Readers, text: str, node: Optional[Node]) -> bool
     at = next_char(text, node.end)
     mark = between.match_at(text, at)
     ends = at == len(text) or (mark is not None and mark.kind in ("end", "next"))
+    ends = ends or (readers.spelled.juxtaposed and "\n" in text[node.end : at])
     return not ends and not readers.closes_garbled(text, at)

@@ -93,6 +93,7 @@ class OtherSpelling:
     own_fields: dict[str, str] = field(default_factory=dict)
     pairs_open: bool = True
     elements_first: bool = False
+    juxtaposed: bool = False  # only white space shows that another call follows
     begins: bool = False  # the openers of calls are like text, so arguments must begin after a tool's name
     arguments_begin: Optional[Pattern] = None
     is_distinct: bool = True

@@ -129,10 +129,22 @@ def test_brackets_around_pairs_and_calls(value: str) -> None:
     assert read("authored/equals-in-brackets", text) == (None, None, [("pin", {"at": value, "n": 1})])
 
 
-@pytest.mark.parametrize("arguments", ["{}", '{\\"at\\": \\"Oslo\\"}'])
-def test_arguments_that_are_text_need_no_repair(arguments: str) -> None:
-    ir = learned("authored/args-as-string")
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("authored/args-as-string", '<call>{"name": "pin", "arguments": "{}"}</call><|done|>\n'),
+        ("authored/args-as-string", '<call>{"name": "pin", "arguments": "{\\"at\\": \\"Oslo\\"}"}</call><|done|>\n'),
+        (
+            "authored/nested-function-key",
+            '[|calls|][{"id": "c", "type": "function", "function": {"name": "pin", "arguments": {}}}][|/calls|][|end|]',
+        ),
+        ("invertible/rows-between-bars", '<|t|>\npin|at|"Oslo"|n|1\nask|at|"Rome"\n<|/t|><|done|>\n'),
+    ],
+)
+def test_what_the_template_writes_is_complete_and_needs_no_repair(name: str, text: str) -> None:
+    ir = learned(name)
     stream = load_module(generate(ir, "python")).StreamParser()
-    stream.feed(f'<call>{{"name": "pin", "arguments": "{arguments}"}}</call><|done|>\n')
+    stream.feed(text)
     stream.finish()
-    assert (stream.diagnostics, ir.verification.verified) == ([], True)
+    assert stream.message["tool_calls"]
+    assert (stream.diagnostics, stream.incomplete, ir.verification.verified) == ([], False, True)

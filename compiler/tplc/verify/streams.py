@@ -16,20 +16,25 @@ _OTHER_ARGUMENTS = "the format doesn't have arguments as the template writes the
 _OTHER_CALLS = "the format doesn't have calls as the template writes them"
 _DROPPED = "text of the template is dropped"
 _TOLERATED = {
+    "argument_not_closed": _OTHER_ARGUMENTS,
     "argument_not_opened": _OTHER_ARGUMENTS,
     "arguments_repaired": _OTHER_ARGUMENTS,
     "call_not_opened": "the format doesn't have what opens a call",
     "call_repaired": _OTHER_CALLS,
     "calls_opened_twice": _DROPPED,
+    "ends_in_call": "the format doesn't have what closes a call",
+    "ends_in_reasoning": "the format doesn't have what closes reasoning",
     "fence_around_arguments": _DROPPED,
     "left_over": _DROPPED,
     "marker_spelled_otherwise": "the format doesn't have a marker as the template writes it",
+    "no_argument": _OTHER_ARGUMENTS,
     "object_as_arguments": _OTHER_ARGUMENTS,
     "other_form_of_argument": _OTHER_ARGUMENTS,
     "other_form_of_calls": _OTHER_CALLS,
     "other_header": _OTHER_CALLS,
     "positional_arguments": _OTHER_ARGUMENTS,
     "reasoning_opened_twice": _DROPPED,
+    "repeated_field": _OTHER_CALLS,
 }
 
 

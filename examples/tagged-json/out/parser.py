@@ -3202,7 +3202,7 @@ class CallObjects(Machine):
             if self._has_name:
                 self._emit_arguments(self._without_wrapper(text) if self._wrapped else text)
             self._arguments_before_name, self._written = text, "done"
-        elif event != "key":
+        elif event not in ("key", "constant"):
             other = event == "other"
             what = ("unknown" if other else "repeated") + " field " + reader.path[-1]
             self._note("unknown_field" if other else "repeated_field", what)

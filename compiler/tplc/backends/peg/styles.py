@@ -65,7 +65,7 @@ def spelled_of(acceptor: Acceptor) -> OtherSpelling:
         damaged, around = damaged_arguments(acceptor), around_key(pairs)
         spelled.damaged = None if damaged is None else Pattern(damaged)
         spelled.pair_markers = scanner(value_ends_and_markers(pairs)) if pairs.marks and not pairs.quoted else None
-        spelled.elements_first = bool(pairs.unprefixed)
+        spelled.elements_first, spelled.juxtaposed = bool(pairs.unprefixed), calls.calls_are_juxtaposed
         spelled.pairs_open, spelled.literals = bool(pairs.opens), pairs.literals
         spelled.text_words = tuple(word for word, _ in pairs.words[1])
         spelled.arguments_begin = Pattern(calls.pairs_begin) if calls.pairs_begin else None
