@@ -26,16 +26,18 @@ _UNTYPED_REASON = "they are read by the tools' schemas; without tools every valu
 @dataclass(frozen=True, slots=True)
 class Inexpressible:
     """A part of a format that a target cannot express: `example` is a message that shows it, `text` is the
-    message as a model writes it."""
+    message as a model writes it.  `messages` is how many of those that were tried did not come back for it."""
 
     feature: str
     reason: str
     example: str
     text: str
+    messages: int = 0
 
     def __str__(self) -> str:
+        count = f" in {self.messages} message{'s' if self.messages != 1 else ''}" if self.messages else ""
         shown = f": {json.dumps(_short(self.text), ensure_ascii=False)}" if self.text else ""
-        return f"{self.feature} ({self.reason}); {self.example}{shown}"
+        return f"{self.feature}{count} ({self.reason}); {self.example}{shown}"
 
     def refused(self, name: str) -> CannotExpress:
         return CannotExpress(name, TARGET, f"{self.feature} ({self.reason})", json.dumps(self.text, ensure_ascii=False))
@@ -65,7 +67,8 @@ def verify_response_template(
         reason = next((limit.reason for limit in made.limits if limit.feature == feature), _UNTYPED_REASON)
         if excused.case.title == str(excused.case.shape):
             raise Inexpressible(feature, reason, excused.case.title, excused.turn).refused(ir.provenance.name)
-        not_expressed.append(Inexpressible(feature, reason, excused.case.title, excused.turn))
+        count = expectations.excused[feature]
+        not_expressed.append(Inexpressible(feature, reason, excused.case.title, excused.turn, count))
     not_expressed += [
         Inexpressible(limit.feature, limit.reason, "every call", "") for limit in made.limits if limit.always
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -83,8 +84,8 @@ class Expectations:
     """What is asked of an artifact that cannot say all of a format.
 
     `excuse` names why a message need not come back, "" when it has to; the first message that did not is noted in
-    `shown`, and how many there were in `excused`.  `untyped` names why types need not come back where no tools are
-    given.  `cuts` are lengths of chunks, tried for every message.  `ends`: the artifact ends a turn itself.
+    `shown`, and how many there were of each kind in `excused`.  `untyped` names why types need not come back where no
+    tools are given.  `cuts` are lengths of chunks, tried for every message.  `ends`: the artifact ends a turn itself.
     """
 
     excuse: Callable[[Case], str] = lambda _: ""
@@ -93,7 +94,7 @@ class Expectations:
     cuts: tuple[int, ...] = ()
     ends: bool = True
     shown: dict[str, NotAsked] = field(default_factory=dict)
-    excused: int = 0
+    excused: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True, slots=True)

@@ -246,7 +246,7 @@ class _RoundTrip:
             self.tally.messages += 1
             excuse = self.expectations.excuse(case)
             if excuse:
-                self.expectations.excused += 1
+                self.expectations.excused[excuse] += 1
                 self.expectations.shown.setdefault(excuse, NotAsked(case, turn, problem))
             else:
                 self._fail(case, context, turn, problem)
