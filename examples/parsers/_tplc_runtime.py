@@ -150,7 +150,7 @@ class Scanner:
     CALLS: ClassVar[bool] = True  # some are openers of calls, in which a fence may name a language
 
     def __init__(self, *markers: Marker, find: str, near: str, width: int, leads: str = "", first: str = "") -> None:
-        self.markers, self.width, self.leads = markers, width, leads
+        self.markers, self.width, self.leads, self.reach = markers, width, leads, width + len(leads)
         if self.CALLS:
             self.first, self.wordless = first, not any(char.isalnum() or char in "_.+-" for char in first)
         self._cores = tuple([marker[1] for marker in markers])
@@ -181,9 +181,9 @@ class Scanner:
         cores = tuple([marker[1] for marker in self.markers if marker[0] in kinds]) if kinds else self._cores
         return truncated_core(cores, buf[pos:])
 
-    def partial_match(self, buf: str, pos: int) -> int:
-        """Return where text begins that could still become a marker, or white space of one."""
-        near = self._near.search(buf, max(pos, len(buf) - self.width))
+    def partial_match(self, buf: str, pos: int, until: int = sys.maxsize) -> int:
+        """Return where text begins that could still become a marker, or white space of one; no place after `until`."""
+        near = self._near.search(buf, max(pos, len(buf) - self.width)) if len(buf) - until <= self.reach else None
         while near is not None:
             start = near.start()
             if self.prefix_of(buf, start):
@@ -591,10 +591,10 @@ def text_of(string: str) -> str:
 decoder = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=int)
 
 
-def json_end(buf: str, pos: int) -> int:
-    """Return the end of the JSON value that begins here, 0 if there is none: the fastest way to read a whole one."""
-    try:
-        return decoder.raw_decode(buf, pos)[1]
+def json_end(buf: str, pos: int, most: int = 1 << 16) -> int:
+    """Return the end of the JSON value of at most so many characters that begins here, 0 if there is none."""
+    try:  # the fastest way to read a whole one; an error counts all lines before it
+        return pos + int(decoder.raw_decode(buf[pos : pos + most])[1])
     except (ValueError, RecursionError):
         return 0
 
@@ -1039,7 +1039,7 @@ class Reader(ValueWriter):
         mark = self.breaks.find(buf, pos, stop=end + self.breaks.width)
         if mark is not None and mark.start < end:
             return int(mark.start)
-        return pos if not final and self.breaks.partial_match(buf, pos) < end else end
+        return pos if not final and self.breaks.partial_match(buf, pos, end) < end else end
 
     def _inside(self, buf: str, pos: int, final: bool, string: Quoting) -> int:
         """Read text of a string, up to something that is not plain."""
@@ -1345,7 +1345,7 @@ def _other_calls_follow(
     mark = breaks.find(buf, start, stop)
     if mark is None and len(buf) >= stop:
         return False
-    if not final and (mark is None or breaks.partial_match(buf, start) <= mark.start):
+    if not final and (mark is None or breaks.partial_match(buf, start, mark.start) <= mark.start):
         return None
     found, _, doubts = calls_up_to(mark, buf, start, tools, after)
     fits = all(given != "{}" and (not doubts.is_repaired or is_asked_for(given, tools[name])) for name, given in found)
@@ -1358,7 +1358,7 @@ def is_closed_call(buf: str, start: int, final: bool, after: Scanner) -> bool | 
     at, stop = start, start + LONGEST_FOLLOWING
     while True:
         mark = after.find(buf, at, stop)
-        if not final and len(buf) < stop and (mark is None or after.partial_match(buf, at) <= mark.start):
+        if not final and len(buf) < stop and (mark is None or after.partial_match(buf, at, mark.start) <= mark.start):
             return None
         if mark is None or mark.kind not in ("close", "closed", "call", "separator"):
             return False
@@ -2199,7 +2199,7 @@ def _nested(buf: str, pos: int, final: bool, styles: tuple[Style, ...], opened: 
         return NO
     if reader.want:
         return MORE
-    return NO if styles[2].is_json and json_end(buf, pos) != end else end
+    return NO if styles[2].is_json and json_end(buf, pos, end - pos) != end else end
 
 
 def _end_of_literal(buf: str, pos: int, final: bool, style: Style) -> int:
@@ -2653,7 +2653,7 @@ class PlacedMarkers(TextParser):
     OPENER_IS_UNAMBIGUOUS: ClassVar[bool] = True  # the opener of calls is distinctive, so a call follows
     IN_CONTENT: ClassVar[Scanner]
     _as_other_calls: ClassVar[Callable[[Any, Match], Match | None]]
-    _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
+    _reasoning_to = (0, False)  # where the reasoning that is open ends, and whether a closer is there
 
     def _in_its_place(self, marks: Scanner, mark: Match | None, kind: str) -> Match | None:
         """Return the mark, or the first after it, that counts in its place in text of this kind."""
@@ -2725,7 +2725,7 @@ class PlacedMarkers(TextParser):
     def _as_begun_call(self, mark: Match) -> Match | None:
         """Return the mark if what follows begins like a call that the template writes; "ordinary" while that is
         undecided."""
-        is_first = not (self._last_char or self._buf[self._pos : mark.start].strip())
+        is_first = not (self._last_char or self._buf[max(self._pos, mark.start - NAME_LIMIT) : mark.start].strip())
         if not is_first and self._is_indented_otherwise(mark):
             return None
         begun = self.CALL_BEGINS.match(self._buf, mark.end)
@@ -2743,12 +2743,12 @@ class PlacedMarkers(TextParser):
         """Return the mark as the end of reasoning that is never closed: a closer in another spelling, an opener of
         content, or one of calls inside a line if a tool is named.  Its kind is "ordinary" while that is undecided."""
         buf, undecided = self._buf, None if self._final else mark.of_kind("ordinary")
-        if self._base + mark.start < self._reasoning_to:
-            return None
         alike = mark.kind in UNCLOSED_KINDS
         if not alike and not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
             return undecided if len(buf) - mark.end < NAME_LIMIT else None
         found = mark.of_kind("reasoning_end") if mark.kind == "respelled" else mark
+        if self._base + mark.start < self._reasoning_to[0]:
+            return None if self._reasoning_to[1] else found
         end = marks.find(buf, mark.end)
         while end is not None and end.kind not in ("reasoning_end", "end"):
             if self.HAS_LINE_CLOSERS and end.kind == "reasoning_line" and begins_line(buf, end.start):
@@ -2757,8 +2757,9 @@ class PlacedMarkers(TextParser):
         if end is not None and end.ambiguous and undecided is not None and marks.prefix_of(buf, end.start):
             return undecided
         if end is None or end.kind == "end":
+            self._reasoning_to = self._base + (end.start if end is not None else len(buf) if self._final else 0), False
             return found if end is not None else undecided or found
-        self._reasoning_to = self._base + end.start
+        self._reasoning_to = self._base + end.start, True
         return None
 
     def _at_end(self, marks: Scanner, mark: Match) -> Match | None:
@@ -2950,8 +2951,8 @@ class TurnStates(PlacedMarkers):
             mark = mark.of_kind("name_end")
         if self.PLACE_DECIDES or self.FENCED_CALLS or self.ESCAPE_OF_ENDS:
             mark = self._in_its_place(marks, mark, kind)
-        clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
-        partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
+        clear = mark is not None and (self._final or not mark.ambiguous)  # nothing before its end can be undecided
+        partial = stop if clear else marks.partial_match(buf, pos, stop if mark is None else mark.start)
         if self.PLACE_DECIDES and mark is not None and mark.kind in UNDECIDED_KINDS and not self._final:
             partial = min(partial, marks.with_lead(buf, pos, mark.start))
         if self._final and not self._is_truncated_marker(marks, partial):
@@ -3232,21 +3233,19 @@ class Slots(TurnStates):
         self, slot: str, pos: int, known: int, ends: Scanner, stops: str, separator: str
     ) -> tuple[Match | None, str]:
         """Return the marker that ends a slot, or what was expected instead."""
-        buf = self._buf
-        mark = ends.find(buf, pos + known, stop=pos + NAME_LIMIT)
-        partial = ends.partial_match(buf, pos)
+        buf, limit = self._buf, pos + NAME_LIMIT
+        mark = ends.find(buf, pos + known, stop=limit)
+        partial = ends.partial_match(buf, pos, limit if mark is None else mark.start)
         pending_from = len(buf) if self._final else partial
-        end = pending_from if mark is None else min(pending_from, mark.start)
-        until = min(end, pos + NAME_LIMIT)
-        stop = min((at for ch in stops if (at := buf.find(ch, pos + known, until)) >= 0), default=-1)
-        end = stop if stop >= 0 else end
-        if slot != "key" and not (self.BREAKS.wordless and buf[pos:end].isalnum()):
-            broken = self.BREAKS.find(buf, pos, stop=min(pos + NAME_LIMIT, end + self.BREAKS.width))
-            if broken is not None and broken.start < end:
+        end = min(pending_from, limit if mark is None else mark.start)
+        stop = min((at for ch in stops if (at := buf.find(ch, pos + known, end)) >= 0), default=end)
+        if slot != "key" and not (self.BREAKS.wordless and buf[pos:stop].isalnum()):
+            broken = self.BREAKS.find(buf, pos, stop=min(limit, stop + self.BREAKS.width))
+            if broken is not None and broken.start < stop:
                 return None, slot
-            if not self._final and self.BREAKS.partial_match(buf, pos) < end:
+            if not self._final and self.BREAKS.partial_match(buf, pos, stop) < stop:
                 return None, "more"
-        if stop >= 0:
+        if stop < end:
             # White space that ends a key is no part of its value.
             return (Match("end", stop, stop + 1) if slot == "key" else Match("next", stop, stop)), ""
         if mark is not None and pending_from > mark.start:
@@ -3255,7 +3254,7 @@ class Slots(TurnStates):
         of_slot = rest == len(buf) or ends.prefix_of(buf, rest, ("suffix",)) != ""
         if self._final and partial < len(buf) and not of_slot and buf[pos:partial].strip() in self._tools:
             return Match("next", partial, partial), ""  # a truncated marker comes after the whole name
-        text = buf[pos : min(partial, pos + NAME_LIMIT)].strip()
+        text = buf[pos : min(partial, limit)].strip()
         parts = text.split(separator) if slot in NUMBERS and separator else [text]
         in_lines = any("\n" in part.strip() for part in parts)
         wait = end - pos < NAME_LIMIT and not (in_lines and "\n" not in "".join(self._tools))
@@ -3268,7 +3267,7 @@ class Slots(TurnStates):
         lacks = not text and (slot != "key" or mark.kind in ("next", "bare"))
         if lacks or ("\n" in text and text not in self._tools and not known):
             return slot
-        if mark.kind == "bare" and self._final and ends.partial_match(self._buf, pos) <= mark.start:
+        if mark.kind == "bare" and self._final and ends.partial_match(self._buf, pos, mark.start) <= mark.start:
             return "end"  # the output ends in the text between two slots
         if mark.kind != "bare":
             return ""
@@ -3278,12 +3277,12 @@ class Slots(TurnStates):
 
     def _known(self, slot: str, pos: int, ends: Scanner, stops: str) -> int:
         """Return the length of a tool's name here that contains an end of names; -1 if more input is needed."""
-        buf, names = self._buf, self._odd_names(slot, ends, stops)
+        buf, names, stop = self._buf, self._odd_names(slot, ends, stops), pos + NAME_LIMIT
         for name in names:
             at = next_char(buf, pos + len(name)) if buf.startswith(name, pos) else -1
             if at >= 0 and (ends.match_at(buf, at) is not None or any(ch in stops for ch in buf[pos + len(name) : at])):
                 return len(name)
-            left = at == len(buf) or ends.prefix_of(buf, at) != "" if at >= 0 else name.startswith(buf[pos:])
+            left = at == len(buf) or ends.prefix_of(buf, at) != "" if at >= 0 else name.startswith(buf[pos:stop])
             if left and not self._final:
                 return -1
         return 0
@@ -3727,8 +3726,8 @@ class Machine(CallArguments):
         kind = self._next(marks, self.USUAL_NEXT)
         # The text after a piece of a closer may be all that the output has of the rest.
         part = kind == "" or (kind in ("close", "closed") and next_char(buf, self._mark.end) < len(buf))
-        if part and self._final:
-            least, at = 1 if self._unclosed and kind == "" else LEAST_CUT, next_char(buf, self._pos)
+        if part and self._final and len(buf) - (at := next_char(buf, self._pos)) <= marks.width:
+            least = 1 if self._unclosed and kind == "" else LEAST_CUT
             rest = "".join(buf[at:].split())
             end = None if kind == "" else marks.match_at(buf, next_char(buf, self._mark.end))
             is_over = rest == FENCE_END or (end is not None and end.kind in ENDS_AFTER_CALLS)  # none other is opened
@@ -3891,9 +3890,9 @@ def _end_of_calls(buf: str, pos: int, final: bool, tools: Doubts, closing: str, 
     reader = Reader(any_styles())
     end = reader.read(buf, head.end() - 1 if head[2] else pos, final)
     if head[2] and "`" in head[2] and not reader.want:
-        fence = buf[next_char(buf, end) :][: len(FENCE_END)]
+        fence = buf[(start := next_char(buf, end)) : start + len(FENCE_END)]
         is_cut = not final and fence != FENCE_END and FENCE_END.startswith(fence)
-        return None if is_cut else next_char(buf, end) + len(fence) if fence == FENCE_END else 0
+        return None if is_cut else start + len(fence) if fence == FENCE_END else 0
     return 0 if reader.is_guessed else None if reader.want else end
 
 
@@ -3939,6 +3938,7 @@ def _whole_call(value: Any, tools: Doubts) -> tuple[str, str, str | None] | None
 
 
 AROUND_ARGUMENTS = ("call_as_arguments", "a whole call, or another object, around the arguments")
+MOST_READINGS = 8  # of texts that end at the same marker
 PART_OF_NAME = Pattern(r"(?:[=:][\"']?)?\Z")  # after a garbled closer
 PART_OF_ATTRIBUTE = Pattern(r"\w{1,32}\s?=\s?")  # before the quote that shows what it is
 LEFT_OVER_BRACKET = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}|\|?>")
@@ -3953,15 +3953,13 @@ def is_empty_object(arguments: str) -> bool:
 def irregular_header(parser: Any, buf: str, start: int, tools: Parameters, final: bool) -> tuple[str, int] | None:
     """Return the tool that an irregular header names, and where its arguments begin; ("", 0) if it names none, None if
     undecided.  `parser` has the texts of headers, and knows where arguments begin, and headers continue."""
-    name, pos, other = "", next_char(buf, start), 0
+    name, pos, other = "", next_char(buf, start), 0.0
     while pos - start < NAME_LIMIT:
         part, word = parser.HEADER_TEXTS.match(buf, pos), ONE_WORD.match(buf, pos)
-        sure = part is not None and part.end() > pos + 1
-        may_end = name and not sure and pos < len(buf)
+        may_end = name and (part is None or part.end() <= pos + 1) and pos < len(buf)
         if may_end and (parser._arguments_begin(pos) or begins_with_tag(buf, pos, tools.get(name))):
             return None if not final and parser._header_may_continue(pos) else (name, pos)
-        end = word.end() if word is not None and (part is None or word.end() > part.end()) else 0
-        end = end or (part.end() if part is not None else pos)
+        end = max(pos if part is None else part.end(), pos if word is None else word.end())
         is_cut = end == len(buf) or PART_OF_ATTRIBUTE.fullmatch(buf, pos) is not None
         if not final and (is_cut or parser._header_may_continue(pos)):
             return None
@@ -3974,8 +3972,8 @@ def irregular_header(parser: Any, buf: str, start: int, tools: Parameters, final
             if tool not in tools:  # an index may follow it, or texts of headers may be next to it
                 parts = buf[pos:end].rpartition(":")[0], parser.HEADER_TEXTS.sub("", buf[pos:end])
                 tool = max((tool_named(part, tools) for part in parts), key=lambda name: name in tools)
-            other += tool not in tools  # one word may be next to the name that the template doesn't write
-            if (tool in tools and name not in ("", tool)) or other > 1:
+            other += tool not in tools or 0.2 * (tool == name)  # one other word may be there, or the name again
+            if (tool in tools and name not in ("", tool)) or other >= 2:
                 break
             name = name or tool
         pos = next_char(buf, end)
@@ -3998,6 +3996,7 @@ class Repairs(Machine):
     OWN_HEADER: ClassVar[Any] = None  # how calls begin, if their opener is like text
     OWN_FIELDS: ClassVar[dict[str, str]] = {}  # the fields of call objects that are usually named otherwise
     LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may be in the place of a closer
+    _reread = (0, 0)  # where the text ends that was read again, and was no call, and how often that was done
     _opens_arguments: ClassVar[Callable[[Any, int], bool]]
 
     def _irregular_call(self) -> bool | None:
@@ -4049,13 +4048,15 @@ class Repairs(Machine):
     def _second_reading(self) -> bool:
         """Read a text that opens like a call up to the end of that call, as a whole."""
         buf, start = self._buf, self._pos + self._skip
-        if not may_be_calls(buf[start : start + NAME_LIMIT], self._tools):
+        times = self._reread[1] if self._base + start < self._reread[0] else 0
+        if times == MOST_READINGS or not may_be_calls(buf[start : start + NAME_LIMIT], self._tools):
             return self._restore_first_reading()
         mark = self.BREAKS.find(buf, start)
-        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
+        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start, mark.start) <= mark.start):
             return False
         found, end, doubts = calls_up_to(mark, buf, start, self._tools, self.AFTER_CALL)
         if not found:
+            self._reread = self._base + (len(buf) if mark is None else mark.start), times + 1
             return self._restore_first_reading()
         self.incomplete |= doubts.is_guessed
         self._repaired = True
@@ -4082,9 +4083,8 @@ class Repairs(Machine):
                 self._note("call_not_opened", "a call without its opener")
                 self._mark, self._skip = Match("call", self._pos, at), at - self._pos
                 return self._try_call("content")
-        markers = self.IN_CONTENT, self.BREAKS, self.AFTER_CALL
         doubts = Doubts(self._tools, True, self.OWN_FIELDS)
-        found = unopened_calls(buf, self._pos, self._final, doubts, *markers)
+        found = unopened_calls(buf, self._pos, self._final, doubts, self.IN_CONTENT, self.BREAKS, self.AFTER_CALL)
         if found is None:
             self._wanted = max(0, len(buf) - self._pos - NAME_LIMIT) >> 1  # a long text is read again once it has grown
             return False
@@ -4171,7 +4171,7 @@ class Repairs(Machine):
                 if self.GARBLED and (garbled := self.GARBLED[0].match(buf, start)) and garbled.end(1) == end:
                     self._unclosed = False  # nothing of the call is missing after it
                 return "dropped"
-        return "more" if kind == "" and not self._final and buf[start:] in ('"', "'", "|") else "no"  # may begin one
+        return "more" if kind == "" and not self._final and buf[start : start + 2] in ('"', "'", "|") else "no"
 
     def _calls_end_after(self, end: int, kind: str = "") -> bool | None:
         """Return whether the calls end after a text of this kind, or a further one follows; None if undecided."""
@@ -4221,7 +4221,8 @@ class Objects(Repairs):
             closed = self.AFTER_CALL.match_at(buf, start)
             if closed is not None and closed.kind == "call":
                 return ""
-        may_continue = match is None or (match.lastindex == 3 and buf[start:] in self.STYLES[0].prefixes)
+        rest = buf[start : start + NAME_LIMIT]
+        may_continue = match is None or (match.lastindex == 3 and rest in self.STYLES[0].prefixes)
         return self._expected_unless_closed("the arguments", start, may_continue)
 
     def _opens_arguments(self, pos: int) -> bool:
@@ -4248,7 +4249,8 @@ class Objects(Repairs):
                 if closed is not None and closed.kind in CLOSER_KINDS:
                     return self._close_call("{}")
             match = self.STYLES[0].token.match(self._buf, start)
-            begins = match is not None and match.lastindex == 3 and self._buf[start:] in self.STYLES[0].prefixes
+            rest = self._buf[start : start + NAME_LIMIT]
+            begins = match is not None and match.lastindex == 3 and rest in self.STYLES[0].prefixes
             if match is None or (begins and not self._final):
                 return False
             self._written = self.STYLES[0].tokens.get(match.group(), "")
@@ -4358,7 +4360,7 @@ class Objects(Repairs):
     def _in_other_form(self, start: int, name: str) -> bool | None:
         """Read all that comes before the next marker as the arguments."""
         buf, mark = self._buf, self.BREAKS.find(self._buf, start)
-        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
+        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start, mark.start) <= mark.start):
             return False
         end, doubts = len(buf) if mark is None else mark.start, Doubts(self._tools, mark is None)
         arguments = arguments_in(name, buf[start:end], doubts)
@@ -4461,6 +4463,7 @@ NO_NAME = frozenset('"{},:“”')  # characters that show that a quote or a bra
 COMMAS = (",", ";")
 # What no argument object of a template begins with, after its key; or all that has come of it.
 IRREGULAR_ARGUMENTS = Pattern(r"\s*(?::\s*(?:([`(<:=*>])|\Z)|\Z)")
+LONGEST_OBJECT = 1 << 16  # a longer one isn't read at once
 OBJECT_END = Pattern(r"\s*\}")
 
 
@@ -4624,7 +4627,7 @@ class CallObjects(Repairs):
     def _to_arguments(self) -> bool:
         # to_arguments = "," key ":" "{"
         buf, text, end, reader = self._buf, self.TO_ARGUMENTS, self._pos + len(self.TO_ARGUMENTS), self._reader
-        if not buf.startswith(text, self._pos) and text.startswith(buf[self._pos :]) and not self._final:
+        if not buf.startswith(text, self._pos) and text.startswith(buf[self._pos : end]) and not self._final:
             # Nothing can be decided before all of it has arrived.
             self._is_still_ambiguous, self._ambiguous_from = text[:-1].startswith, self._pos
             return False
@@ -4640,7 +4643,9 @@ class CallObjects(Repairs):
         # No marker that ends the call begins at the arguments, or could.
         usual = usual and not self.BREAKS.prefix_of(buf, end - 1) and self.BREAKS.match_at(buf, end - 1) is None
         if isinstance(reader, CallReader) and usual:
-            stop = json_end(buf, end - 1) if reader.style.is_json and buf.find("}", end) >= 0 else 0
+            stop = (
+                json_end(buf, end - 1) if reader.style.is_json and buf.find("}", end, end + LONGEST_OBJECT) >= 0 else 0
+            )
             closing = OBJECT_END.match(buf, stop) if stop else None
             if closing is not None:  # the standard library's scanner has read all of it
                 self._pos = closing.end()
@@ -4691,7 +4696,7 @@ class CallObjects(Repairs):
         if irregular is None or irregular[1] is None:
             return irregular is None or self._final
         start, mark = irregular.start(1), self.BREAKS.find(buf, irregular.start(1))
-        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
+        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start, mark.start) <= mark.start):
             return False
         text = buf[start : len(buf) if mark is None else mark.start]
         doubts = Doubts(self._tools, mark is None)
@@ -4809,8 +4814,11 @@ class CallObjects(Repairs):
     def _start_second_reading(self, expected: str) -> None:
         """Go back to the beginning of the object, for a second reading."""
         raw = "".join(self._raw)
-        self._buf, self._base = raw + self._buf[self._pos :], self._raw_base
-        self._pos, self._skip = 0, self._object_at
+        if self._raw_base < self._base:
+            self._buf, self._base, self._pos = raw + self._buf[self._pos :], self._raw_base, 0
+        else:  # all of it is in the buffer, which is long if it came at once
+            self._pos = self._raw_base - self._base
+        self._skip = self._object_at
         self._failed = (expected, len(raw))
         self._reader, self._state = None, type(self)._second_reading
 
@@ -5025,7 +5033,7 @@ class Pairs(Repairs):
             return "" if self._final or begun.lastindex else "more"
         key = max((key for key in keys if buf.startswith(key, start)), key=len, default="")
         at = next_char(buf, start + len(key))
-        if at == len(buf) or (not key and any(key.startswith(buf[start:]) for key in keys)):
+        if at == len(buf) or (not key and any(key.startswith(buf[start : start + len(key) + 1]) for key in keys)):
             return "" if self._final else "more"
         if key:
             return "" if self.BETWEEN.match_at(buf, at) is None else "an argument"
@@ -5035,9 +5043,9 @@ class Pairs(Repairs):
         return super()._header_may_continue(pos) or self.BETWEEN.prefix_of(self._buf, pos) != ""
 
     def _opens_arguments(self, pos: int) -> bool:
-        buf, before = self._buf, self.AROUND_KEY[0].match(self._buf, pos).end() if self.AROUND_KEY else pos
-        is_irregular = before > pos and buf[pos] not in ENDS_OF_HEADERS
-        return is_irregular or self.BETWEEN.match_at(buf, pos) is not None or buf.startswith("{", pos)
+        before = self.AROUND_KEY[0].match(self._buf, pos, pos + NAME_LIMIT).end() if self.AROUND_KEY else pos
+        is_irregular = before > pos and self._buf[pos] not in ENDS_OF_HEADERS
+        return is_irregular or self.BETWEEN.match_at(self._buf, pos) is not None or self._buf.startswith("{", pos)
 
     def _pairs(self) -> bool:
         # arguments = (pair | separator)* end
@@ -5074,7 +5082,7 @@ class Pairs(Repairs):
     def _object_for_pairs(self) -> bool | None:
         """Read a JSON object, or elements named by keys, in the place of all pairs; return None if there is neither."""
         buf, start, name = self._buf, next_char(self._buf, self._pos), self._out.calls[-1][0]
-        if not self._final and buf[start:] in ("*", "**"):
+        if not self._final and buf[start : start + 3] in ("*", "**"):
             return False
         start += 2 * buf.startswith("**{", start)
         if not self.PAIR_OPENS and buf[start : start + 1] in BEFORE_POSITIONAL and name in self._tools:
@@ -5098,7 +5106,7 @@ class Pairs(Repairs):
 
     def _elements(self, start: int, name: str) -> bool | None:
         buf, mark = self._buf, self.BREAKS.find(self._buf, start)
-        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
+        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start, mark.start) <= mark.start):
             return False
         end, doubts = len(buf) if mark is None else mark.start, Doubts(self._tools, mark is None)
         found, size = tagged(buf[start:end], name, doubts)
@@ -5193,7 +5201,7 @@ class Pairs(Repairs):
         while mark is not None and mark.kind == "skip":
             mark = marks.find(buf, mark.end)
         self._nothing_follows = self._final and mark is None
-        decided = mark is not None and (self._final or mark.start < marks.partial_match(buf, start))
+        decided = mark is not None and (self._final or mark.start < marks.partial_match(buf, start, mark.start))
         return mark if decided else None
 
     def _key_of(self, comma: str, key: str) -> str:
@@ -5208,7 +5216,7 @@ class Pairs(Repairs):
             super()._note_following_text()
 
     def _end_pairs(self, kind: str) -> bool:
-        if not kind and self._final and not self._buf[self._pos :].strip():
+        if not kind and self._final and next_char(self._buf, self._pos) == len(self._buf):
             return False
         if self.CALLS_ARE_JUXTAPOSED and "\n" in self._buf[self._pos : next_char(self._buf, self._pos)]:
             kind = "next"  # another call may begin in the next line
@@ -5440,7 +5448,7 @@ def string_in(literal: str) -> str:
 def nested_json(text: str) -> str | None:
     """Return a list or an object, in JSON or Python syntax, as JSON."""
     for candidate in (text, PYTHON.sub(_to_json, text)):
-        if json_end(candidate, 0) == len(candidate):
+        if json_end(candidate, 0, len(candidate)) == len(candidate):
             return candidate
     return None
 
@@ -5684,7 +5692,7 @@ class RawPairs(Pairs):
             after = ends.find(buf, found.end)
             while after is not None and after.kind == "end" and self._closer.match_at(buf, after.start) is None:
                 after = ends.find(buf, after.start + 1)  # of another key
-            if not self._final and (after is None or after.start >= ends.partial_match(buf, mark.end)):
+            if not self._final and (after is None or after.start >= ends.partial_match(buf, mark.end, after.start)):
                 return None
             if after is None or after.kind != "end":
                 return mark if self.PAIR_OPENS else found
@@ -6310,7 +6318,7 @@ class ElementPairs(RawPairs):
         return self._end_pairs("")
 
     def _end_pairs(self, kind: str) -> bool:
-        if kind or not self._final or self._buf[self._pos :].strip():
+        if kind or not self._final or next_char(self._buf, self._pos) < len(self._buf):
             self._close_frames()
         return super()._end_pairs(kind)
 

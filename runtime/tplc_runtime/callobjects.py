@@ -31,6 +31,7 @@ NO_NAME = frozenset('"{},:“”')  # characters that show that a quote or a bra
 COMMAS = (",", ";")
 # What no argument object of a template begins with, after its key; or all that has come of it.
 IRREGULAR_ARGUMENTS = Pattern(r"\s*(?::\s*(?:([`(<:=*>])|\Z)|\Z)")
+LONGEST_OBJECT = 1 << 16  # a longer one isn't read at once
 OBJECT_END = Pattern(r"\s*\}")
 
 
@@ -194,7 +195,7 @@ class CallObjects(Repairs):
     def _to_arguments(self) -> bool:
         # to_arguments = "," key ":" "{"
         buf, text, end, reader = self._buf, self.TO_ARGUMENTS, self._pos + len(self.TO_ARGUMENTS), self._reader
-        if not buf.startswith(text, self._pos) and text.startswith(buf[self._pos :]) and not self._final:
+        if not buf.startswith(text, self._pos) and text.startswith(buf[self._pos : end]) and not self._final:
             # Nothing can be decided before all of it has arrived.
             self._is_still_ambiguous, self._ambiguous_from = text[:-1].startswith, self._pos
             return False
@@ -210,7 +211,9 @@ class CallObjects(Repairs):
         # No marker that ends the call begins at the arguments, or could.
         usual = usual and not self.BREAKS.prefix_of(buf, end - 1) and self.BREAKS.match_at(buf, end - 1) is None
         if isinstance(reader, CallReader) and usual:
-            stop = json_end(buf, end - 1) if reader.style.is_json and buf.find("}", end) >= 0 else 0
+            stop = (
+                json_end(buf, end - 1) if reader.style.is_json and buf.find("}", end, end + LONGEST_OBJECT) >= 0 else 0
+            )
             closing = OBJECT_END.match(buf, stop) if stop else None
             if closing is not None:  # the standard library's scanner has read all of it
                 self._pos = closing.end()
@@ -261,7 +264,7 @@ class CallObjects(Repairs):
         if irregular is None or irregular[1] is None:
             return irregular is None or self._final
         start, mark = irregular.start(1), self.BREAKS.find(buf, irregular.start(1))
-        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
+        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start, mark.start) <= mark.start):
             return False
         text = buf[start : len(buf) if mark is None else mark.start]
         doubts = Doubts(self._tools, mark is None)
@@ -379,8 +382,11 @@ class CallObjects(Repairs):
     def _start_second_reading(self, expected: str) -> None:
         """Go back to the beginning of the object, for a second reading."""
         raw = "".join(self._raw)
-        self._buf, self._base = raw + self._buf[self._pos :], self._raw_base
-        self._pos, self._skip = 0, self._object_at
+        if self._raw_base < self._base:
+            self._buf, self._base, self._pos = raw + self._buf[self._pos :], self._raw_base, 0
+        else:  # all of it is in the buffer, which is long if it came at once
+            self._pos = self._raw_base - self._base
+        self._skip = self._object_at
         self._failed = (expected, len(raw))
         self._reader, self._state = None, type(self)._second_reading
 

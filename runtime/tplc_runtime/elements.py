@@ -151,7 +151,7 @@ class ElementPairs(RawPairs):
         return self._end_pairs("")
 
     def _end_pairs(self, kind: str) -> bool:
-        if kind or not self._final or self._buf[self._pos :].strip():
+        if kind or not self._final or next_char(self._buf, self._pos) < len(self._buf):
             self._close_frames()
         return super()._end_pairs(kind)
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from .machine import CLOSER_KINDS
-from .pattern import Pattern
+from .pattern import NAME_LIMIT, Pattern
 from .repairs import AROUND_ARGUMENTS, Repairs
 from .scanner import NO_MARKERS, next_char
 from .schema import tool_named
@@ -51,7 +51,8 @@ class Objects(Repairs):
             closed = self.AFTER_CALL.match_at(buf, start)
             if closed is not None and closed.kind == "call":
                 return ""
-        may_continue = match is None or (match.lastindex == 3 and buf[start:] in self.STYLES[0].prefixes)
+        rest = buf[start : start + NAME_LIMIT]
+        may_continue = match is None or (match.lastindex == 3 and rest in self.STYLES[0].prefixes)
         return self._expected_unless_closed("the arguments", start, may_continue)
 
     def _opens_arguments(self, pos: int) -> bool:
@@ -78,7 +79,8 @@ class Objects(Repairs):
                 if closed is not None and closed.kind in CLOSER_KINDS:
                     return self._close_call("{}")
             match = self.STYLES[0].token.match(self._buf, start)
-            begins = match is not None and match.lastindex == 3 and self._buf[start:] in self.STYLES[0].prefixes
+            rest = self._buf[start : start + NAME_LIMIT]
+            begins = match is not None and match.lastindex == 3 and rest in self.STYLES[0].prefixes
             if match is None or (begins and not self._final):
                 return False
             self._written = self.STYLES[0].tokens.get(match.group(), "")
@@ -188,7 +190,7 @@ class Objects(Repairs):
     def _in_other_form(self, start: int, name: str) -> bool | None:
         """Read all that comes before the next marker as the arguments."""
         buf, mark = self._buf, self.BREAKS.find(self._buf, start)
-        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
+        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start, mark.start) <= mark.start):
             return False
         end, doubts = len(buf) if mark is None else mark.start, Doubts(self._tools, mark is None)
         arguments = arguments_in(name, buf[start:end], doubts)

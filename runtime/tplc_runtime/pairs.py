@@ -150,7 +150,7 @@ class Pairs(Repairs):
             return "" if self._final or begun.lastindex else "more"
         key = max((key for key in keys if buf.startswith(key, start)), key=len, default="")
         at = next_char(buf, start + len(key))
-        if at == len(buf) or (not key and any(key.startswith(buf[start:]) for key in keys)):
+        if at == len(buf) or (not key and any(key.startswith(buf[start : start + len(key) + 1]) for key in keys)):
             return "" if self._final else "more"
         if key:
             return "" if self.BETWEEN.match_at(buf, at) is None else "an argument"
@@ -160,9 +160,9 @@ class Pairs(Repairs):
         return super()._header_may_continue(pos) or self.BETWEEN.prefix_of(self._buf, pos) != ""
 
     def _opens_arguments(self, pos: int) -> bool:
-        buf, before = self._buf, self.AROUND_KEY[0].match(self._buf, pos).end() if self.AROUND_KEY else pos
-        is_irregular = before > pos and buf[pos] not in ENDS_OF_HEADERS
-        return is_irregular or self.BETWEEN.match_at(buf, pos) is not None or buf.startswith("{", pos)
+        before = self.AROUND_KEY[0].match(self._buf, pos, pos + NAME_LIMIT).end() if self.AROUND_KEY else pos
+        is_irregular = before > pos and self._buf[pos] not in ENDS_OF_HEADERS
+        return is_irregular or self.BETWEEN.match_at(self._buf, pos) is not None or self._buf.startswith("{", pos)
 
     def _pairs(self) -> bool:
         # arguments = (pair | separator)* end
@@ -199,7 +199,7 @@ class Pairs(Repairs):
     def _object_for_pairs(self) -> bool | None:
         """Read a JSON object, or elements named by keys, in the place of all pairs; return None if there is neither."""
         buf, start, name = self._buf, next_char(self._buf, self._pos), self._out.calls[-1][0]
-        if not self._final and buf[start:] in ("*", "**"):
+        if not self._final and buf[start : start + 3] in ("*", "**"):
             return False
         start += 2 * buf.startswith("**{", start)
         if not self.PAIR_OPENS and buf[start : start + 1] in BEFORE_POSITIONAL and name in self._tools:
@@ -223,7 +223,7 @@ class Pairs(Repairs):
 
     def _elements(self, start: int, name: str) -> bool | None:
         buf, mark = self._buf, self.BREAKS.find(self._buf, start)
-        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
+        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start, mark.start) <= mark.start):
             return False
         end, doubts = len(buf) if mark is None else mark.start, Doubts(self._tools, mark is None)
         found, size = tagged(buf[start:end], name, doubts)
@@ -318,7 +318,7 @@ class Pairs(Repairs):
         while mark is not None and mark.kind == "skip":
             mark = marks.find(buf, mark.end)
         self._nothing_follows = self._final and mark is None
-        decided = mark is not None and (self._final or mark.start < marks.partial_match(buf, start))
+        decided = mark is not None and (self._final or mark.start < marks.partial_match(buf, start, mark.start))
         return mark if decided else None
 
     def _key_of(self, comma: str, key: str) -> str:
@@ -333,7 +333,7 @@ class Pairs(Repairs):
             super()._note_following_text()
 
     def _end_pairs(self, kind: str) -> bool:
-        if not kind and self._final and not self._buf[self._pos :].strip():
+        if not kind and self._final and next_char(self._buf, self._pos) == len(self._buf):
             return False
         if self.CALLS_ARE_JUXTAPOSED and "\n" in self._buf[self._pos : next_char(self._buf, self._pos)]:
             kind = "next"  # another call may begin in the next line

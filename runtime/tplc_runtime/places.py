@@ -38,7 +38,7 @@ class PlacedMarkers(TextParser):
     OPENER_IS_UNAMBIGUOUS: ClassVar[bool] = True  # the opener of calls is distinctive, so a call follows
     IN_CONTENT: ClassVar[Scanner]
     _as_other_calls: ClassVar[Callable[[Any, Match], Match | None]]
-    _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
+    _reasoning_to = (0, False)  # where the reasoning that is open ends, and whether a closer is there
 
     def _in_its_place(self, marks: Scanner, mark: Match | None, kind: str) -> Match | None:
         """Return the mark, or the first after it, that counts in its place in text of this kind."""
@@ -110,7 +110,7 @@ class PlacedMarkers(TextParser):
     def _as_begun_call(self, mark: Match) -> Match | None:
         """Return the mark if what follows begins like a call that the template writes; "ordinary" while that is
         undecided."""
-        is_first = not (self._last_char or self._buf[self._pos : mark.start].strip())
+        is_first = not (self._last_char or self._buf[max(self._pos, mark.start - NAME_LIMIT) : mark.start].strip())
         if not is_first and self._is_indented_otherwise(mark):
             return None
         begun = self.CALL_BEGINS.match(self._buf, mark.end)
@@ -128,12 +128,12 @@ class PlacedMarkers(TextParser):
         """Return the mark as the end of reasoning that is never closed: a closer in another spelling, an opener of
         content, or one of calls inside a line if a tool is named.  Its kind is "ordinary" while that is undecided."""
         buf, undecided = self._buf, None if self._final else mark.of_kind("ordinary")
-        if self._base + mark.start < self._reasoning_to:
-            return None
         alike = mark.kind in UNCLOSED_KINDS
         if not alike and not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
             return undecided if len(buf) - mark.end < NAME_LIMIT else None
         found = mark.of_kind("reasoning_end") if mark.kind == "respelled" else mark
+        if self._base + mark.start < self._reasoning_to[0]:
+            return None if self._reasoning_to[1] else found
         end = marks.find(buf, mark.end)
         while end is not None and end.kind not in ("reasoning_end", "end"):
             if self.HAS_LINE_CLOSERS and end.kind == "reasoning_line" and begins_line(buf, end.start):
@@ -142,8 +142,9 @@ class PlacedMarkers(TextParser):
         if end is not None and end.ambiguous and undecided is not None and marks.prefix_of(buf, end.start):
             return undecided
         if end is None or end.kind == "end":
+            self._reasoning_to = self._base + (end.start if end is not None else len(buf) if self._final else 0), False
             return found if end is not None else undecided or found
-        self._reasoning_to = self._base + end.start
+        self._reasoning_to = self._base + end.start, True
         return None
 
     def _at_end(self, marks: Scanner, mark: Match) -> Match | None:

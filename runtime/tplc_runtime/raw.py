@@ -168,7 +168,7 @@ def string_in(literal: str) -> str:
 def nested_json(text: str) -> str | None:
     """Return a list or an object, in JSON or Python syntax, as JSON."""
     for candidate in (text, PYTHON.sub(_to_json, text)):
-        if json_end(candidate, 0) == len(candidate):
+        if json_end(candidate, 0, len(candidate)) == len(candidate):
             return candidate
     return None
 
@@ -412,7 +412,7 @@ class RawPairs(Pairs):
             after = ends.find(buf, found.end)
             while after is not None and after.kind == "end" and self._closer.match_at(buf, after.start) is None:
                 after = ends.find(buf, after.start + 1)  # of another key
-            if not self._final and (after is None or after.start >= ends.partial_match(buf, mark.end)):
+            if not self._final and (after is None or after.start >= ends.partial_match(buf, mark.end, after.start)):
                 return None
             if after is None or after.kind != "end":
                 return mark if self.PAIR_OPENS else found

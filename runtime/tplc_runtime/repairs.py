@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .values import Reader
 
 AROUND_ARGUMENTS = ("call_as_arguments", "a whole call, or another object, around the arguments")
+MOST_READINGS = 8  # of texts that end at the same marker
 PART_OF_NAME = Pattern(r"(?:[=:][\"']?)?\Z")  # after a garbled closer
 PART_OF_ATTRIBUTE = Pattern(r"\w{1,32}\s?=\s?")  # before the quote that shows what it is
 LEFT_OVER_BRACKET = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}|\|?>")
@@ -33,15 +34,13 @@ def is_empty_object(arguments: str) -> bool:
 def irregular_header(parser: Any, buf: str, start: int, tools: Parameters, final: bool) -> tuple[str, int] | None:
     """Return the tool that an irregular header names, and where its arguments begin; ("", 0) if it names none, None if
     undecided.  `parser` has the texts of headers, and knows where arguments begin, and headers continue."""
-    name, pos, other = "", next_char(buf, start), 0
+    name, pos, other = "", next_char(buf, start), 0.0
     while pos - start < NAME_LIMIT:
         part, word = parser.HEADER_TEXTS.match(buf, pos), ONE_WORD.match(buf, pos)
-        sure = part is not None and part.end() > pos + 1
-        may_end = name and not sure and pos < len(buf)
+        may_end = name and (part is None or part.end() <= pos + 1) and pos < len(buf)
         if may_end and (parser._arguments_begin(pos) or begins_with_tag(buf, pos, tools.get(name))):
             return None if not final and parser._header_may_continue(pos) else (name, pos)
-        end = word.end() if word is not None and (part is None or word.end() > part.end()) else 0
-        end = end or (part.end() if part is not None else pos)
+        end = max(pos if part is None else part.end(), pos if word is None else word.end())
         is_cut = end == len(buf) or PART_OF_ATTRIBUTE.fullmatch(buf, pos) is not None
         if not final and (is_cut or parser._header_may_continue(pos)):
             return None
@@ -54,8 +53,8 @@ def irregular_header(parser: Any, buf: str, start: int, tools: Parameters, final
             if tool not in tools:  # an index may follow it, or texts of headers may be next to it
                 parts = buf[pos:end].rpartition(":")[0], parser.HEADER_TEXTS.sub("", buf[pos:end])
                 tool = max((tool_named(part, tools) for part in parts), key=lambda name: name in tools)
-            other += tool not in tools  # one word may be next to the name that the template doesn't write
-            if (tool in tools and name not in ("", tool)) or other > 1:
+            other += tool not in tools or 0.2 * (tool == name)  # one other word may be there, or the name again
+            if (tool in tools and name not in ("", tool)) or other >= 2:
                 break
             name = name or tool
         pos = next_char(buf, end)
@@ -78,6 +77,7 @@ class Repairs(Machine):
     OWN_HEADER: ClassVar[Any] = None  # how calls begin, if their opener is like text
     OWN_FIELDS: ClassVar[dict[str, str]] = {}  # the fields of call objects that are usually named otherwise
     LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may be in the place of a closer
+    _reread = (0, 0)  # where the text ends that was read again, and was no call, and how often that was done
     _opens_arguments: ClassVar[Callable[[Any, int], bool]]
 
     def _irregular_call(self) -> bool | None:
@@ -129,13 +129,15 @@ class Repairs(Machine):
     def _second_reading(self) -> bool:
         """Read a text that opens like a call up to the end of that call, as a whole."""
         buf, start = self._buf, self._pos + self._skip
-        if not may_be_calls(buf[start : start + NAME_LIMIT], self._tools):
+        times = self._reread[1] if self._base + start < self._reread[0] else 0
+        if times == MOST_READINGS or not may_be_calls(buf[start : start + NAME_LIMIT], self._tools):
             return self._restore_first_reading()
         mark = self.BREAKS.find(buf, start)
-        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
+        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start, mark.start) <= mark.start):
             return False
         found, end, doubts = calls_up_to(mark, buf, start, self._tools, self.AFTER_CALL)
         if not found:
+            self._reread = self._base + (len(buf) if mark is None else mark.start), times + 1
             return self._restore_first_reading()
         self.incomplete |= doubts.is_guessed
         self._repaired = True
@@ -162,9 +164,8 @@ class Repairs(Machine):
                 self._note("call_not_opened", "a call without its opener")
                 self._mark, self._skip = Match("call", self._pos, at), at - self._pos
                 return self._try_call("content")
-        markers = self.IN_CONTENT, self.BREAKS, self.AFTER_CALL
         doubts = Doubts(self._tools, True, self.OWN_FIELDS)
-        found = unopened_calls(buf, self._pos, self._final, doubts, *markers)
+        found = unopened_calls(buf, self._pos, self._final, doubts, self.IN_CONTENT, self.BREAKS, self.AFTER_CALL)
         if found is None:
             self._wanted = max(0, len(buf) - self._pos - NAME_LIMIT) >> 1  # a long text is read again once it has grown
             return False
@@ -251,7 +252,7 @@ class Repairs(Machine):
                 if self.GARBLED and (garbled := self.GARBLED[0].match(buf, start)) and garbled.end(1) == end:
                     self._unclosed = False  # nothing of the call is missing after it
                 return "dropped"
-        return "more" if kind == "" and not self._final and buf[start:] in ('"', "'", "|") else "no"  # may begin one
+        return "more" if kind == "" and not self._final and buf[start : start + 2] in ('"', "'", "|") else "no"
 
     def _calls_end_after(self, end: int, kind: str = "") -> bool | None:
         """Return whether the calls end after a text of this kind, or a further one follows; None if undecided."""

@@ -67,7 +67,7 @@ class Scanner:
     CALLS: ClassVar[bool] = True  # some are openers of calls, in which a fence may name a language
 
     def __init__(self, *markers: Marker, find: str, near: str, width: int, leads: str = "", first: str = "") -> None:
-        self.markers, self.width, self.leads = markers, width, leads
+        self.markers, self.width, self.leads, self.reach = markers, width, leads, width + len(leads)
         if self.CALLS:
             self.first, self.wordless = first, not any(char.isalnum() or char in "_.+-" for char in first)
         self._cores = tuple([marker[1] for marker in markers])
@@ -98,9 +98,9 @@ class Scanner:
         cores = tuple([marker[1] for marker in self.markers if marker[0] in kinds]) if kinds else self._cores
         return truncated_core(cores, buf[pos:])
 
-    def partial_match(self, buf: str, pos: int) -> int:
-        """Return where text begins that could still become a marker, or white space of one."""
-        near = self._near.search(buf, max(pos, len(buf) - self.width))
+    def partial_match(self, buf: str, pos: int, until: int = sys.maxsize) -> int:
+        """Return where text begins that could still become a marker, or white space of one; no place after `until`."""
+        near = self._near.search(buf, max(pos, len(buf) - self.width)) if len(buf) - until <= self.reach else None
         while near is not None:
             start = near.start()
             if self.prefix_of(buf, start):

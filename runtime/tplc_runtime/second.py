@@ -174,7 +174,7 @@ def _other_calls_follow(
     mark = breaks.find(buf, start, stop)
     if mark is None and len(buf) >= stop:
         return False
-    if not final and (mark is None or breaks.partial_match(buf, start) <= mark.start):
+    if not final and (mark is None or breaks.partial_match(buf, start, mark.start) <= mark.start):
         return None
     found, _, doubts = calls_up_to(mark, buf, start, tools, after)
     fits = all(given != "{}" and (not doubts.is_repaired or is_asked_for(given, tools[name])) for name, given in found)
@@ -187,7 +187,7 @@ def is_closed_call(buf: str, start: int, final: bool, after: Scanner) -> bool | 
     at, stop = start, start + LONGEST_FOLLOWING
     while True:
         mark = after.find(buf, at, stop)
-        if not final and len(buf) < stop and (mark is None or after.partial_match(buf, at) <= mark.start):
+        if not final and len(buf) < stop and (mark is None or after.partial_match(buf, at, mark.start) <= mark.start):
             return None
         if mark is None or mark.kind not in ("close", "closed", "call", "separator"):
             return False

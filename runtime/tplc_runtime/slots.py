@@ -88,21 +88,19 @@ class Slots(TurnStates):
         self, slot: str, pos: int, known: int, ends: Scanner, stops: str, separator: str
     ) -> tuple[Match | None, str]:
         """Return the marker that ends a slot, or what was expected instead."""
-        buf = self._buf
-        mark = ends.find(buf, pos + known, stop=pos + NAME_LIMIT)
-        partial = ends.partial_match(buf, pos)
+        buf, limit = self._buf, pos + NAME_LIMIT
+        mark = ends.find(buf, pos + known, stop=limit)
+        partial = ends.partial_match(buf, pos, limit if mark is None else mark.start)
         pending_from = len(buf) if self._final else partial
-        end = pending_from if mark is None else min(pending_from, mark.start)
-        until = min(end, pos + NAME_LIMIT)
-        stop = min((at for ch in stops if (at := buf.find(ch, pos + known, until)) >= 0), default=-1)
-        end = stop if stop >= 0 else end
-        if slot != "key" and not (self.BREAKS.wordless and buf[pos:end].isalnum()):
-            broken = self.BREAKS.find(buf, pos, stop=min(pos + NAME_LIMIT, end + self.BREAKS.width))
-            if broken is not None and broken.start < end:
+        end = min(pending_from, limit if mark is None else mark.start)
+        stop = min((at for ch in stops if (at := buf.find(ch, pos + known, end)) >= 0), default=end)
+        if slot != "key" and not (self.BREAKS.wordless and buf[pos:stop].isalnum()):
+            broken = self.BREAKS.find(buf, pos, stop=min(limit, stop + self.BREAKS.width))
+            if broken is not None and broken.start < stop:
                 return None, slot
-            if not self._final and self.BREAKS.partial_match(buf, pos) < end:
+            if not self._final and self.BREAKS.partial_match(buf, pos, stop) < stop:
                 return None, "more"
-        if stop >= 0:
+        if stop < end:
             # White space that ends a key is no part of its value.
             return (Match("end", stop, stop + 1) if slot == "key" else Match("next", stop, stop)), ""
         if mark is not None and pending_from > mark.start:
@@ -111,7 +109,7 @@ class Slots(TurnStates):
         of_slot = rest == len(buf) or ends.prefix_of(buf, rest, ("suffix",)) != ""
         if self._final and partial < len(buf) and not of_slot and buf[pos:partial].strip() in self._tools:
             return Match("next", partial, partial), ""  # a truncated marker comes after the whole name
-        text = buf[pos : min(partial, pos + NAME_LIMIT)].strip()
+        text = buf[pos : min(partial, limit)].strip()
         parts = text.split(separator) if slot in NUMBERS and separator else [text]
         in_lines = any("\n" in part.strip() for part in parts)
         wait = end - pos < NAME_LIMIT and not (in_lines and "\n" not in "".join(self._tools))
@@ -124,7 +122,7 @@ class Slots(TurnStates):
         lacks = not text and (slot != "key" or mark.kind in ("next", "bare"))
         if lacks or ("\n" in text and text not in self._tools and not known):
             return slot
-        if mark.kind == "bare" and self._final and ends.partial_match(self._buf, pos) <= mark.start:
+        if mark.kind == "bare" and self._final and ends.partial_match(self._buf, pos, mark.start) <= mark.start:
             return "end"  # the output ends in the text between two slots
         if mark.kind != "bare":
             return ""
@@ -134,12 +132,12 @@ class Slots(TurnStates):
 
     def _known(self, slot: str, pos: int, ends: Scanner, stops: str) -> int:
         """Return the length of a tool's name here that contains an end of names; -1 if more input is needed."""
-        buf, names = self._buf, self._odd_names(slot, ends, stops)
+        buf, names, stop = self._buf, self._odd_names(slot, ends, stops), pos + NAME_LIMIT
         for name in names:
             at = next_char(buf, pos + len(name)) if buf.startswith(name, pos) else -1
             if at >= 0 and (ends.match_at(buf, at) is not None or any(ch in stops for ch in buf[pos + len(name) : at])):
                 return len(name)
-            left = at == len(buf) or ends.prefix_of(buf, at) != "" if at >= 0 else name.startswith(buf[pos:])
+            left = at == len(buf) or ends.prefix_of(buf, at) != "" if at >= 0 else name.startswith(buf[pos:stop])
             if left and not self._final:
                 return -1
         return 0

@@ -178,8 +178,8 @@ class TurnStates(PlacedMarkers):
             mark = mark.of_kind("name_end")
         if self.PLACE_DECIDES or self.FENCED_CALLS or self.ESCAPE_OF_ENDS:
             mark = self._in_its_place(marks, mark, kind)
-        clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
-        partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
+        clear = mark is not None and (self._final or not mark.ambiguous)  # nothing before its end can be undecided
+        partial = stop if clear else marks.partial_match(buf, pos, stop if mark is None else mark.start)
         if self.PLACE_DECIDES and mark is not None and mark.kind in UNDECIDED_KINDS and not self._final:
             partial = min(partial, marks.with_lead(buf, pos, mark.start))
         if self._final and not self._is_truncated_marker(marks, partial):

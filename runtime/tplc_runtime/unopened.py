@@ -180,9 +180,9 @@ def _end_of_calls(buf: str, pos: int, final: bool, tools: Doubts, closing: str, 
     reader = Reader(any_styles())
     end = reader.read(buf, head.end() - 1 if head[2] else pos, final)
     if head[2] and "`" in head[2] and not reader.want:
-        fence = buf[next_char(buf, end) :][: len(FENCE_END)]
+        fence = buf[(start := next_char(buf, end)) : start + len(FENCE_END)]
         is_cut = not final and fence != FENCE_END and FENCE_END.startswith(fence)
-        return None if is_cut else next_char(buf, end) + len(fence) if fence == FENCE_END else 0
+        return None if is_cut else start + len(fence) if fence == FENCE_END else 0
     return 0 if reader.is_guessed else None if reader.want else end
 
 

@@ -89,10 +89,10 @@ def text_of(string: str) -> str:
 decoder = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=int)
 
 
-def json_end(buf: str, pos: int) -> int:
-    """Return the end of the JSON value that begins here, 0 if there is none: the fastest way to read a whole one."""
-    try:
-        return decoder.raw_decode(buf, pos)[1]
+def json_end(buf: str, pos: int, most: int = 1 << 16) -> int:
+    """Return the end of the JSON value of at most so many characters that begins here, 0 if there is none."""
+    try:  # the fastest way to read a whole one; an error counts all lines before it
+        return pos + int(decoder.raw_decode(buf[pos : pos + most])[1])
     except (ValueError, RecursionError):
         return 0
 
@@ -537,7 +537,7 @@ class Reader(ValueWriter):
         mark = self.breaks.find(buf, pos, stop=end + self.breaks.width)
         if mark is not None and mark.start < end:
             return int(mark.start)
-        return pos if not final and self.breaks.partial_match(buf, pos) < end else end
+        return pos if not final and self.breaks.partial_match(buf, pos, end) < end else end
 
     def _inside(self, buf: str, pos: int, final: bool, string: Quoting) -> int:
         """Read text of a string, up to something that is not plain."""

@@ -81,7 +81,7 @@ def _nested(buf: str, pos: int, final: bool, styles: tuple[Style, ...], opened: 
         return NO
     if reader.want:
         return MORE
-    return NO if styles[2].is_json and json_end(buf, pos) != end else end
+    return NO if styles[2].is_json and json_end(buf, pos, end - pos) != end else end
 
 
 def _end_of_literal(buf: str, pos: int, final: bool, style: Style) -> int:

@@ -157,7 +157,7 @@ class Scanner:
     """
 
     def __init__(self, *markers: Marker, find: str, near: str, width: int, leads: str = "", first: str = "") -> None:
-        self.markers, self.width, self.leads = markers, width, leads
+        self.markers, self.width, self.leads, self.reach = markers, width, leads, width + len(leads)
         self.first, self.wordless = first, not any(char.isalnum() or char in "_.+-" for char in first)
         self._cores = tuple([marker[1] for marker in markers])
         for short, pattern in SHORTENED:
@@ -187,9 +187,9 @@ class Scanner:
         cores = tuple([marker[1] for marker in self.markers if marker[0] in kinds]) if kinds else self._cores
         return truncated_core(cores, buf[pos:])
 
-    def partial_match(self, buf: str, pos: int) -> int:
-        """Return where text begins that could still become a marker, or white space of one."""
-        near = self._near.search(buf, max(pos, len(buf) - self.width))
+    def partial_match(self, buf: str, pos: int, until: int = sys.maxsize) -> int:
+        """Return where text begins that could still become a marker, or white space of one; no place after `until`."""
+        near = self._near.search(buf, max(pos, len(buf) - self.width)) if len(buf) - until <= self.reach else None
         while near is not None:
             start = near.start()
             if self.prefix_of(buf, start):
@@ -540,10 +540,10 @@ def escaped(text: str) -> str:
 decoder = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=int)
 
 
-def json_end(buf: str, pos: int) -> int:
-    """Return the end of the JSON value that begins here, 0 if there is none: the fastest way to read a whole one."""
-    try:
-        return decoder.raw_decode(buf, pos)[1]
+def json_end(buf: str, pos: int, most: int = 1 << 16) -> int:
+    """Return the end of the JSON value of at most so many characters that begins here, 0 if there is none."""
+    try:  # the fastest way to read a whole one; an error counts all lines before it
+        return pos + int(decoder.raw_decode(buf[pos : pos + most])[1])
     except (ValueError, RecursionError):
         return 0
 
@@ -988,7 +988,7 @@ class Reader(ValueWriter):
         mark = self.breaks.find(buf, pos, stop=end + self.breaks.width)
         if mark is not None and mark.start < end:
             return int(mark.start)
-        return pos if not final and self.breaks.partial_match(buf, pos) < end else end
+        return pos if not final and self.breaks.partial_match(buf, pos, end) < end else end
 
     def _inside(self, buf: str, pos: int, final: bool, string: Quoting) -> int:
         """Read text of a string, up to something that is not plain."""
@@ -2102,7 +2102,7 @@ TEXT_AFTER_TURN = ("text_after_turn", "text after the end of the turn")
 
 
 class TurnStates(Stream):
-    _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
+    _reasoning_to = (0, False)  # where the reasoning that is open ends, and whether a closer is there
     OPENERS: ClassVar[tuple[str, ...]] = ()  # of calls: the beginning of one at the output's end is not text
     OPENS_FIRST: ClassVar[tuple[str, ...]] = ()  # kinds of openers that are text once content has begun, and
     BEFORE_CONTENT: ClassVar[Scanner] = NO_MARKERS  # what counts before that
@@ -2157,20 +2157,21 @@ class TurnStates(Stream):
         """Return the mark as the end of reasoning that is never closed: a closer in another spelling, an opener of
         content, or one of calls inside a line if a tool is named.  Its kind is "ordinary" while that is undecided."""
         buf, undecided = self._buf, None if self._final else mark.of_kind("ordinary")
-        if self._base + mark.start < self._reasoning_to:
-            return None
         alike = mark.kind in UNCLOSED_KINDS
         if not alike and not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
             return undecided if len(buf) - mark.end < NAME_LIMIT else None
         found = mark.of_kind("reasoning_end") if mark.kind == "respelled" else mark
+        if self._base + mark.start < self._reasoning_to[0]:
+            return None if self._reasoning_to[1] else found
         end = marks.find(buf, mark.end)
         while end is not None and end.kind not in ("reasoning_end", "end"):
             end = marks.find(buf, end.start + 1)
         if end is not None and end.ambiguous and undecided is not None and marks.prefix_of(buf, end.start):
             return undecided
         if end is None or end.kind == "end":
+            self._reasoning_to = self._base + (end.start if end is not None else len(buf) if self._final else 0), False
             return found if end is not None else undecided or found
-        self._reasoning_to = self._base + end.start
+        self._reasoning_to = self._base + end.start, True
         return None
 
     def finish(self) -> list[Delta]:
@@ -2244,8 +2245,8 @@ class TurnStates(Stream):
         buf, pos, stop = self._buf, self._pos, len(self._buf)
         mark = marks.find(buf, pos)
         mark = self._in_its_place(marks, mark, kind)
-        clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
-        partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
+        clear = mark is not None and (self._final or not mark.ambiguous)  # nothing before its end can be undecided
+        partial = stop if clear else marks.partial_match(buf, pos, stop if mark is None else mark.start)
         if mark is not None and mark.kind in UNDECIDED_KINDS and not self._final:
             partial = min(partial, marks.with_lead(buf, pos, mark.start))
         if self._final and not self._is_truncated_marker(marks, partial):
@@ -2490,21 +2491,19 @@ class Slots(TurnStates):
         self, slot: str, pos: int, known: int, ends: Scanner, stops: str, separator: str
     ) -> tuple[Match | None, str]:
         """Return the marker that ends a slot, or what was expected instead."""
-        buf = self._buf
-        mark = ends.find(buf, pos + known, stop=pos + NAME_LIMIT)
-        partial = ends.partial_match(buf, pos)
+        buf, limit = self._buf, pos + NAME_LIMIT
+        mark = ends.find(buf, pos + known, stop=limit)
+        partial = ends.partial_match(buf, pos, limit if mark is None else mark.start)
         pending_from = len(buf) if self._final else partial
-        end = pending_from if mark is None else min(pending_from, mark.start)
-        until = min(end, pos + NAME_LIMIT)
-        stop = min((at for ch in stops if (at := buf.find(ch, pos + known, until)) >= 0), default=-1)
-        end = stop if stop >= 0 else end
-        if slot != "key" and not (self.BREAKS.wordless and buf[pos:end].isalnum()):
-            broken = self.BREAKS.find(buf, pos, stop=min(pos + NAME_LIMIT, end + self.BREAKS.width))
-            if broken is not None and broken.start < end:
+        end = min(pending_from, limit if mark is None else mark.start)
+        stop = min((at for ch in stops if (at := buf.find(ch, pos + known, end)) >= 0), default=end)
+        if slot != "key" and not (self.BREAKS.wordless and buf[pos:stop].isalnum()):
+            broken = self.BREAKS.find(buf, pos, stop=min(limit, stop + self.BREAKS.width))
+            if broken is not None and broken.start < stop:
                 return None, slot
-            if not self._final and self.BREAKS.partial_match(buf, pos) < end:
+            if not self._final and self.BREAKS.partial_match(buf, pos, stop) < stop:
                 return None, "more"
-        if stop >= 0:
+        if stop < end:
             # White space that ends a key is no part of its value.
             return (Match("end", stop, stop + 1) if slot == "key" else Match("next", stop, stop)), ""
         if mark is not None and pending_from > mark.start:
@@ -2513,7 +2512,7 @@ class Slots(TurnStates):
         of_slot = rest == len(buf) or ends.prefix_of(buf, rest, ("suffix",)) != ""
         if self._final and partial < len(buf) and not of_slot and buf[pos:partial].strip() in self._tools:
             return Match("next", partial, partial), ""  # a truncated marker comes after the whole name
-        text = buf[pos : min(partial, pos + NAME_LIMIT)].strip()
+        text = buf[pos : min(partial, limit)].strip()
         parts = text.split(separator) if slot in NUMBERS and separator else [text]
         in_lines = any("\n" in part.strip() for part in parts)
         wait = end - pos < NAME_LIMIT and not (in_lines and "\n" not in "".join(self._tools))
@@ -2526,7 +2525,7 @@ class Slots(TurnStates):
         lacks = not text and (slot != "key" or mark.kind in ("next", "bare"))
         if lacks or ("\n" in text and text not in self._tools and not known):
             return slot
-        if mark.kind == "bare" and self._final and ends.partial_match(self._buf, pos) <= mark.start:
+        if mark.kind == "bare" and self._final and ends.partial_match(self._buf, pos, mark.start) <= mark.start:
             return "end"  # the output ends in the text between two slots
         if mark.kind != "bare":
             return ""
@@ -2536,12 +2535,12 @@ class Slots(TurnStates):
 
     def _known(self, slot: str, pos: int, ends: Scanner, stops: str) -> int:
         """Return the length of a tool's name here that contains an end of names; -1 if more input is needed."""
-        buf, names = self._buf, self._odd_names(slot, ends, stops)
+        buf, names, stop = self._buf, self._odd_names(slot, ends, stops), pos + NAME_LIMIT
         for name in names:
             at = next_char(buf, pos + len(name)) if buf.startswith(name, pos) else -1
             if at >= 0 and (ends.match_at(buf, at) is not None or any(ch in stops for ch in buf[pos + len(name) : at])):
                 return len(name)
-            left = at == len(buf) or ends.prefix_of(buf, at) != "" if at >= 0 else name.startswith(buf[pos:])
+            left = at == len(buf) or ends.prefix_of(buf, at) != "" if at >= 0 else name.startswith(buf[pos:stop])
             if left and not self._final:
                 return -1
         return 0
@@ -2835,8 +2834,8 @@ class Machine(Slots):
         kind = self._next(marks, self.USUAL_NEXT)
         # The text after a piece of a closer may be all that the output has of the rest.
         part = kind == "" or (kind == "closed" and next_char(buf, self._mark.end) < len(buf))
-        if part and self._final:
-            least, at = 1 if self._unclosed and kind == "" else LEAST_CUT, next_char(buf, self._pos)
+        if part and self._final and len(buf) - (at := next_char(buf, self._pos)) <= marks.width:
+            least = 1 if self._unclosed and kind == "" else LEAST_CUT
             rest = "".join(buf[at:].split())
             end = None if kind == "" else marks.match_at(buf, next_char(buf, self._mark.end))
             is_over = rest == FENCE_END or (end is not None and end.kind in ENDS_AFTER_CALLS)  # none other is opened
@@ -2946,9 +2945,9 @@ def _end_of_calls(buf: str, pos: int, final: bool, tools: Doubts, closing: str, 
     reader = Reader(any_styles())
     end = reader.read(buf, head.end() - 1 if head[2] else pos, final)
     if head[2] and "`" in head[2] and not reader.want:
-        fence = buf[next_char(buf, end) :][: len(FENCE_END)]
+        fence = buf[(start := next_char(buf, end)) : start + len(FENCE_END)]
         is_cut = not final and fence != FENCE_END and FENCE_END.startswith(fence)
-        return None if is_cut else next_char(buf, end) + len(fence) if fence == FENCE_END else 0
+        return None if is_cut else start + len(fence) if fence == FENCE_END else 0
     return 0 if reader.is_guessed else None if reader.want else end
 
 
@@ -2993,6 +2992,7 @@ def _whole_call(value: Any, tools: Doubts) -> tuple[str, str, str | None] | None
     return None if arguments is None else (name, arguments, ids[0] if ids else None)
 
 
+MOST_READINGS = 8  # of texts that end at the same marker
 PART_OF_NAME = Pattern(r"(?:[=:][\"']?)?\Z")  # after a garbled closer
 PART_OF_ATTRIBUTE = Pattern(r"\w{1,32}\s?=\s?")  # before the quote that shows what it is
 LEFT_OVER_BRACKET = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}|\|?>")
@@ -3007,15 +3007,13 @@ def is_empty_object(arguments: str) -> bool:
 def irregular_header(parser: Any, buf: str, start: int, tools: Parameters, final: bool) -> tuple[str, int] | None:
     """Return the tool that an irregular header names, and where its arguments begin; ("", 0) if it names none, None if
     undecided.  `parser` has the texts of headers, and knows where arguments begin, and headers continue."""
-    name, pos, other = "", next_char(buf, start), 0
+    name, pos, other = "", next_char(buf, start), 0.0
     while pos - start < NAME_LIMIT:
         part, word = parser.HEADER_TEXTS.match(buf, pos), ONE_WORD.match(buf, pos)
-        sure = part is not None and part.end() > pos + 1
-        may_end = name and not sure and pos < len(buf)
+        may_end = name and (part is None or part.end() <= pos + 1) and pos < len(buf)
         if may_end and (parser._arguments_begin(pos) or begins_with_tag(buf, pos, tools.get(name))):
             return None if not final and parser._header_may_continue(pos) else (name, pos)
-        end = word.end() if word is not None and (part is None or word.end() > part.end()) else 0
-        end = end or (part.end() if part is not None else pos)
+        end = max(pos if part is None else part.end(), pos if word is None else word.end())
         is_cut = end == len(buf) or PART_OF_ATTRIBUTE.fullmatch(buf, pos) is not None
         if not final and (is_cut or parser._header_may_continue(pos)):
             return None
@@ -3028,8 +3026,8 @@ def irregular_header(parser: Any, buf: str, start: int, tools: Parameters, final
             if tool not in tools:  # an index may follow it, or texts of headers may be next to it
                 parts = buf[pos:end].rpartition(":")[0], parser.HEADER_TEXTS.sub("", buf[pos:end])
                 tool = max((tool_named(part, tools) for part in parts), key=lambda name: name in tools)
-            other += tool not in tools  # one word may be next to the name that the template doesn't write
-            if (tool in tools and name not in ("", tool)) or other > 1:
+            other += tool not in tools or 0.2 * (tool == name)  # one other word may be there, or the name again
+            if (tool in tools and name not in ("", tool)) or other >= 2:
                 break
             name = name or tool
         pos = next_char(buf, end)
@@ -3050,6 +3048,7 @@ class Repairs(Machine):
     GARBLED: ClassVar[Any] = None
     OWN_FIELDS: ClassVar[dict[str, str]] = {}  # the fields of call objects that are usually named otherwise
     LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may be in the place of a closer
+    _reread = (0, 0)  # where the text ends that was read again, and was no call, and how often that was done
     _opens_arguments: ClassVar[Callable[[Any, int], bool]]
 
     def _irregular_call(self) -> bool | None:
@@ -3083,13 +3082,15 @@ class Repairs(Machine):
     def _second_reading(self) -> bool:
         """Read a text that opens like a call up to the end of that call, as a whole."""
         buf, start = self._buf, self._pos + self._skip
-        if not may_be_calls(buf[start : start + NAME_LIMIT], self._tools):
+        times = self._reread[1] if self._base + start < self._reread[0] else 0
+        if times == MOST_READINGS or not may_be_calls(buf[start : start + NAME_LIMIT], self._tools):
             return self._restore_first_reading()
         mark = self.BREAKS.find(buf, start)
-        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
+        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start, mark.start) <= mark.start):
             return False
         found, end, doubts = calls_up_to(mark, buf, start, self._tools, self.AFTER_CALL)
         if not found:
+            self._reread = self._base + (len(buf) if mark is None else mark.start), times + 1
             return self._restore_first_reading()
         self.incomplete |= doubts.is_guessed
         self._repaired = True
@@ -3106,9 +3107,8 @@ class Repairs(Machine):
         if not (begins and self._tools and self._calls_on):
             return None
         buf = self._buf
-        markers = self.IN_CONTENT, self.BREAKS, self.AFTER_CALL
         doubts = Doubts(self._tools, True, self.OWN_FIELDS)
-        found = unopened_calls(buf, self._pos, self._final, doubts, *markers)
+        found = unopened_calls(buf, self._pos, self._final, doubts, self.IN_CONTENT, self.BREAKS, self.AFTER_CALL)
         if found is None:
             self._wanted = max(0, len(buf) - self._pos - NAME_LIMIT) >> 1  # a long text is read again once it has grown
             return False
@@ -3194,7 +3194,7 @@ class Repairs(Machine):
                 if (garbled := self.GARBLED[0].match(buf, start)) and garbled.end(1) == end:
                     self._unclosed = False  # nothing of the call is missing after it
                 return "dropped"
-        return "more" if kind == "" and not self._final and buf[start:] in ('"', "'", "|") else "no"  # may begin one
+        return "more" if kind == "" and not self._final and buf[start : start + 2] in ('"', "'", "|") else "no"
 
     def _calls_end_after(self, end: int, kind: str = "") -> bool | None:
         """Return whether the calls end after a text of this kind, or a further one follows; None if undecided."""
@@ -3309,9 +3309,9 @@ class Pairs(Repairs):
         return super()._header_may_continue(pos) or self.BETWEEN.prefix_of(self._buf, pos) != ""
 
     def _opens_arguments(self, pos: int) -> bool:
-        buf, before = self._buf, self.AROUND_KEY[0].match(self._buf, pos).end()
-        is_irregular = before > pos and buf[pos] not in ENDS_OF_HEADERS
-        return is_irregular or self.BETWEEN.match_at(buf, pos) is not None or buf.startswith("{", pos)
+        before = self.AROUND_KEY[0].match(self._buf, pos, pos + NAME_LIMIT).end()
+        is_irregular = before > pos and self._buf[pos] not in ENDS_OF_HEADERS
+        return is_irregular or self.BETWEEN.match_at(self._buf, pos) is not None or self._buf.startswith("{", pos)
 
     def _pairs(self) -> bool:
         # arguments = (pair | separator)* end
@@ -3344,7 +3344,7 @@ class Pairs(Repairs):
     def _object_for_pairs(self) -> bool | None:
         """Read a JSON object, or elements named by keys, in the place of all pairs; return None if there is neither."""
         buf, start, name = self._buf, next_char(self._buf, self._pos), self._out.calls[-1][0]
-        if not self._final and buf[start:] in ("*", "**"):
+        if not self._final and buf[start : start + 3] in ("*", "**"):
             return False
         start += 2 * buf.startswith("**{", start)
         if buf[start : start + 1] in BEFORE_POSITIONAL and name in self._tools:
@@ -3368,7 +3368,7 @@ class Pairs(Repairs):
 
     def _elements(self, start: int, name: str) -> bool | None:
         buf, mark = self._buf, self.BREAKS.find(self._buf, start)
-        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
+        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start, mark.start) <= mark.start):
             return False
         end, doubts = len(buf) if mark is None else mark.start, Doubts(self._tools, mark is None)
         found, size = tagged(buf[start:end], name, doubts)
@@ -3451,7 +3451,7 @@ class Pairs(Repairs):
             super()._note_following_text()
 
     def _end_pairs(self, kind: str) -> bool:
-        if not kind and self._final and not self._buf[self._pos :].strip():
+        if not kind and self._final and next_char(self._buf, self._pos) == len(self._buf):
             return False
         if not kind:
             self._note_lost_text("no_argument", NO_PAIR)

@@ -132,7 +132,7 @@ class Scanner:
     """
 
     def __init__(self, *markers: Marker, find: str, near: str, width: int, leads: str = "", first: str = "") -> None:
-        self.markers, self.width, self.leads = markers, width, leads
+        self.markers, self.width, self.leads, self.reach = markers, width, leads, width + len(leads)
         self._cores = tuple([marker[1] for marker in markers])
         for short, pattern in SHORTENED:
             find = find.replace(short, pattern)
@@ -153,9 +153,9 @@ class Scanner:
         cores = tuple([marker[1] for marker in self.markers if marker[0] in kinds]) if kinds else self._cores
         return truncated_core(cores, buf[pos:])
 
-    def partial_match(self, buf: str, pos: int) -> int:
-        """Return where text begins that could still become a marker, or white space of one."""
-        near = self._near.search(buf, max(pos, len(buf) - self.width))
+    def partial_match(self, buf: str, pos: int, until: int = sys.maxsize) -> int:
+        """Return where text begins that could still become a marker, or white space of one; no place after `until`."""
+        near = self._near.search(buf, max(pos, len(buf) - self.width)) if len(buf) - until <= self.reach else None
         while near is not None:
             start = near.start()
             if self.prefix_of(buf, start):
@@ -633,8 +633,8 @@ class StreamParser(Copyable):
             self._skip_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
         mark = marks.find(buf, pos)
-        clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
-        partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
+        clear = mark is not None and (self._final or not mark.ambiguous)  # nothing before its end can be undecided
+        partial = stop if clear else marks.partial_match(buf, pos, stop if mark is None else mark.start)
         if self._final and not self._is_truncated_marker(marks, partial):
             partial = stop
         if mark is not None and mark.start >= partial:

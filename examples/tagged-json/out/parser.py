@@ -155,7 +155,7 @@ class Scanner:
     """
 
     def __init__(self, *markers: Marker, find: str, near: str, width: int, leads: str = "", first: str = "") -> None:
-        self.markers, self.width, self.leads = markers, width, leads
+        self.markers, self.width, self.leads, self.reach = markers, width, leads, width + len(leads)
         self.first, self.wordless = first, not any(char.isalnum() or char in "_.+-" for char in first)
         self._cores = tuple([marker[1] for marker in markers])
         for short, pattern in SHORTENED:
@@ -185,9 +185,9 @@ class Scanner:
         cores = tuple([marker[1] for marker in self.markers if marker[0] in kinds]) if kinds else self._cores
         return truncated_core(cores, buf[pos:])
 
-    def partial_match(self, buf: str, pos: int) -> int:
-        """Return where text begins that could still become a marker, or white space of one."""
-        near = self._near.search(buf, max(pos, len(buf) - self.width))
+    def partial_match(self, buf: str, pos: int, until: int = sys.maxsize) -> int:
+        """Return where text begins that could still become a marker, or white space of one; no place after `until`."""
+        near = self._near.search(buf, max(pos, len(buf) - self.width)) if len(buf) - until <= self.reach else None
         while near is not None:
             start = near.start()
             if self.prefix_of(buf, start):
@@ -528,10 +528,10 @@ def text_of(string: str) -> str:
 decoder = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=int)
 
 
-def json_end(buf: str, pos: int) -> int:
-    """Return the end of the JSON value that begins here, 0 if there is none: the fastest way to read a whole one."""
-    try:
-        return decoder.raw_decode(buf, pos)[1]
+def json_end(buf: str, pos: int, most: int = 1 << 16) -> int:
+    """Return the end of the JSON value of at most so many characters that begins here, 0 if there is none."""
+    try:  # the fastest way to read a whole one; an error counts all lines before it
+        return pos + int(decoder.raw_decode(buf[pos : pos + most])[1])
     except (ValueError, RecursionError):
         return 0
 
@@ -935,7 +935,7 @@ class Reader(ValueWriter):
         mark = self.breaks.find(buf, pos, stop=end + self.breaks.width)
         if mark is not None and mark.start < end:
             return int(mark.start)
-        return pos if not final and self.breaks.partial_match(buf, pos) < end else end
+        return pos if not final and self.breaks.partial_match(buf, pos, end) < end else end
 
     def _inside(self, buf: str, pos: int, final: bool, string: Quoting) -> int:
         """Read text of a string, up to something that is not plain."""
@@ -2122,7 +2122,7 @@ TEXT_AFTER_TURN = ("text_after_turn", "text after the end of the turn")
 
 
 class TurnStates(Stream):
-    _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
+    _reasoning_to = (0, False)  # where the reasoning that is open ends, and whether a closer is there
     OPENERS: ClassVar[tuple[str, ...]] = ()  # of calls: the beginning of one at the output's end is not text
     OPENS_FIRST: ClassVar[tuple[str, ...]] = ()  # kinds of openers that are text once content has begun, and
     BEFORE_CONTENT: ClassVar[Scanner] = NO_MARKERS  # what counts before that
@@ -2177,20 +2177,21 @@ class TurnStates(Stream):
         """Return the mark as the end of reasoning that is never closed: a closer in another spelling, an opener of
         content, or one of calls inside a line if a tool is named.  Its kind is "ordinary" while that is undecided."""
         buf, undecided = self._buf, None if self._final else mark.of_kind("ordinary")
-        if self._base + mark.start < self._reasoning_to:
-            return None
         alike = mark.kind in UNCLOSED_KINDS
         if not alike and not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
             return undecided if len(buf) - mark.end < NAME_LIMIT else None
         found = mark.of_kind("reasoning_end") if mark.kind == "respelled" else mark
+        if self._base + mark.start < self._reasoning_to[0]:
+            return None if self._reasoning_to[1] else found
         end = marks.find(buf, mark.end)
         while end is not None and end.kind not in ("reasoning_end", "end"):
             end = marks.find(buf, end.start + 1)
         if end is not None and end.ambiguous and undecided is not None and marks.prefix_of(buf, end.start):
             return undecided
         if end is None or end.kind == "end":
+            self._reasoning_to = self._base + (end.start if end is not None else len(buf) if self._final else 0), False
             return found if end is not None else undecided or found
-        self._reasoning_to = self._base + end.start
+        self._reasoning_to = self._base + end.start, True
         return None
 
     def finish(self) -> list[Delta]:
@@ -2264,8 +2265,8 @@ class TurnStates(Stream):
         buf, pos, stop = self._buf, self._pos, len(self._buf)
         mark = marks.find(buf, pos)
         mark = self._in_its_place(marks, mark, kind)
-        clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
-        partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
+        clear = mark is not None and (self._final or not mark.ambiguous)  # nothing before its end can be undecided
+        partial = stop if clear else marks.partial_match(buf, pos, stop if mark is None else mark.start)
         if mark is not None and mark.kind in UNDECIDED_KINDS and not self._final:
             partial = min(partial, marks.with_lead(buf, pos, mark.start))
         if self._final and not self._is_truncated_marker(marks, partial):
@@ -2552,9 +2553,9 @@ def _end_of_calls(buf: str, pos: int, final: bool, tools: Doubts, closing: str, 
     reader = Reader(any_styles())
     end = reader.read(buf, head.end() - 1 if head[2] else pos, final)
     if head[2] and "`" in head[2] and not reader.want:
-        fence = buf[next_char(buf, end) :][: len(FENCE_END)]
+        fence = buf[(start := next_char(buf, end)) : start + len(FENCE_END)]
         is_cut = not final and fence != FENCE_END and FENCE_END.startswith(fence)
-        return None if is_cut else next_char(buf, end) + len(fence) if fence == FENCE_END else 0
+        return None if is_cut else start + len(fence) if fence == FENCE_END else 0
     return 0 if reader.is_guessed else None if reader.want else end
 
 
@@ -2600,6 +2601,7 @@ def _whole_call(value: Any, tools: Doubts) -> tuple[str, str, str | None] | None
 
 
 AROUND_ARGUMENTS = ("call_as_arguments", "a whole call, or another object, around the arguments")
+MOST_READINGS = 8  # of texts that end at the same marker
 PART_OF_NAME = Pattern(r"(?:[=:][\"']?)?\Z")  # after a garbled closer
 LEFT_OVER_BRACKET = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}|\|?>")
 LEFT_OVER = Pattern(r"[\"']?[}\])]{0,4}[.,;]|" + LEFT_OVER_BRACKET.pattern)
@@ -2630,6 +2632,7 @@ class Machine(TurnStates):
     GARBLED: ClassVar[Any] = None
     OWN_FIELDS: ClassVar[dict[str, str]] = {}  # the fields of call objects that are usually named otherwise
     LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may be in the place of a closer
+    _reread = (0, 0)  # where the text ends that was read again, and was no call, and how often that was done
     _restore_first_reading: ClassVar[Callable[[Any], bool]]
 
     def _feed_regular_text(self, chunk: str) -> list[Delta]:
@@ -2829,8 +2832,8 @@ class Machine(TurnStates):
         kind = self._next(marks, self.USUAL_NEXT)
         # The text after a piece of a closer may be all that the output has of the rest.
         part = kind == "" or (kind == "closed" and next_char(buf, self._mark.end) < len(buf))
-        if part and self._final:
-            least, at = 1 if self._unclosed and kind == "" else LEAST_CUT, next_char(buf, self._pos)
+        if part and self._final and len(buf) - (at := next_char(buf, self._pos)) <= marks.width:
+            least = 1 if self._unclosed and kind == "" else LEAST_CUT
             rest = "".join(buf[at:].split())
             end = None if kind == "" else marks.match_at(buf, next_char(buf, self._mark.end))
             is_over = rest == FENCE_END or (end is not None and end.kind in ENDS_AFTER_CALLS)  # none other is opened
@@ -2845,13 +2848,15 @@ class Machine(TurnStates):
     def _second_reading(self) -> bool:
         """Read a text that opens like a call up to the end of that call, as a whole."""
         buf, start = self._buf, self._pos + self._skip
-        if not may_be_calls(buf[start : start + NAME_LIMIT], self._tools):
+        times = self._reread[1] if self._base + start < self._reread[0] else 0
+        if times == MOST_READINGS or not may_be_calls(buf[start : start + NAME_LIMIT], self._tools):
             return self._restore_first_reading()
         mark = self.BREAKS.find(buf, start)
-        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
+        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start, mark.start) <= mark.start):
             return False
         found, end, doubts = calls_up_to(mark, buf, start, self._tools, self.AFTER_CALL)
         if not found:
+            self._reread = self._base + (len(buf) if mark is None else mark.start), times + 1
             return self._restore_first_reading()
         self.incomplete |= doubts.is_guessed
         self._repaired = True
@@ -2868,9 +2873,8 @@ class Machine(TurnStates):
         if not (begins and self._tools and self._calls_on):
             return None
         buf = self._buf
-        markers = self.IN_CONTENT, self.BREAKS, self.AFTER_CALL
         doubts = Doubts(self._tools, True, self.OWN_FIELDS)
-        found = unopened_calls(buf, self._pos, self._final, doubts, *markers)
+        found = unopened_calls(buf, self._pos, self._final, doubts, self.IN_CONTENT, self.BREAKS, self.AFTER_CALL)
         if found is None:
             self._wanted = max(0, len(buf) - self._pos - NAME_LIMIT) >> 1  # a long text is read again once it has grown
             return False
@@ -2927,7 +2931,7 @@ class Machine(TurnStates):
                 if (garbled := self.GARBLED[0].match(buf, start)) and garbled.end(1) == end:
                     self._unclosed = False  # nothing of the call is missing after it
                 return "dropped"
-        return "more" if kind == "" and not self._final and buf[start:] in ('"', "'", "|") else "no"  # may begin one
+        return "more" if kind == "" and not self._final and buf[start : start + 2] in ('"', "'", "|") else "no"
 
     def _calls_end_after(self, end: int, kind: str = "") -> bool | None:
         """Return whether the calls end after a text of this kind, or a further one follows; None if undecided."""
@@ -2945,6 +2949,7 @@ NO_NAME = frozenset('"{},:“”')  # characters that show that a quote or a bra
 COMMAS = (",", ";")
 # What no argument object of a template begins with, after its key; or all that has come of it.
 IRREGULAR_ARGUMENTS = Pattern(r"\s*(?::\s*(?:([`(<:=*>])|\Z)|\Z)")
+LONGEST_OBJECT = 1 << 16  # a longer one isn't read at once
 OBJECT_END = Pattern(r"\s*\}")
 
 
@@ -3096,7 +3101,7 @@ class CallObjects(Machine):
     def _to_arguments(self) -> bool:
         # to_arguments = "," key ":" "{"
         buf, text, end, reader = self._buf, self.TO_ARGUMENTS, self._pos + len(self.TO_ARGUMENTS), self._reader
-        if not buf.startswith(text, self._pos) and text.startswith(buf[self._pos :]) and not self._final:
+        if not buf.startswith(text, self._pos) and text.startswith(buf[self._pos : end]) and not self._final:
             # Nothing can be decided before all of it has arrived.
             self._is_still_ambiguous, self._ambiguous_from = text[:-1].startswith, self._pos
             return False
@@ -3112,7 +3117,9 @@ class CallObjects(Machine):
         # No marker that ends the call begins at the arguments, or could.
         usual = usual and not self.BREAKS.prefix_of(buf, end - 1) and self.BREAKS.match_at(buf, end - 1) is None
         if isinstance(reader, CallReader) and usual:
-            stop = json_end(buf, end - 1) if reader.style.is_json and buf.find("}", end) >= 0 else 0
+            stop = (
+                json_end(buf, end - 1) if reader.style.is_json and buf.find("}", end, end + LONGEST_OBJECT) >= 0 else 0
+            )
             closing = OBJECT_END.match(buf, stop) if stop else None
             if closing is not None:  # the standard library's scanner has read all of it
                 self._pos = closing.end()
@@ -3161,7 +3168,7 @@ class CallObjects(Machine):
         if irregular is None or irregular[1] is None:
             return irregular is None or self._final
         start, mark = irregular.start(1), self.BREAKS.find(buf, irregular.start(1))
-        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
+        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start, mark.start) <= mark.start):
             return False
         text = buf[start : len(buf) if mark is None else mark.start]
         doubts = Doubts(self._tools, mark is None)
@@ -3271,8 +3278,11 @@ class CallObjects(Machine):
     def _start_second_reading(self, expected: str) -> None:
         """Go back to the beginning of the object, for a second reading."""
         raw = "".join(self._raw)
-        self._buf, self._base = raw + self._buf[self._pos :], self._raw_base
-        self._pos, self._skip = 0, self._object_at
+        if self._raw_base < self._base:
+            self._buf, self._base, self._pos = raw + self._buf[self._pos :], self._raw_base, 0
+        else:  # all of it is in the buffer, which is long if it came at once
+            self._pos = self._raw_base - self._base
+        self._skip = self._object_at
         self._failed = (expected, len(raw))
         self._reader, self._state = None, type(self)._second_reading
 
