@@ -206,6 +206,15 @@ def test_pages_of_the_examples_are_well_formed() -> None:
         assert read(page(explain(source, name=name))).text.count("How it was learned") == 1
 
 
+def test_a_prompt_is_shown_once_although_tools_come_before_it() -> None:
+    source = "{% if tools %}[tools]{{ tools | tojson }}{% endif %}" + TEMPLATE
+    source += "{% if add_generation_prompt and muse is defined and not muse %}<why></why>{% endif %}"
+    found = [one for question in explain(source).questions for one in question.comparisons]
+    shown = [(one.title, tail_of(one.first), tail_of(one.second)) for one in found]
+    assert len(set(shown)) == len(shown)
+    assert [one.name for one in found if one.name.startswith("P")] == ["P1", "P2"]
+
+
 # Spans
 
 

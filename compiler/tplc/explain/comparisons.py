@@ -218,8 +218,8 @@ def _prompts(shown: Sequence[tuple[Probe, ProbeShape]], facts: Sequence[str]) ->
     others: dict[str, Probe] = {}
     for probe in prompts:
         words = probe.setup.context != usual.setup.context and not any("zq" in str(v) for _, v in probe.setup.context)
-        if words and probe.result != usual.result and isinstance(probe.result, str):
-            others.setdefault(probe.result, probe)
+        if words and tail_of(probe) != tail_of(usual) and isinstance(probe.result, str):
+            others.setdefault(tail_of(probe), probe)  # what comes before, such as tools, is not shown
     concluded = tuple(line for line in facts if line.startswith("turn.prompt"))
     return [
         Comparison(
