@@ -21,8 +21,8 @@ def test_commands_say_so(run: Run, tmp_path: Path, text: str) -> None:
         ("compile a.jinja -o a.gbnf --tools bad.json", unread),
         ("compile a.jinja -o a.gbnf --json-schema bad.json", unread),
         ("compile a.jinja --tolerances bad.json", unread),
-        ("compile a.jinja --example bad.json", f"tplc: bad.json: line 1: is not JSON: {problem}\n"),
-        ("inspect bad.json", f"tplc: bad.json: this JSON {problem}\n"),
+        ("compile a.jinja --example bad.json", unread.replace("bad.json", "bad.json: line 1")),
+        ("inspect bad.json", unread),
         ("prepare a.jinja --ir bad.json", f"tplc: bad.json: IR: expected JSON that can be read: this {problem}\n"),
     ):
         result = run(*command.split(), stdin='{"messages": [{"role": "user", "content": "hi"}]}')

@@ -61,7 +61,7 @@ def test_the_tokenizer_names_special_tokens(run: Run, folder: Path) -> None:
         masked(folder)[2],
         "messages: expected a list of objects",
     ]
-    assert str(masked(folder)[2]).startswith("messages: not JSON: ")
+    assert str(masked(folder)[2]).startswith("messages: is not JSON: ")
 
 
 def test_an_unknown_special_token(run: Run, folder: Path) -> None:

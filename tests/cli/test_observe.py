@@ -159,8 +159,8 @@ def test_text_and_tables(run: Run, outputs: Path, tmp_path: Path) -> None:
     ("text", "error"),
     [
         ("", 'out.jsonl: holds no outputs\n    expected lines such as {"text": "…"}'),
-        ("{", "out.jsonl: line 1: is not JSON: Expecting property name enclosed in double quotes at character 2"),
-        ("no", "out.jsonl: line 1: is not JSON: Expecting value at character 1"),
+        ("{", "out.jsonl:1:2: is not JSON: Expecting property name enclosed in double quotes"),
+        ("no", "out.jsonl:1:1: is not JSON: Expecting value"),
         ("[" * 9999, "out.jsonl: line 1: is not JSON that can be read: it is nested too deeply"),
         ('{"text": "", "tools": "["}', "out.jsonl: line 1: tools: is not JSON: Expecting value at character 2"),
         ("[]", 'out.jsonl: line 1: expected an object such as {"text": "…"}'),

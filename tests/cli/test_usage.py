@@ -57,6 +57,19 @@ def test_an_option_is_suggested_by_its_beginning(run: Run, typed: list[str], mea
     assert (result.code, result.err.splitlines()[-1].partition(" (")[2]) == (2, f"Possible options: {meant})")
 
 
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [
+        ("prepare a.jinja --nope", "No such option: --nope"),
+        ("parse a.jinja --nope", "No such option: --nope"),
+        ("parse a.jinja --stram", "No such option: --stram (Possible options: --stream)"),
+    ],
+)
+def test_only_options_like_the_unknown_one_are_suggested(run: Run, typed: str, shown: str) -> None:
+    result = run(*typed.split())
+    assert (result.code, result.err.splitlines()[-1]) == (2, f"Error: {shown}")
+
+
 @pytest.mark.parametrize("command", ["compile", "parse", "doctor", "observe", "diff"])
 def test_help_groups_options_and_writes_arguments_without_braces(run: Run, command: str) -> None:
     shown = run(command, "--help").out

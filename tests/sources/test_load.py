@@ -165,8 +165,8 @@ BAD_FILES: list[tuple[str, str | bytes | Json, str]] = [
     ("a.jinja", b"GIF89a\0\1", "a.jinja: this is not text: there is a NUL at byte 6"),
     ("a.jinja", b"ab\xff", "a.jinja: this is not UTF-8 text: byte 0xff at 2\n    save it as UTF-8"),
     ("a.jinja", b"x" * (5 << 20), "a.jinja: this is larger than 4 MB, too large for a template"),
-    ("a.json", "", "a.json:1:1: this is not JSON: Expecting value"),
-    ("a.json", '{\n "a": }', "a.json:2:7: this is not JSON: Expecting value"),
+    ("a.json", "", "a.json:1:1: is not JSON: Expecting value"),
+    ("a.json", '{\n "a": }', "a.json:2:7: is not JSON: Expecting value"),
     ("a.json", [1], "a.json: expected a JSON object at the top, found a list"),
     (
         "a.json",
@@ -187,7 +187,7 @@ BAD_FILES: list[tuple[str, str | bytes | Json, str]] = [
         '{"chat_template": "ab\\ud800"}',
         "a.json: the template is not text: it contains half a character (a surrogate) at 2",
     ),
-    ("a.json", b"[" * 200_000, "a.json: this JSON is nested too deeply"),
+    ("a.json", b"[" * 200_000, "a.json: is not JSON that can be read: it is nested too deeply"),
     ("a.json", b"\xff{}", "a.json: this is not UTF-8 text: byte 0xff at 0\n    save it as UTF-8"),
     ("a.gguf", "text", "a.gguf: this GGUF file is damaged, or of an unknown kind: it does not begin with GGUF"),
 ]
@@ -222,7 +222,7 @@ def test_a_folder_with_templates_of_other_names(here: Path) -> None:
 
 def test_bad_file_in_a_folder_is_named(here: Path) -> None:
     write(here / "m" / "tokenizer_config.json", "{")
-    assert problem("m").startswith("m/tokenizer_config.json:1:2: this is not JSON: ")
+    assert problem("m").startswith("m/tokenizer_config.json:1:2: is not JSON: ")
     write(here / "m" / "tokenizer_config.json", "{}")
     write(here / "m" / "chat_template.jinja", b"\0")
     assert problem("m") == "m/chat_template.jinja: this is not text: there is a NUL at byte 0"

@@ -5,13 +5,13 @@ load_folder("variants")   →   (Entry("late-openers", …), …), one for each 
 
 from __future__ import annotations
 
-import json
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from tplc.catalogue.entries import Entry, read_entry, validated
 from tplc.errors import SourceError
+from tplc.ir.json_text import NotJson, not_json_in, parse_json
 from tplc.paths import check_folder, missing, unreadable
 
 _SHIPPED = Path(__file__).resolve().parent
@@ -41,10 +41,10 @@ def files_in(folder: str) -> list[str]:
 
 def _read(path: Path, shown: str) -> Any:
     try:
-        return json.loads(path.read_text(encoding="utf-8-sig"))
-    except json.JSONDecodeError as error:
-        raise SourceError(shown, f"is not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from error
+        return parse_json(path.read_text(encoding="utf-8-sig"))
+    except NotJson as error:
+        raise not_json_in(shown, error) from error
     except OSError as error:
         raise unreadable(shown, error) from error
-    except (UnicodeDecodeError, RecursionError) as error:
+    except UnicodeDecodeError as error:
         raise SourceError(shown, f"cannot be read: {error}") from error

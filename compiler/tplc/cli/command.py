@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -107,8 +107,8 @@ class Command(TyperCommand):
                 self._check_once(ctx, args)
             return super().parse_args(ctx, args)
         except NoSuchOption as error:
-            longer = [name for parameter in self.params for name in _names(parameter) if _begins(name, error)]
-            error.possibilities = longer or error.possibilities
+            names = [name for parameter in self.params for name in _names(parameter)]
+            error.possibilities = [name for name in names if _begins(name, error)] or _near(error.option_name, names)
             raise
 
     def _check_once(self, ctx: typer.Context, args: list[str]) -> None:
@@ -179,6 +179,14 @@ def _names(parameter: Any) -> list[str]:
 def _begins(name: str, error: NoSuchOption) -> bool:
     """Return whether an option begins like the unknown one: `--tol` is the beginning of `--tolerances`."""
     return len(error.option_name) > 2 and name.startswith(error.option_name)
+
+
+def _near(wrong: str, names: Iterable[str]) -> list[str]:
+    """Return the options whose letters are like those of an unknown one.  The dashes, which all have, don't count."""
+    from difflib import get_close_matches
+
+    words = {name.lstrip("-"): name for name in names if name.startswith("--")}
+    return [words[word] for word in get_close_matches(wrong.lstrip("-"), words, cutoff=0.7)]
 
 
 def _record(argument: Any, ctx: typer.Context) -> tuple[str, str] | None:

@@ -174,7 +174,7 @@ def _list_of(value: Any, what: str) -> list[Any]:
             try:
                 value = parse_json(value)
             except NotJson as error:
-                raise UsageError(f"{what}: not JSON: {error}") from error
+                raise UsageError(f"{what}: is not JSON: {error}") from error
     if not isinstance(value, list) or not all(isinstance(one, Mapping) for one in value):
         raise UsageError(f"{what}: expected a list of objects")
     return [_without_nulls(one) for one in value]

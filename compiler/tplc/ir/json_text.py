@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 
+from tplc.errors import FilePlace, SourceError
 from tplc.ir.nodes import Json
 
 # No legitimate value is nested as deeply, and recursive functions can still walk this depth.
@@ -26,6 +27,14 @@ class NotJson(ValueError):
 
     def __str__(self) -> str:
         return self.problem if self.line is None else f"{self.problem} at line {self.line}, column {self.column}"
+
+
+def not_json_in(file: str, error: NotJson, *, line: int | None = None, hint: str = "") -> SourceError:
+    """Return the error about a file, or about one of its lines: "tools.json:3:5: is not JSON: Expecting value"."""
+    if error.line is None:
+        place = file if line is None else FilePlace(file, line)
+        return SourceError(place, f"is not JSON that can be read: it {error.problem}")
+    return SourceError(FilePlace(file, line or error.line, error.column), f"is not JSON: {error.problem}", hint)
 
 
 def not_json(error: NotJson) -> str:

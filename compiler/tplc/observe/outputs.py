@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tplc.errors import FilePlace, MissingPackage, SourceError, UsageError
-from tplc.ir.json_text import NotJson, not_json, parse_json
+from tplc.ir.json_text import NotJson, not_json, not_json_in, parse_json
 from tplc.paths import missing, unreadable
 
 _TEXTS = ("text", "output")
@@ -69,7 +69,7 @@ def _lines(path: str) -> Iterator[tuple[str | FilePlace, Any]]:
             except UnicodeDecodeError as error:
                 raise SourceError(place, "is not UTF-8 text", "save it as UTF-8") from error
             except NotJson as error:
-                raise SourceError(place, not_json(error)) from error
+                raise not_json_in(path, error, line=number) from error
 
 
 def _table(path: str) -> Iterator[tuple[str | FilePlace, Any]]:

@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from tplc.errors import FilePlace, SourceError
-from tplc.ir.json_text import NotJson, parse_json
+from tplc.ir.json_text import NotJson, not_json_in, parse_json
 from tplc.ir.nodes import Json, Tolerance
 from tplc.ir.tolerances import tolerances_from
 from tplc.paths import input_name, unreadable
@@ -60,10 +60,7 @@ def json_of(text: str, path: str) -> Json:
     except NotJson as error:
         if not text.strip():
             raise SourceError(input_name(path), "is empty: expected JSON") from error
-        if error.line is None:
-            raise SourceError(input_name(path), f"is not JSON that can be read: it {error}") from error
-        place = FilePlace(input_name(path), error.line, error.column)
-        raise SourceError(place, f"is not JSON: {error.problem}") from error
+        raise not_json_in(input_name(path), error) from error
 
 
 def read_examples(path: str) -> list[Example]:
@@ -78,8 +75,7 @@ def read_examples(path: str) -> list[Example]:
                 data = parse_json(line)
             except NotJson as error:
                 hint = "expected one JSON object per line: write each pair on one line" if error.column else ""
-                place = FilePlace(place.file, number, error.column)
-                raise SourceError(place, f"is not JSON: {error.problem}", hint) from error
+                raise not_json_in(place.file, error, line=number, hint=hint) from error
             examples.append(read_example(data if isinstance(data, dict) else {}, place))
     if not examples:
         raise SourceError(input_name(path), "holds no examples", 'expected lines such as {"message": {…}, "text": "…"}')

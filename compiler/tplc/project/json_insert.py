@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from tplc.errors import SourceError
+from tplc.ir.json_text import NotJson, not_json_in, parse_json
 from tplc.ir.nodes import Json
 
 _SPACE = re.compile(r"[ \t\r\n]*")
@@ -18,9 +19,9 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 def with_member(text: str, name: str, value: Json, origin: str) -> str:
     """Return the JSON text with the member set.  `origin` is the file's name, for messages."""
     try:
-        whole = json.loads(text.removeprefix("\ufeff"))
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise SourceError(origin, f"this is not JSON: {error}") from error
+        whole = parse_json(text.removeprefix("\ufeff"))
+    except NotJson as error:
+        raise not_json_in(origin, error) from error
     if not isinstance(whole, dict):
         raise SourceError(origin, "expected a JSON object at the top")
     members = list(_members(text))

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from tplc.errors import FilePlace, SourceError
-from tplc.ir.json_text import NotJson, parse_json
+from tplc.errors import SourceError
+from tplc.ir.json_text import NotJson, not_json_in, parse_json
 from tplc.ir.nodes import Json, Token
 from tplc.sources.choose import DEFAULT
 from tplc.sources.source import Offer
@@ -37,9 +37,7 @@ def read_object(path: Path, origin: str) -> dict[str, Json]:
     try:
         value = parse_json(text)
     except NotJson as error:
-        if error.line is None:
-            raise SourceError(origin, f"this JSON {error}") from error
-        raise SourceError(FilePlace(origin, error.line, error.column), f"this is not JSON: {error.problem}") from error
+        raise not_json_in(origin, error) from error
     if not isinstance(value, dict):
         raise SourceError(origin, f"expected a JSON object at the top, found {_kind(value)}")
     return value
