@@ -3779,18 +3779,18 @@ class OwnHeader:
 
 
 def unopened_calls(
-    buf: str, pos: int, final: bool, tools: Doubts, marks: Scanner, breaks: Scanner, after: Scanner
+    buf: str, pos: int, final: bool, known: Parameters, own_fields: dict[str, str], markers: Sequence[Scanner]
 ) -> tuple[list[tuple[str, str, str | None]], int] | None:
     """Return the calls that begin here, with their ids, and where they end; [] if none do.  None: more input is needed.
-    `marks` open other parts; `breaks` end a call in its line; what closes calls, or the turn, is in `after`."""
-    first = FIRST_OF_CALLS.match(buf, pos)
+    `markers`: what opens other parts, what ends a call in its line, and what closes calls or the turn."""
+    (marks, breaks, after), first = markers, FIRST_OF_CALLS.match(buf, pos)
     start = pos if first is None else first.end()
     if first is None or marks.match_at(buf, start) is not None or (not final and marks.prefix_of(buf, start)):
         return [], pos
+    tools = Doubts(known, True, own_fields)
     around = AROUND_CALLS.match(buf, start)
     at, closing = around.end(), around[1] or around[2] or (f"</{around[3]}>" if around[3] else "")
-    if around[4]:
-        closing = CLOSING_TOKEN.search(buf, at)[0]
+    closing = CLOSING_TOKEN.search(buf, at)[0] if around[4] else closing
     if _tool_tag(buf, start, tools):
         at, closing = start, ""
     is_part = PART_OF_AROUND.match(buf, start) or PART_OF_AROUND.match(buf, at)
@@ -4083,8 +4083,8 @@ class Repairs(Machine):
                 self._note("call_not_opened", "a call without its opener")
                 self._mark, self._skip = Match("call", self._pos, at), at - self._pos
                 return self._try_call("content")
-        doubts = Doubts(self._tools, True, self.OWN_FIELDS)
-        found = unopened_calls(buf, self._pos, self._final, doubts, self.IN_CONTENT, self.BREAKS, self.AFTER_CALL)
+        markers = self.IN_CONTENT, self.BREAKS, self.AFTER_CALL
+        found = unopened_calls(buf, self._pos, self._final, self._tools, self.OWN_FIELDS, markers)
         if found is None:
             self._wanted = max(0, len(buf) - self._pos - NAME_LIMIT) >> 1  # a long text is read again once it has grown
             return False

@@ -194,7 +194,7 @@ class Readers:
         spelled = self.spelled
         self.doubts = Doubts(self.tools)
         markers = spelled.in_content, spelled.breaks, spelled.after_call
-        found = unopened_calls(text, pos, True, Doubts(self.tools, True, spelled.own_fields), *markers)
+        found = unopened_calls(text, pos, True, self.tools, spelled.own_fields, markers)
         return found or ([], pos)
 
     def unopened_header(self, text: str, pos: int) -> Optional[int]:

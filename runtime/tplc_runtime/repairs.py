@@ -164,8 +164,8 @@ class Repairs(Machine):
                 self._note("call_not_opened", "a call without its opener")
                 self._mark, self._skip = Match("call", self._pos, at), at - self._pos
                 return self._try_call("content")
-        doubts = Doubts(self._tools, True, self.OWN_FIELDS)
-        found = unopened_calls(buf, self._pos, self._final, doubts, self.IN_CONTENT, self.BREAKS, self.AFTER_CALL)
+        markers = self.IN_CONTENT, self.BREAKS, self.AFTER_CALL
+        found = unopened_calls(buf, self._pos, self._final, self._tools, self.OWN_FIELDS, markers)
         if found is None:
             self._wanted = max(0, len(buf) - self._pos - NAME_LIMIT) >> 1  # a long text is read again once it has grown
             return False

@@ -164,11 +164,11 @@ def _single_call(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
 
 
 def _inside_lines(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
-    """Yield why exactly the messages with calls after content fail: an opener like text counts at the start of a line
-    only."""
+    """Yield why exactly the messages with calls after content that ends in a line fail: an opener like text counts at
+    the start of a line only."""
     from tplc.lower import lower
 
-    with_both = [one for one in tried if one.case.calls and one.case.content]
+    with_both = [one for one in tried if one.case.calls and one.case.content and one.case.content[-1] != "\n"]
     failed = [one for one in tried if not one.passed]
     calls = lower(ir).calls if failed and failed == with_both else None
     if calls is not None and calls.opening.where == "line start" and not calls.whole:
