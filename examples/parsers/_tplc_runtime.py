@@ -591,7 +591,7 @@ def text_of(string: str) -> str:
 decoder = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=int)
 
 
-def json_end(buf: str, pos: int, most: int = 1 << 16) -> int:
+def json_end(buf: str, pos: int, most: int = 1 << 18) -> int:
     """Return the end of the JSON value of at most so many characters that begins here, 0 if there is none."""
     try:  # the fastest way to read a whole one; an error counts all lines before it
         return pos + int(decoder.raw_decode(buf[pos : pos + most])[1])
