@@ -23,7 +23,6 @@ _TOLERATED = {
     "call_repaired": _OTHER_CALLS,
     "calls_opened_twice": _DROPPED,
     "ends_in_call": "the format doesn't have what closes a call",
-    "ends_in_reasoning": "the format doesn't have what closes reasoning",
     "fence_around_arguments": _DROPPED,
     "left_over": _DROPPED,
     "marker_spelled_otherwise": "the format doesn't have a marker as the template writes it",
