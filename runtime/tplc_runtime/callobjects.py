@@ -31,7 +31,7 @@ NO_NAME = frozenset('"{},:“”')  # characters that show that a quote or a bra
 COMMAS = (",", ";")
 # What no argument object of a template begins with, after its key; or all that has come of it.
 IRREGULAR_ARGUMENTS = Pattern(r"\s*(?::\s*(?:([`(<:=*>])|\Z)|\Z)")
-LONGEST_OBJECT = 1 << 16  # a longer one isn't read at once
+LONGEST_OBJECT = 1 << 18  # a longer one isn't read at once
 OBJECT_END = Pattern(r"\s*\}")
 
 
@@ -211,9 +211,8 @@ class CallObjects(Repairs):
         # No marker that ends the call begins at the arguments, or could.
         usual = usual and not self.BREAKS.prefix_of(buf, end - 1) and self.BREAKS.match_at(buf, end - 1) is None
         if isinstance(reader, CallReader) and usual:
-            stop = (
-                json_end(buf, end - 1) if reader.style.is_json and buf.find("}", end, end + LONGEST_OBJECT) >= 0 else 0
-            )
+            may_be_whole = reader.style.is_json and buf.find("}", end, end + LONGEST_OBJECT) >= 0
+            stop = json_end(buf, end - 1, LONGEST_OBJECT) if may_be_whole else 0
             closing = OBJECT_END.match(buf, stop) if stop else None
             if closing is not None:  # the standard library's scanner has read all of it
                 self._pos = closing.end()

@@ -315,14 +315,15 @@ class Machine(CallArguments):
             least = 1 if self._unclosed and kind == "" else LEAST_CUT
             rest = "".join(buf[at:].split())
             end = None if kind == "" else marks.match_at(buf, next_char(buf, self._mark.end))
-            is_over = rest == FENCE_END or (end is not None and end.kind in ENDS_AFTER_CALLS)  # none other is opened
+            is_over = rest == FENCE_END or (end is not None and end.kind in ENDS_AFTER_CALLS)  # opens no other fence
             if len(rest) >= least and not is_over and marks.prefix_of(buf, at, CALL_KINDS):
                 self._drop_truncated_call()
                 return None
             is_text = self._unclosed or len(rest) < LEAST_CUT - (not rest.isalnum())
             if self.DROPS_TRUNCATED_MARKERS and not is_text and marks.prefix_of(buf, at, ENDS_AFTER_CALLS):
                 return None
-        if self.LONE_OPENERS and self._lacks_section and kind == "call":  # it counts where the last one did
+        if self.LONE_OPENERS and self._lacks_section and kind == "call":
+            # Without its section, this call doesn't count where the last one didn't.
             return "" if buf[self._mark.start : self._mark.end] in self.LONE_OPENERS else kind
         return kind
 

@@ -54,7 +54,7 @@ def call_like(text: str, tools: Parameters) -> str:
         keys, at = set(properties_of(tools[name])), text.find(name)
         while at >= 0:
             end = at + len(name)
-            before = text[at - 1 : at] * (name.isalnum() or text[at - 1 : at] == "_")  # several words show the name
+            before = text[at - 1 : at] * (name.isalnum() or text[at - 1 : at] == "_")  # several words can only be it
             around = (before + text[end : end + 1]).replace("_", "a")
             if not any(map(str.isalnum, around)):
                 after = str(SENTENCE_END.split(text[end : end + LONGEST_GAP], 1)[0])

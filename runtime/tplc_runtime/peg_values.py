@@ -195,7 +195,8 @@ class ValueMapper:
             # Without a schema, 007 and 1_000 aren't known to be numbers: only JSON's own numbers are.
             fits = literal == self.of(value) if types is None else "number" in types or "integer" in types
             return literal if fits else None
-        if TYPES[kind] not in types if types is not None else self.of(value).strip() in self.spelled.text_words:
+        is_text = self.of(value).strip() in self.spelled.text_words if types is None else TYPES[kind] not in types
+        if is_text:
             return None
         return kind if kind in WORDS else nested_json(self.of(value))
 

@@ -34,7 +34,7 @@ def is_empty_object(arguments: str) -> bool:
 def irregular_header(parser: Any, buf: str, start: int, tools: Parameters, final: bool) -> tuple[str, int] | None:
     """Return the tool that an irregular header names, and where its arguments begin; ("", 0) if it names none, None if
     undecided.  `parser` has the texts of headers, and knows where arguments begin, and headers continue."""
-    name, pos, other = "", next_char(buf, start), 0.0
+    name, pos, other = "", next_char(buf, start), 0
     while pos - start < NAME_LIMIT:
         part, word = parser.HEADER_TEXTS.match(buf, pos), ONE_WORD.match(buf, pos)
         may_end = name and (part is None or part.end() <= pos + 1) and pos < len(buf)
@@ -53,8 +53,8 @@ def irregular_header(parser: Any, buf: str, start: int, tools: Parameters, final
             if tool not in tools:  # an index may follow it, or texts of headers may be next to it
                 parts = buf[pos:end].rpartition(":")[0], parser.HEADER_TEXTS.sub("", buf[pos:end])
                 tool = max((tool_named(part, tools) for part in parts), key=lambda name: name in tools)
-            other += tool not in tools or 0.2 * (tool == name)  # one other word may be there, or the name again
-            if (tool in tools and name not in ("", tool)) or other >= 2:
+            other += 5 if tool not in tools else tool == name  # one word counts as the name again, five times
+            if (tool in tools and name not in ("", tool)) or other >= 10:
                 break
             name = name or tool
         pos = next_char(buf, end)

@@ -73,6 +73,13 @@ def test_openers_that_begin_no_call_leave_reasoning_open(text: str) -> None:
         assert engine_of(form).parse(text, parse_tool_calls=parse_tool_calls) == message
 
 
+def check_no_call(name: str, text: str) -> None:
+    form = named(name)
+    message = form.parser.parse(text)
+    assert message["tool_calls"] == []
+    assert engine_of(form).parse(text) == message
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [
@@ -83,10 +90,7 @@ def test_openers_that_begin_no_call_leave_reasoning_open(text: str) -> None:
     ],
 )
 def test_short_openers_in_another_spelling_open_only_calls_of_known_tools(name: str, text: str) -> None:
-    form = named(name)
-    message = form.parser.parse(text)
-    assert message["tool_calls"] == []
-    assert engine_of(form).parse(text) == message
+    check_no_call(name, text)
 
 
 @pytest.mark.parametrize(
@@ -104,10 +108,7 @@ def test_short_openers_in_another_spelling_open_only_calls_of_known_tools(name: 
 )
 def test_a_call_that_fails_in_reasoning_is_text_up_to_its_end(name: str, text: str) -> None:
     """Another opener in the name of the first opens nothing, in reasoning as in content."""
-    form = named(name)
-    message = form.parser.parse(text)
-    assert message["tool_calls"] == []
-    assert engine_of(form).parse(text) == message
+    check_no_call(name, text)
 
 
 @pytest.mark.parametrize(

@@ -35,10 +35,10 @@ def spans(text: str, fed: Sequence[tuple[int, Sequence[dict[str, Any]]]]) -> lis
         pieces = [part for delta in deltas for part in _pieces(delta)]
         parts: list[tuple[Kind, str]] = []
         for kind, piece in _as_written(pieces, text, at, read):
-            members_of_it = members.parted(piece) if kind == "arguments" else []
-            if not members_of_it or text.find(piece, at, read) >= 0:  # arguments that are written as JSON
-                members_of_it = [piece]
-            parts += [(kind, part) for part in members_of_it]
+            written = members.parted(piece) if kind == "arguments" else []
+            if not written or text.find(piece, at, read) >= 0:  # arguments that are written as JSON
+                written = [piece]
+            parts += [(kind, part) for part in written]
         last = found[-1].kind if found else None
         for kind, start, stop in _places(parts, text, at, read, last):
             _add(found, "marker", at, text[at:start])

@@ -35,8 +35,8 @@ _SYNTAX = frozenset("[]{}(),:\"'=`; \t\n\r")
 def only_for_tools(opening: Opening, ends: Iterable[str], own: Iterable[str]) -> Opening:
     """Return the openers; those that end like `ends`, which may be in any text, open calls of known tools only, but for
     those that end like `own`."""
-    others = tuple(ends), tuple(own)
-    known = tuple(text for text in opening.openers if text.endswith(others[0]) and not text.endswith(others[1]))
+    ends, own = tuple(ends), tuple(own)
+    known = tuple(text for text in opening.openers if text.endswith(ends) and not text.endswith(own))
     rest = tuple(text for text in opening.openers if text not in known)
     return replace(opening, openers=rest, short=opening.short + known)
 

@@ -38,7 +38,7 @@ def prefix_of_closers(ir: TemplateIR, tolerated: Tolerated) -> str:
 
 def unprefixed(texts: Iterable[str], prefix: str) -> tuple[str, ...]:
     """Return these closers without the prefix, but with its last bracket and the slash."""
-    bracket = next((char for char in reversed(prefix) if char in _BRACKETS), "")
+    bracket = _last_bracket(prefix)
     cores = unique(text.strip() for text in texts if bracket)
     ends = [f"{bracket}/{core.replace('/', '', 1)[len(prefix) :]}" for core in cores if _begins(core, prefix)]
     return not_blank(end for end in ends if is_distinctive(end))
@@ -46,7 +46,7 @@ def unprefixed(texts: Iterable[str], prefix: str) -> tuple[str, ...]:
 
 def with_unprefixed_openers(texts: tuple[str, ...], prefix: str) -> tuple[str, ...]:
     """Return openers, also without the prefix, but with its last bracket."""
-    bracket = next((char for char in reversed(prefix) if char in _BRACKETS), "")
+    bracket = _last_bracket(prefix)
     begun = (text for text in texts if bracket and text.lstrip().startswith(prefix))
     return unique([*texts, *(text.replace(prefix, bracket, 1) for text in begun)])
 
@@ -66,6 +66,10 @@ def with_unprefixed(form: CallForm, pairs: PairForm, prefix: str) -> tuple[CallF
     values = unprefixed(pairs.value_ends, prefix)
     pairs = replace(pairs, between=(*pairs.between, ("next", closers)), following=following, unprefixed=values)
     return replace(form, closing=replace(form.closing, unprefixed=closers)), pairs
+
+
+def _last_bracket(prefix: str) -> str:
+    return next((char for char in reversed(prefix) if char in _BRACKETS), "")
 
 
 def _begins(closer: str, prefix: str) -> bool:

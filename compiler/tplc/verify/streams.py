@@ -11,10 +11,10 @@ from tplc.verify.artifact import ParserStream
 from tplc.verify.cut import TurnFrame
 from tplc.verify.excerpts import quoted
 
-# What no message of the template may need, by the codes of diagnostics.
 _OTHER_ARGUMENTS = "the format doesn't have arguments as the template writes them"
 _OTHER_CALLS = "the format doesn't have calls as the template writes them"
 _DROPPED = "text of the template is dropped"
+# What no message of the template may need, by the codes of diagnostics.
 _TOLERATED = {
     "argument_not_closed": _OTHER_ARGUMENTS,
     "argument_not_opened": _OTHER_ARGUMENTS,

@@ -1598,7 +1598,7 @@ def call_like(text: str, tools: Parameters) -> str:
         keys, at = set(properties_of(tools[name])), text.find(name)
         while at >= 0:
             end = at + len(name)
-            before = text[at - 1 : at] * (name.isalnum() or text[at - 1 : at] == "_")  # several words show the name
+            before = text[at - 1 : at] * (name.isalnum() or text[at - 1 : at] == "_")  # several words can only be it
             around = (before + text[end : end + 1]).replace("_", "a")
             if not any(map(str.isalnum, around)):
                 after = str(SENTENCE_END.split(text[end : end + LONGEST_GAP], 1)[0])
@@ -2838,7 +2838,7 @@ class Machine(Slots):
             least = 1 if self._unclosed and kind == "" else LEAST_CUT
             rest = "".join(buf[at:].split())
             end = None if kind == "" else marks.match_at(buf, next_char(buf, self._mark.end))
-            is_over = rest == FENCE_END or (end is not None and end.kind in ENDS_AFTER_CALLS)  # none other is opened
+            is_over = rest == FENCE_END or (end is not None and end.kind in ENDS_AFTER_CALLS)  # opens no other fence
             if len(rest) >= least and not is_over and marks.prefix_of(buf, at, CALL_KINDS):
                 self._drop_truncated_call()
                 return None
@@ -3007,7 +3007,7 @@ def is_empty_object(arguments: str) -> bool:
 def irregular_header(parser: Any, buf: str, start: int, tools: Parameters, final: bool) -> tuple[str, int] | None:
     """Return the tool that an irregular header names, and where its arguments begin; ("", 0) if it names none, None if
     undecided.  `parser` has the texts of headers, and knows where arguments begin, and headers continue."""
-    name, pos, other = "", next_char(buf, start), 0.0
+    name, pos, other = "", next_char(buf, start), 0
     while pos - start < NAME_LIMIT:
         part, word = parser.HEADER_TEXTS.match(buf, pos), ONE_WORD.match(buf, pos)
         may_end = name and (part is None or part.end() <= pos + 1) and pos < len(buf)
@@ -3026,8 +3026,8 @@ def irregular_header(parser: Any, buf: str, start: int, tools: Parameters, final
             if tool not in tools:  # an index may follow it, or texts of headers may be next to it
                 parts = buf[pos:end].rpartition(":")[0], parser.HEADER_TEXTS.sub("", buf[pos:end])
                 tool = max((tool_named(part, tools) for part in parts), key=lambda name: name in tools)
-            other += tool not in tools or 0.2 * (tool == name)  # one other word may be there, or the name again
-            if (tool in tools and name not in ("", tool)) or other >= 2:
+            other += 5 if tool not in tools else tool == name  # one word counts as the name again, five times
+            if (tool in tools and name not in ("", tool)) or other >= 10:
                 break
             name = name or tool
         pos = next_char(buf, end)

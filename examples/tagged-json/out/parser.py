@@ -1590,7 +1590,7 @@ def call_like(text: str, tools: Parameters) -> str:
         keys, at = set(properties_of(tools[name])), text.find(name)
         while at >= 0:
             end = at + len(name)
-            before = text[at - 1 : at] * (name.isalnum() or text[at - 1 : at] == "_")  # several words show the name
+            before = text[at - 1 : at] * (name.isalnum() or text[at - 1 : at] == "_")  # several words can only be it
             around = (before + text[end : end + 1]).replace("_", "a")
             if not any(map(str.isalnum, around)):
                 after = str(SENTENCE_END.split(text[end : end + LONGEST_GAP], 1)[0])
@@ -2836,7 +2836,7 @@ class Machine(TurnStates):
             least = 1 if self._unclosed and kind == "" else LEAST_CUT
             rest = "".join(buf[at:].split())
             end = None if kind == "" else marks.match_at(buf, next_char(buf, self._mark.end))
-            is_over = rest == FENCE_END or (end is not None and end.kind in ENDS_AFTER_CALLS)  # none other is opened
+            is_over = rest == FENCE_END or (end is not None and end.kind in ENDS_AFTER_CALLS)  # opens no other fence
             if len(rest) >= least and not is_over and marks.prefix_of(buf, at, CALL_KINDS):
                 self._drop_truncated_call()
                 return None
@@ -2949,7 +2949,7 @@ NO_NAME = frozenset('"{},:“”')  # characters that show that a quote or a bra
 COMMAS = (",", ";")
 # What no argument object of a template begins with, after its key; or all that has come of it.
 IRREGULAR_ARGUMENTS = Pattern(r"\s*(?::\s*(?:([`(<:=*>])|\Z)|\Z)")
-LONGEST_OBJECT = 1 << 16  # a longer one isn't read at once
+LONGEST_OBJECT = 1 << 18  # a longer one isn't read at once
 OBJECT_END = Pattern(r"\s*\}")
 
 
@@ -3117,9 +3117,8 @@ class CallObjects(Machine):
         # No marker that ends the call begins at the arguments, or could.
         usual = usual and not self.BREAKS.prefix_of(buf, end - 1) and self.BREAKS.match_at(buf, end - 1) is None
         if isinstance(reader, CallReader) and usual:
-            stop = (
-                json_end(buf, end - 1) if reader.style.is_json and buf.find("}", end, end + LONGEST_OBJECT) >= 0 else 0
-            )
+            may_be_whole = reader.style.is_json and buf.find("}", end, end + LONGEST_OBJECT) >= 0
+            stop = json_end(buf, end - 1, LONGEST_OBJECT) if may_be_whole else 0
             closing = OBJECT_END.match(buf, stop) if stop else None
             if closing is not None:  # the standard library's scanner has read all of it
                 self._pos = closing.end()
