@@ -116,7 +116,7 @@ LONGEST_WORD = 64
 PLAIN_WORD = Pattern(rf"[\w.-]{{0,{LONGEST_WORD}}}")
 NOTHING = "(?!)"
 # What stands in a scanner's pattern for white space inside of a marker, and, in another spelling, around its words.
-SHORTENED = ((" ", r"\s{0,64}"), ("{}", r"[\s|｜]{0,4}"), ("{-}", r"[\s_▁|｜-]{0,64}"))
+SHORTENED = ((" ", r"\s{0,64}"), ("{}", r"[\s|｜]{0,4}"), ("{-}", r"[\s_▁|｜-]{0,64}"), ("{s}", "(?:s|ing)?"))
 
 
 class Match:
@@ -241,8 +241,9 @@ def is_truncated(core: str, text: str) -> bool:
     """Return whether the text is the beginning of a marker, but not all of it.  A space in `core` is any white space or
     none; at its end, the marker is a word whose end only the next character shows."""
     if Scanner.OTHER_SPELLINGS and core[0] == RESPELLED:
-        # Words may be in the singular or the plural, and nothing may separate them: every "s" may be missing.
-        start, marker = squeezed(text).replace("s", ""), core[1:].replace("s", "")
+        # Words may be in the singular or the plural, or end in "ing", and nothing may separate them.
+        start, marker = (squeezed(one).replace("ing", "").replace("s", "") for one in (text, core[1:]))
+        start = start if marker.startswith(start) else start.removesuffix("i").removesuffix("in")
         stem, any_word, _ = marker.partition(ANY_WORD)
         if any_word and start.startswith(stem):  # the language that a fence names
             start = stem + ANY_WORD + LANGUAGE.sub("", start[len(stem) :], count=1)
@@ -295,10 +296,10 @@ NAMESPACE = Pattern(r"\A\S*[.:/](?=[^.:/]+\Z)")
 # What Python code writes before the name of a function that it calls.
 BEFORE_A_CALL = Pattern(r"\A(?:\w{1,64} ?= ?|(?:return|yield) )?(?:await )?")
 KEY_IN_TEXT = Pattern(r"""(?<!\w)([\w-]{1,64})["']?(?=\s?(?:[=:]|<<)|\s\w{1,32}=)""")
-SEPARATORS = Pattern(r"[\s_.-]+")
+SEPARATORS = Pattern(r"[\s_.\\-]+")
 OPENING_TAG = Pattern(  # the word of an attribute doesn't count
     r"""<([\w:-]{1,64})(?:\s{0,8}[ =]\s{0,8}(?:\w{1,32}\s{0,8}=\s{0,8})?["']?"""
-    rf"""([{NAME_CHARACTERS}]{{1,64}})["']?)?\s{{0,8}}>"""
+    rf"""([{NAME_CHARACTERS}]{{1,64}})["']?(?:\s{{1,8}}\w{{1,32}}="\w{{0,32}}")?)?\s{{0,8}}>"""
 )
 
 
@@ -328,7 +329,7 @@ def tool_named(name: str, tools: Parameters) -> str:
         if len(like) == 1:
             return like[0]
     first, _, second = bare.partition(".")
-    return first if first and first in tools and first == second else name
+    return first if first and first in tools and second in (first, "call") else name
 
 
 def bare_name(name: str) -> str:
@@ -621,8 +622,7 @@ class Quoting:
 
 
 class Style:
-    """How values are written: `strings` as (open, close, escape), `words` for true, false and null, and `punctuation`
-    for JSON's `[ , ] { : , }`."""
+    """How values are written: `strings` as (open, close, escape), `words`, and `punctuation` for `[ , ] { : , }`."""
 
     HAS_WORDS: ClassVar[bool] = False
     # Steps of regular text, here of JSON: without the last of its groups, a match needs more input.
@@ -1212,7 +1212,7 @@ ID_KEYS = ("id", "call_id", "tool_call_id")
 OTHER_KEYS = (*ID_KEYS, "type", "index")
 SCHEMA_KEYS = ("properties",)  # models repeat the form of a schema
 KNOWN_KEYS = NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS + SCHEMA_KEYS
-NAMESPACES = ("functions.", "tools.")
+NAMESPACES = ("functions.", "tools.", "function:")
 WORDS_OF_CALLS = ("json", "print(", "<", *NAMESPACES, *KNOWN_KEYS)  # or a tool's name
 TURN_ENDS = ("end", "final_end")
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", *TURN_ENDS)
@@ -1256,7 +1256,7 @@ ELEMENT = Pattern(rf"\s*{OPENING_TAG.pattern}(.*?)</\1\s{{0,8}}>\s*")
 SURROGATE = Pattern(r"[\ud800-\udfff]")
 LAST_WORD = Pattern(rf"(?<![{NAME_CHARACTERS}])([{NAME_CHARACTERS}]{{1,64}})\s*\Z")
 SEPARATING = " \t\n|:;,=>-"  # what may be between arguments and the name after them
-CLOSING_TAG = Pattern(r"</[\w:.=-]{1,64}>")
+CLOSING_TAG = Pattern(r"</[\w:.=▁|｜-]{1,64}>")
 # A missing quote after a key, or after a value before the next key.
 KEY_LEFT_OPEN = Pattern(r'(?<=[{,\s])"(\w+):(?=\s*["\[{\w-])')
 NAME_LEFT_OPEN = Pattern(r':\s*"(\w+)\s*,(?=\s*"\w+"\s*:)')
@@ -1302,7 +1302,7 @@ def calls_in(text: str, tools: Doubts) -> list[tuple[str, str]]:
     last = LAST_WORD.search(text, max(0, len(text) - NEAR))
     name = tool_named(last[1], tools) if last is not None else ""
     if last is not None and name in tools:  # the name after the arguments
-        arguments = _given_in(name, text[: last.start()].rstrip(SEPARATING), tools)
+        arguments = given_in(name, text[: last.start()].rstrip(SEPARATING), tools)
         return [(name, arguments)] if arguments is not None and arguments != "{}" else []
     return []
 
@@ -1352,7 +1352,7 @@ def _other_calls_follow(
     return found != [] and not doubts.is_guessed and fits
 
 
-def is_closed_call(buf: str, start: int, final: bool, after: Scanner) -> bool | None:
+def is_closed_call(buf: str, start: int, final: bool, after: Scanner, _tools: object = None) -> bool | None:
     """Return whether the last closer of a call comes next, perhaps after further calls, and directly after it another
     marker of calls, or the end of the turn; None if more input is needed."""
     at, stop = start, start + LONGEST_FOLLOWING
@@ -1406,10 +1406,11 @@ def arguments_in(name: str, text: str, tools: Doubts) -> str | None:
     at = arguments_at(name, text, tools)
     if at is not None and at[1] == len(text):
         return at[0]
-    return _given_in(name, text, tools)
+    return given_in(name, text, tools)
 
 
-def _given_in(name: str, text: str, tools: Doubts) -> str | None:
+def given_in(name: str, text: str, tools: Doubts) -> str | None:
+    """Return the arguments of a tool in an object, which brackets, quotes or a fence may be around."""
     for candidate in _candidates(text):
         tools.is_guessed = False
         values = values_in(candidate, tools)
@@ -1597,9 +1598,10 @@ def any_styles() -> tuple[Style, Style, Style]:
     return (Style(quotes, words),) * 3
 
 
-def json_value(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
-    """Return the value in JSON that begins here, and where it ends."""
+def json_value(text: str, pos: int, tools: Doubts, follow: Any = None) -> tuple[Any, int]:
+    """Return the value in JSON that begins here, and where it ends.  `follow`: what may follow it."""
     reader = Reader(any_styles())
+    reader.follow = follow or reader.follow
     end = reader.read(text, pos, True)
     return closed(reader, tools), end
 
@@ -1623,10 +1625,7 @@ def call_in_text(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
         key = KEYWORD.match(text, after.end())
         if key is None:
             break
-        reader = Reader(any_styles())
-        reader.follow = KEYWORD_FOLLOWS
-        pos = reader.read(text, key.end(), True)
-        members[key[1]] = closed(reader, tools)
+        members[key[1]], pos = json_value(text, key.end(), tools, KEYWORD_FOLLOWS)
     return None, pos
 
 
@@ -1708,10 +1707,7 @@ def _with_arguments(name: str, members: dict[str, Any], tools: Doubts) -> tuple[
     arguments = members[named[0]] if named else rest
     if named and any(isinstance(item, (dict, list)) for key, item in rest.items() if key != named[0]):
         return None  # it would be lost
-    if arguments is not None or not named:
-        arguments = arguments_within(name, arguments, tools)
-    else:
-        arguments = {}
+    arguments = {} if named and arguments is None else arguments_within(name, arguments, tools)
     try:
         return None if arguments is None else (name, as_json(arguments))
     except RecursionError:
@@ -1849,7 +1845,7 @@ def call_like(text: str, tools: Parameters) -> str:
             before = text[at - 1 : at] * (name.isalnum() or text[at - 1 : at] == "_")  # several words can only be it
             around = (before + text[end : end + 1]).replace("_", "a")
             if not any(map(str.isalnum, around)):
-                after = str(SENTENCE_END.split(text[end : end + LONGEST_GAP], 1)[0])
+                after = str(SENTENCE_END.split(text[end : end + LONGEST_GAP].lstrip(":*` \n"), 1)[0])
                 if keys & {*KEY_AFTER_NAME.findall(after)} if keys else OBJECT_AFTER_NAME.match(after):
                     return str(name)
             at = text.find(name, end)
@@ -2723,8 +2719,7 @@ class PlacedMarkers(TextParser):
         return mark.of_kind("ordinary" if end == MORE else "whole")
 
     def _as_begun_call(self, mark: Match) -> Match | None:
-        """Return the mark if what follows begins like a call that the template writes; "ordinary" while that is
-        undecided."""
+        """Return the mark if what follows begins like a call of the template; "ordinary" while that is undecided."""
         is_first = not (self._last_char or self._buf[max(self._pos, mark.start - NAME_LIMIT) : mark.start].strip())
         if not is_first and self._is_indented_otherwise(mark):
             return None
@@ -3754,7 +3749,7 @@ class Machine(CallArguments):
 
 
 CALL_KEYS = frozenset(NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS)
-FIRST_OF_CALLS = Pattern(r"""\s*(?:[,;]\s*)?(?=[\w{\[`<"'])""")
+FIRST_OF_CALLS = Pattern(r"""\s*(?:[,;]\s*)?(?=[\w{\[`<"'*])""")
 # A fence, a backtick, a tag or a token around calls; and a text that may become one.
 AROUND_CALLS = Pattern(r"(?:(```)[\w-]{0,16}\s{1,16}|(`)|<([\w:-]{1,64})>\s{0,16}|<([|｜])[^\s<>]{1,64}>\s{0,16})?")
 PART_OF_AROUND = Pattern(r"(?:`{1,3}[\w-]{0,16}|<[|｜]?[^\s<>]{0,64}(?:[ =][^<>\n]{0,128})?>?)\s{0,16}\Z")
@@ -3762,21 +3757,18 @@ CLOSING_TOKEN = Pattern(r"<[|｜/][^\s<>]{1,64}>|\Z")
 PREFIXES_OF_NAMES = ("", *NAMESPACES)
 # How calls begin: a name, or an object with a key and a value.
 HEAD_OF_CALL = Pattern(
-    rf"""\[?\s{{0,16}}["']?(?:([{NAME_CHARACTERS}]{{1,64}})["']?(\(|\s{{1,16}}(?:```[\w-]{{0,16}}\s{{1,16}})?"""
+    rf"""\[?\s{{0,16}}(?:print\(\s{{0,8}})?["']?(?:([{NAME_CHARACTERS}]{{1,64}})["']?(\(|\s{{1,16}}(?:```[\w-]{{0,16}}\s{{1,16}})?"""
     r"""(?:\{|`{0,3}[\w-]{0,16}\Z))?|\Z)|[\[\s]{0,16}"""
     r"""(?:\{{1,2}\s{0,64}(?:["']?(\w{0,64})(?:["']?\s{0,16}(?::\s{0,16}(?:["']([\w.:/-]{0,64})(["'])?)?)?)?)?)?"""
 )
 # A key around calls, and brackets that close what is around them.
 WRAPPER = Pattern(r"""(?:\{\s{0,16}["']\w{1,64}["']\s{0,16}:\s{0,16}(?=[\[{]))?""")
 CLOSING_BRACKETS = Pattern(r"[\s\]})]{0,16}")
-
-
-class OwnHeader:
-    """How calls begin: `pieces` of their opener, and a pattern from the name up to the first value, with a group if all
-    of it has come.  `is_closed`: they have a closer."""
-
-    def __init__(self, pattern: Pattern, *pieces: str, is_closed: bool) -> None:
-        self.pattern, self.pieces, self.is_closed = pattern, pieces, is_closed
+# What may be around the name of a tool before its arguments in another form.
+BEFORE_NAME = Pattern("[\"'`*]{0,2}")
+AFTER_NAME = Pattern(
+    rf"""["'`*]{{0,2}}(?:\(\)|:)?\s{{0,16}}[:=(]?\s{{0,16}}(?:(?=[{{["'`]|(?i:json|{"|".join(ARGUMENT_KEYS)})\W)|\w{{0,10}}(\Z))"""
+)
 
 
 def unopened_calls(
@@ -3799,22 +3791,45 @@ def unopened_calls(
     end = None if around[4] and end and not (closing or final) else end
     over = None if end is None or not end else _over(buf, end + len(closing), final, closing, after, tools)
     if end is None or over is None:
-        return ([], pos) if final or end == 0 else None
+        return named_call(buf, start, final, tools, breaks) if final or end == 0 else None
     found = [_whole_call(one, tools) for value in values_in(buf[at:end], tools) for one in values_within(value, tools)]
     calls = [call for call in found if call is not None and (call[1] != "{}" or buf[at:end].rstrip()[-1:] != ")")]
     is_whole = over and calls and len(calls) == len(found) and not tools.is_guessed
     if tools.is_repaired:
         is_whole = is_whole and all(is_asked_for(arguments, tools[name]) for name, arguments, _ in calls)
-    return (calls, end + len(closing)) if is_whole else ([], pos)
+    return (calls, end + len(closing)) if is_whole else named_call(buf, start, final, tools, breaks)
+
+
+def named_call(buf: str, pos: int, final: bool, tools: Parameters, breaks: Scanner) -> Any:
+    """Return the call of a tool, named in any spelling, with all that its schema asks for up to the next marker."""
+    at = end = BEFORE_NAME.match(buf, pos).end()
+    near = bare_name(buf[at : at + NEAR])
+    words = [("", ""), *((bare_name(prefix + tool), tool) for prefix in PREFIXES_OF_NAMES for tool in tools)]
+    if not final and len(buf) - at < NEAR and any(bare.startswith(near) for bare, _ in words):
+        return None
+    word, name = max(pair for pair in words if near.startswith(pair[0]))
+    while bare_name(buf[at:end]) != word:
+        end += 1
+    after = AFTER_NAME.match(buf, end) if name else None
+    if after is None:
+        return [], pos
+    mark = breaks.find(buf, after.end())
+    if not final and (after[1] is not None or mark is None or breaks.partial_match(buf, pos, mark.start) <= mark.start):
+        return None
+    end, doubts = len(buf) if mark is None else mark.start, Doubts(tools, mark is None)
+    found = given_in(name, buf[after.end() : end].rstrip(" \t\r\n.,;"), doubts)
+    is_whole = found is not None and not doubts.is_guessed and is_asked_for(found, tools[name])
+    return ([(name, found, None)], end) if is_whole else ([], pos)
 
 
 def unopened_header(
-    buf: str, pos: int, final: bool, tools: Parameters, header: OwnHeader, after: Scanner
+    buf: str, pos: int, final: bool, tools: Parameters, header: Any, is_over: Any, after: Scanner
 ) -> int | None:
     """Return where the header of a call begins whose opener is missing, or a piece of it: with the name of a tool, and
-    what the template writes after a name.  -1: there is none; None: more input is needed."""
+    what the template writes after a name.  -1: there is none; None: more input is needed.  `header`: a pattern from the
+    name up to the first value, with a group if all of it has come, and pieces of the opener."""
     start, undecided = next_char(buf, pos), False
-    for piece in ("", *header.pieces):
+    for piece in header[1:]:
         rest = buf[start : start + len(piece)]
         at = next_char(buf, start + len(piece))
         name = max((tool for tool in tools if buf.startswith(tool, at)), key=len, default="")
@@ -3822,26 +3837,19 @@ def unopened_header(
             begun = piece.startswith(rest) if start + len(rest) == len(buf) else rest == piece
             undecided |= begun and any(tool.startswith(buf[at : at + NAME_LIMIT]) for tool in tools)
             continue
-        match = header.pattern.match(buf, at)
-        end = at + len(name)
+        match, end = header[0].match(buf, at), at + len(name)
         if match is None or buf[end : end + 1].isalnum() or buf.startswith("_", end):
             continue
-        is_over = None if match.lastindex is None else _header_is_over(buf, end, final, tools, header, after)
-        if is_over:
+        over = None if match.lastindex is None else is_over(buf, end, final, after, tools)
+        if over:
             return at
-        undecided |= is_over is None
+        undecided |= over is None
     return None if undecided and not final else -1
 
 
-def _header_is_over(
-    buf: str, pos: int, final: bool, tools: Parameters, header: OwnHeader, after: Scanner
-) -> bool | None:
-    """Return whether the call is closed whose name ends here; one without a closer must be an object, and all of its
-    line."""
-    if header.is_closed:
-        return is_closed_call(buf, pos, final, after)
-    start = buf.find("{", pos)
-    reader = Reader(any_styles())
+def is_object_over(buf: str, pos: int, final: bool, after: Scanner, tools: Parameters) -> bool | None:
+    """Return whether an object comes next, and then the end of the line; None if more input is needed."""
+    start, reader = buf.find("{", pos), Reader(any_styles())
     end = reader.read(buf, start, final) if start >= 0 else pos
     if start < 0 or reader.is_guessed or reader.want:
         return None if reader.want and not final and not reader.is_guessed else False
@@ -3861,7 +3869,8 @@ def _begins_call(head: Any, tools: Doubts) -> bool:
     is_cut = head.end() == len(head.string)
     if (key in NAME_KEYS and value is not None) or not key:
         word = bare_name(value or name or "")
-        words = (bare_name(prefix + tool) for prefix in PREFIXES_OF_NAMES for tool in tools)
+        forms = ((prefix, end) for prefix in PREFIXES_OF_NAMES for end in ("", "call"))
+        words = ("print(", *(bare_name(prefix + tool) + end for prefix, end in forms for tool in tools))
         return word in words if ended or called else is_cut and any(one.startswith(word) for one in words)
     return is_cut or key in tools or key in CALL_KEYS
 
@@ -3944,7 +3953,7 @@ PART_OF_NAME = Pattern(r"(?:[=:][\"']?)?\Z")  # after a garbled closer
 PART_OF_ATTRIBUTE = Pattern(r"\w{1,32}\s?=\s?")  # before the quote that shows what it is
 LEFT_OVER_BRACKET = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}|\|?>")
 LEFT_OVER = Pattern(r"[\"']?[}\])]{0,4}[.,;]|" + LEFT_OVER_BRACKET.pattern)
-PART_OF_CLOSING_TAG = Pattern(r"<(?:/[\w:.=-]{0,64})?\Z")
+PART_OF_CLOSING_TAG = Pattern(r"<(?:/[\w:.=▁|｜-]{0,64})?\Z")
 
 
 def is_empty_object(arguments: str) -> bool:
@@ -4075,7 +4084,8 @@ class Repairs(Machine):
             return None
         buf = self._buf
         if self.OWN_HEADER and not self._after_failed_call:
-            at = unopened_header(buf, self._pos, self._final, self._tools, self.OWN_HEADER, self.AFTER_CALL)
+            over = is_closed_call if self.CALLS_HAVE_CLOSER else is_object_over
+            at = unopened_header(buf, self._pos, self._final, self._tools, self.OWN_HEADER, over, self.AFTER_CALL)
             if at is None:
                 self._wanted = max(0, len(buf) - self._pos - NAME_LIMIT) >> 1
                 return False
@@ -4228,7 +4238,8 @@ class Objects(Repairs):
 
     def _opens_arguments(self, pos: int) -> bool:
         match = self.STYLES[0].token.match(self._buf, pos)
-        return match is not None and self.STYLES[0].tokens.get(match.group(), "") == "{"
+        is_object = match is not None and self.STYLES[0].tokens.get(match.group(), "") == "{"
+        return is_object or self._buf.startswith(FENCE_END, pos)
 
     def _arguments(self) -> bool:
         # arguments = object | string that contains an object
@@ -5016,8 +5027,7 @@ class Pairs(Repairs):
         return self._expected_unless_closed("an argument", start, self.BETWEEN.prefix_of(buf, start) != "")
 
     def _expected_pair(self, start: int, keys: Sequence[str]) -> str | None:
-        """Return what was expected where no pair begins, in another form neither; None if only a call's end may
-        follow."""
+        """Return what was expected where no pair begins, in any form; None if only a call's end may follow."""
         if self.AROUND_KEY:
             found = irregular_key(self._buf, start, keys, self.AROUND_KEY, self._final)
             if found is None or found[0]:
@@ -7371,7 +7381,8 @@ LINE_END_FOLLOWS = r"(?=\n|\Z)"
 SAME_SLOT = "\ufdd0"  # in a core: any text in a line
 BAR = re.compile("[|｜]")
 LONG_WORD = re.compile(r"[^\W\d_]{3}")
-PLURAL = re.compile(r"(?<=[a-z][a-z][a-rt-z])s(?![a-z])")
+INFLECTION = re.compile(r"((?<=[a-z][a-z][a-rt-z])s|(?<=[a-z]{4})ing)(?![a-z])")
+LONG_STEM = 3  # words with more letters may end in `ing`, too
 WORD_OR_CHAR = re.compile(r"[A-Za-z]+|.", re.DOTALL)
 WORD_JOINERS = "_▁|｜-"  # what the words of a marker are joined with, and what may be next to its brackets
 MOST_WORD_SEPARATORS = 4  # so much white space, or so many joints, where a marker that is spelled otherwise has some
@@ -7528,7 +7539,7 @@ def truncated_width(lexeme: Lexeme) -> int:
 
 def ambiguity(lexeme: Lexeme, exact_texts: Sequence[str]) -> int:
     text = lexeme.squeezed
-    if lexeme.respelled:
+    if lexeme.respelled or f"{ANY_WORD} " in lexeme.core:
         return BEGINS_LONGER | SPELLED_OTHERWISE
     if lexeme.is_whole_word or lexeme.ends_line or sum(begins_marker(text, other) for other in exact_texts) > 1:
         return BEGINS_LONGER
@@ -7634,12 +7645,12 @@ def in_any_case(token: str, *, any_number: bool = False) -> str:
         return exact(token)
     word = singular(token)
     has_plural = any_number and singular(word + "s") == word
-    return f"(?ai:{word}s?)" if has_plural else f"(?ai:{token})"
+    return f"(?ai:{word}{'(?:s|ing)?' if len(word) > LONG_STEM else 's?'})" if has_plural else f"(?ai:{token})"
 
 
 def singular(text: str) -> str:
-    """Return a text in lower case, with its words in the singular."""
-    return PLURAL.sub("", text.lower())
+    """Return a text in lower case, with its words in the singular, and without `ing`."""
+    return INFLECTION.sub("", text.lower())
 
 
 def exact(text: str) -> str:

@@ -15,13 +15,13 @@ from __future__ import annotations
 
 if __package__:
     from ._tplc_runtime import (
-        Delta, ExpectedText, Markers, Message, OwnHeader, Pattern, RawPairs, ValueWords, checked_text, escaped,
-        require_runtime, run_command,
+        Delta, ExpectedText, Markers, Message, Pattern, RawPairs, ValueWords, checked_text, escaped, require_runtime,
+        run_command,
     )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
-        Delta, ExpectedText, Markers, Message, OwnHeader, Pattern, RawPairs, ValueWords, checked_text, escaped,
-        require_runtime, run_command,
+        Delta, ExpectedText, Markers, Message, Pattern, RawPairs, ValueWords, checked_text, escaped, require_runtime,
+        run_command,
     )
 
 TYPE_CHECKING = False  # as in typing, whose import would cost more than all the rest
@@ -95,11 +95,11 @@ class StreamParser(RawPairs):
     CALL_BEGINS = Pattern(
         '(?:\\Z|\\s{0,16}(?:\\Z|[^\\W\\d][\\w.:/-]{0,128}?(?:\\Z|\\s{0,16}(?:\\Z|(?::><run(?:\\Z|\\s{0,16}(?:\\Z|(?:name="()|n(?:a(?:m(?:e(?:=)?)?)?)?\\Z)))|:(?:>(?:\\s{0,64}(?:<(?:r(?:u)?)?)?)?)?\\Z)))))'
     )
-    OWN_HEADER = OwnHeader(CALL_BEGINS, is_closed=True)
+    OWN_HEADER = (CALL_BEGINS, "")
     LAST_CLOSERS = ("</run>",)
     BREAKS = Markers(mark=("</run>", "<:over:>", "<:from assistant"))
     GARBLED = (
-        Pattern("([()/<>\\[\\\\\\]{\\|}＜＞｜][()/<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:run))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[)/>\\\\\\]\\|}＞｜]{0,4})|</[\\w:.=-]{1,64}>"),
+        Pattern("([()/<>\\[\\\\\\]{\\|}＜＞｜][()/<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:run))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[)/>\\\\\\]\\|}＞｜]{0,4})|</[\\w:.=▁|｜-]{1,64}>"),
         "()/<>[\\]{|}＜＞｜", ("run",),
     )
     USUAL_NEXT = ExpectedText("</run><:more:><:from assistant to ", "<:more:><:from assistant to ")

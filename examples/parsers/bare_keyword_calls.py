@@ -14,13 +14,11 @@ from __future__ import annotations
 
 if __package__:
     from ._tplc_runtime import (
-        IN_STRING, Delta, Markers, Message, OwnHeader, Pattern, QuotedPairs, WordStyle, checked_text, require_runtime,
-        run_command,
+        IN_STRING, Delta, Markers, Message, Pattern, QuotedPairs, WordStyle, checked_text, require_runtime, run_command,
     )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
-        IN_STRING, Delta, Markers, Message, OwnHeader, Pattern, QuotedPairs, WordStyle, checked_text, require_runtime,
-        run_command,
+        IN_STRING, Delta, Markers, Message, Pattern, QuotedPairs, WordStyle, checked_text, require_runtime, run_command,
     )
 
 TYPE_CHECKING = False  # as in typing, whose import would cost more than all the rest
@@ -76,7 +74,7 @@ class StreamParser(QuotedPairs):
     ARGUMENTS_BEGIN = Pattern(
         "(?:[^\\s=:,(){}\\[\\]](?:[^\\S\\n]?[^\\s=:,(){}\\[\\]]){0,64}?(?:\\Z|\\s{0,16}(?:\\Z|=()))|\\)(?:\\Z|[^\\S\\n]{0,16}(?:\\Z|(?:\\n()|\\]()|,()|(?:~~()|~\\Z)))))"
     )
-    OWN_HEADER = OwnHeader(CALL_BEGINS, is_closed=True)
+    OWN_HEADER = (CALL_BEGINS, "")
     LAST_CLOSERS = (")",)
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Markers(mark=("~bot~",))

@@ -13,13 +13,11 @@ from __future__ import annotations
 
 if __package__:
     from ._tplc_runtime import (
-        IN_STRING, Delta, Markers, Message, Objects, OwnHeader, Pattern, Style, checked_text, require_runtime,
-        run_command,
+        IN_STRING, Delta, Markers, Message, Objects, Pattern, Style, checked_text, require_runtime, run_command,
     )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
-        IN_STRING, Delta, Markers, Message, Objects, OwnHeader, Pattern, Style, checked_text, require_runtime,
-        run_command,
+        IN_STRING, Delta, Markers, Message, Objects, Pattern, Style, checked_text, require_runtime, run_command,
     )
 
 TYPE_CHECKING = False  # as in typing, whose import would cost more than all the rest
@@ -87,7 +85,7 @@ class StreamParser(Objects):
     CALL_BEGINS = Pattern(
         '(?:\\Z|\\s{0,16}(?:\\Z|[^\\W\\d][\\w.:/-]{0,128}?(?:\\Z|\\s{0,16}(?:\\Z|(?:"?\\{{1,2}\\s{0,16}(?:\\Z|(?:"()|\'()|“()|”()|‘()|(?:\\\\"()|\\\\\\Z)|[^\\s=:,(){}\\[\\]]{1,64}?(?:\\Z|"())|\\}()))|"\\Z)))))'
     )
-    OWN_HEADER = OwnHeader(CALL_BEGINS, is_closed=True)
+    OWN_HEADER = (CALL_BEGINS, "")
     LAST_CLOSERS = ("@@",)
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Markers(mark=(">assistant<", "@@", ">.<"))

@@ -110,7 +110,7 @@ class StreamParser(RawPairs):
     BREAKS = Markers(mark=("[/ability]", "[ability]", "```\ufdd1\n[ability]", "[@user@]", "[@yield@]", "[@bot@]"))
     LEFT_OVER = Markers(call=("[ability]",))
     GARBLED = (
-        Pattern("([()/<>\\[\\\\\\]{\\|}＜＞｜][()/<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:ability))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[)/>\\\\\\]\\|}＞｜]{0,4})|</[\\w:.=-]{1,64}>"),
+        Pattern("([()/<>\\[\\\\\\]{\\|}＜＞｜][()/<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:ability))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[)/>\\\\\\]\\|}＞｜]{0,4})|</[\\w:.=▁|｜-]{1,64}>"),
         "()/<>[\\]{|}＜＞｜", ("ability",),
     )
     USUAL_NEXT = ExpectedText("[/ability]\n[ability]", "[ability]", "\n[ability]")

@@ -45,7 +45,8 @@ LINE_END_FOLLOWS = r"(?=\n|\Z)"
 SAME_SLOT = "\ufdd0"  # in a core: any text in a line
 BAR = re.compile("[|｜]")
 LONG_WORD = re.compile(r"[^\W\d_]{3}")
-PLURAL = re.compile(r"(?<=[a-z][a-z][a-rt-z])s(?![a-z])")
+INFLECTION = re.compile(r"((?<=[a-z][a-z][a-rt-z])s|(?<=[a-z]{4})ing)(?![a-z])")
+LONG_STEM = 3  # words with more letters may end in `ing`, too
 WORD_OR_CHAR = re.compile(r"[A-Za-z]+|.", re.DOTALL)
 WORD_JOINERS = "_▁|｜-"  # what the words of a marker are joined with, and what may be next to its brackets
 MOST_WORD_SEPARATORS = 4  # so much white space, or so many joints, where a marker that is spelled otherwise has some
@@ -202,7 +203,7 @@ def truncated_width(lexeme: Lexeme) -> int:
 
 def ambiguity(lexeme: Lexeme, exact_texts: Sequence[str]) -> int:
     text = lexeme.squeezed
-    if lexeme.respelled:
+    if lexeme.respelled or f"{ANY_WORD} " in lexeme.core:
         return BEGINS_LONGER | SPELLED_OTHERWISE
     if lexeme.is_whole_word or lexeme.ends_line or sum(begins_marker(text, other) for other in exact_texts) > 1:
         return BEGINS_LONGER
@@ -308,12 +309,12 @@ def in_any_case(token: str, *, any_number: bool = False) -> str:
         return exact(token)
     word = singular(token)
     has_plural = any_number and singular(word + "s") == word
-    return f"(?ai:{word}s?)" if has_plural else f"(?ai:{token})"
+    return f"(?ai:{word}{'(?:s|ing)?' if len(word) > LONG_STEM else 's?'})" if has_plural else f"(?ai:{token})"
 
 
 def singular(text: str) -> str:
-    """Return a text in lower case, with its words in the singular."""
-    return PLURAL.sub("", text.lower())
+    """Return a text in lower case, with its words in the singular, and without `ing`."""
+    return INFLECTION.sub("", text.lower())
 
 
 def exact(text: str) -> str:

@@ -57,7 +57,7 @@ def call_like(text: str, tools: Parameters) -> str:
             before = text[at - 1 : at] * (name.isalnum() or text[at - 1 : at] == "_")  # several words can only be it
             around = (before + text[end : end + 1]).replace("_", "a")
             if not any(map(str.isalnum, around)):
-                after = str(SENTENCE_END.split(text[end : end + LONGEST_GAP], 1)[0])
+                after = str(SENTENCE_END.split(text[end : end + LONGEST_GAP].lstrip(":*` \n"), 1)[0])
                 if keys & {*KEY_AFTER_NAME.findall(after)} if keys else OBJECT_AFTER_NAME.match(after):
                     return str(name)
             at = text.find(name, end)

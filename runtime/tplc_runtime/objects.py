@@ -10,7 +10,7 @@ from .pattern import NAME_LIMIT, Pattern
 from .repairs import AROUND_ARGUMENTS, Repairs
 from .scanner import NO_MARKERS, next_char
 from .schema import tool_named
-from .second import FIRST_KEY, NO_BRACE, PART_OF_FIRST_KEY, Doubts, arguments_in, is_wrapper
+from .second import FENCE_END, FIRST_KEY, NO_BRACE, PART_OF_FIRST_KEY, Doubts, arguments_in, is_wrapper
 from .values import Reader, RegularReader
 
 TYPE_CHECKING = False
@@ -57,7 +57,8 @@ class Objects(Repairs):
 
     def _opens_arguments(self, pos: int) -> bool:
         match = self.STYLES[0].token.match(self._buf, pos)
-        return match is not None and self.STYLES[0].tokens.get(match.group(), "") == "{"
+        is_object = match is not None and self.STYLES[0].tokens.get(match.group(), "") == "{"
+        return is_object or self._buf.startswith(FENCE_END, pos)
 
     def _arguments(self) -> bool:
         # arguments = object | string that contains an object

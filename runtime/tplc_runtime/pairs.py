@@ -133,8 +133,7 @@ class Pairs(Repairs):
         return self._expected_unless_closed("an argument", start, self.BETWEEN.prefix_of(buf, start) != "")
 
     def _expected_pair(self, start: int, keys: Sequence[str]) -> str | None:
-        """Return what was expected where no pair begins, in another form neither; None if only a call's end may
-        follow."""
+        """Return what was expected where no pair begins, in any form; None if only a call's end may follow."""
         if self.AROUND_KEY:
             found = irregular_key(self._buf, start, keys, self.AROUND_KEY, self._final)
             if found is None or found[0]:

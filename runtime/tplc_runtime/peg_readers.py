@@ -32,16 +32,18 @@ from .second import (
     calls_follow,
     calls_up_to,
     closed,
+    is_closed_call,
     is_wrapper,
     may_be_calls,
     misfit_in,
     tagged,
 )
-from .unopened import OwnHeader, unopened_calls, unopened_header
+from .unopened import is_object_over, unopened_calls, unopened_header
 from .values import Reader, Style, unwrapped
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+    from typing import Any
 
 Styles = tuple[Style, Style, Style]
 NEVER, NO_TEXTS, NO_ESCAPES = Pattern(r"\Z"), Pattern("(?!)"), Escapes({})
@@ -100,7 +102,8 @@ class OtherSpelling:
     names_alike: bool = True
     reads_again: bool = True
     name_is_first: bool = True  # in headers
-    own_header: Optional[OwnHeader] = None
+    own_header: Sequence[Any] = ()  # see `unopened_header`
+    may_close: bool = False  # a call has a closer
     garbled: Pattern = NO_TEXTS  # closers with the right letters and other brackets
     is_closed: bool = False  # a call that is no object has a closer
     text_words: tuple[str, ...] = ()  # what is text unless a schema says otherwise
@@ -200,7 +203,8 @@ class Readers:
     def unopened_header(self, text: str, pos: int) -> Optional[int]:
         """Return where the header of a call begins whose opener is missing, or a piece of it."""
         header, after = self.spelled.own_header, self.spelled.after_call
-        at = None if header is None else unopened_header(text, pos, True, self.tools, header, after)
+        over = is_closed_call if self.spelled.may_close else is_object_over
+        at = unopened_header(text, pos, True, self.tools, header, over, after) if header else None
         return None if at is None or at < 0 else at
 
     def calls_follow(self, text: str, pos: int) -> Optional[int]:

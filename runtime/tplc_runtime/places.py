@@ -108,8 +108,7 @@ class PlacedMarkers(TextParser):
         return mark.of_kind("ordinary" if end == MORE else "whole")
 
     def _as_begun_call(self, mark: Match) -> Match | None:
-        """Return the mark if what follows begins like a call that the template writes; "ordinary" while that is
-        undecided."""
+        """Return the mark if what follows begins like a call of the template; "ordinary" while that is undecided."""
         is_first = not (self._last_char or self._buf[max(self._pos, mark.start - NAME_LIMIT) : mark.start].strip())
         if not is_first and self._is_indented_otherwise(mark):
             return None

@@ -6,8 +6,18 @@ from .machine import CLOSER_KINDS, Machine
 from .pattern import NAME_LIMIT, ONE_WORD, Pattern
 from .scanner import NO_MARKERS, Match, next_char, squeezed
 from .schema import KEY_IN_TEXT, begins_with_tag, properties_of, tool_named
-from .second import ENDS_OF_CALLS, NEAR, Doubts, arguments_of, calls_follow, calls_up_to, closed, may_be_calls
-from .unopened import unopened_calls, unopened_header
+from .second import (
+    ENDS_OF_CALLS,
+    NEAR,
+    Doubts,
+    arguments_of,
+    calls_follow,
+    calls_up_to,
+    closed,
+    is_closed_call,
+    may_be_calls,
+)
+from .unopened import is_object_over, unopened_calls, unopened_header
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +34,7 @@ PART_OF_NAME = Pattern(r"(?:[=:][\"']?)?\Z")  # after a garbled closer
 PART_OF_ATTRIBUTE = Pattern(r"\w{1,32}\s?=\s?")  # before the quote that shows what it is
 LEFT_OVER_BRACKET = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}|\|?>")
 LEFT_OVER = Pattern(r"[\"']?[}\])]{0,4}[.,;]|" + LEFT_OVER_BRACKET.pattern)
-PART_OF_CLOSING_TAG = Pattern(r"<(?:/[\w:.=-]{0,64})?\Z")
+PART_OF_CLOSING_TAG = Pattern(r"<(?:/[\w:.=▁|｜-]{0,64})?\Z")
 
 
 def is_empty_object(arguments: str) -> bool:
@@ -155,7 +165,8 @@ class Repairs(Machine):
             return None
         buf = self._buf
         if self.OWN_HEADER and not self._after_failed_call:
-            at = unopened_header(buf, self._pos, self._final, self._tools, self.OWN_HEADER, self.AFTER_CALL)
+            over = is_closed_call if self.CALLS_HAVE_CLOSER else is_object_over
+            at = unopened_header(buf, self._pos, self._final, self._tools, self.OWN_HEADER, over, self.AFTER_CALL)
             if at is None:
                 self._wanted = max(0, len(buf) - self._pos - NAME_LIMIT) >> 1
                 return False

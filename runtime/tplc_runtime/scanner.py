@@ -33,7 +33,7 @@ LONGEST_WORD = 64
 PLAIN_WORD = Pattern(rf"[\w.-]{{0,{LONGEST_WORD}}}")
 NOTHING = "(?!)"
 # What stands in a scanner's pattern for white space inside of a marker, and, in another spelling, around its words.
-SHORTENED = ((" ", r"\s{0,64}"), ("{}", r"[\s|｜]{0,4}"), ("{-}", r"[\s_▁|｜-]{0,64}"))
+SHORTENED = ((" ", r"\s{0,64}"), ("{}", r"[\s|｜]{0,4}"), ("{-}", r"[\s_▁|｜-]{0,64}"), ("{s}", "(?:s|ing)?"))
 
 
 class Match:
@@ -158,8 +158,9 @@ def is_truncated(core: str, text: str) -> bool:
     """Return whether the text is the beginning of a marker, but not all of it.  A space in `core` is any white space or
     none; at its end, the marker is a word whose end only the next character shows."""
     if Scanner.OTHER_SPELLINGS and core[0] == RESPELLED:
-        # Words may be in the singular or the plural, and nothing may separate them: every "s" may be missing.
-        start, marker = squeezed(text).replace("s", ""), core[1:].replace("s", "")
+        # Words may be in the singular or the plural, or end in "ing", and nothing may separate them.
+        start, marker = (squeezed(one).replace("ing", "").replace("s", "") for one in (text, core[1:]))
+        start = start if marker.startswith(start) else start.removesuffix("i").removesuffix("in")
         stem, any_word, _ = marker.partition(ANY_WORD)
         if any_word and start.startswith(stem):  # the language that a fence names
             start = stem + ANY_WORD + LANGUAGE.sub("", start[len(stem) :], count=1)

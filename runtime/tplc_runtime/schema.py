@@ -33,10 +33,10 @@ NAMESPACE = Pattern(r"\A\S*[.:/](?=[^.:/]+\Z)")
 # What Python code writes before the name of a function that it calls.
 BEFORE_A_CALL = Pattern(r"\A(?:\w{1,64} ?= ?|(?:return|yield) )?(?:await )?")
 KEY_IN_TEXT = Pattern(r"""(?<!\w)([\w-]{1,64})["']?(?=\s?(?:[=:]|<<)|\s\w{1,32}=)""")
-SEPARATORS = Pattern(r"[\s_.-]+")
+SEPARATORS = Pattern(r"[\s_.\\-]+")
 OPENING_TAG = Pattern(  # the word of an attribute doesn't count
     r"""<([\w:-]{1,64})(?:\s{0,8}[ =]\s{0,8}(?:\w{1,32}\s{0,8}=\s{0,8})?["']?"""
-    rf"""([{NAME_CHARACTERS}]{{1,64}})["']?)?\s{{0,8}}>"""
+    rf"""([{NAME_CHARACTERS}]{{1,64}})["']?(?:\s{{1,8}}\w{{1,32}}="\w{{0,32}}")?)?\s{{0,8}}>"""
 )
 
 
@@ -66,7 +66,7 @@ def tool_named(name: str, tools: Parameters) -> str:
         if len(like) == 1:
             return like[0]
     first, _, second = bare.partition(".")
-    return first if first and first in tools and first == second else name
+    return first if first and first in tools and second in (first, "call") else name
 
 
 def bare_name(name: str) -> str:

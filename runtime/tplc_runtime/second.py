@@ -41,7 +41,7 @@ ID_KEYS = ("id", "call_id", "tool_call_id")
 OTHER_KEYS = (*ID_KEYS, "type", "index")
 SCHEMA_KEYS = ("properties",)  # models repeat the form of a schema
 KNOWN_KEYS = NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS + SCHEMA_KEYS
-NAMESPACES = ("functions.", "tools.")
+NAMESPACES = ("functions.", "tools.", "function:")
 WORDS_OF_CALLS = ("json", "print(", "<", *NAMESPACES, *KNOWN_KEYS)  # or a tool's name
 TURN_ENDS = ("end", "final_end")
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", *TURN_ENDS)
@@ -85,7 +85,7 @@ ELEMENT = Pattern(rf"\s*{OPENING_TAG.pattern}(.*?)</\1\s{{0,8}}>\s*")
 SURROGATE = Pattern(r"[\ud800-\udfff]")
 LAST_WORD = Pattern(rf"(?<![{NAME_CHARACTERS}])([{NAME_CHARACTERS}]{{1,64}})\s*\Z")
 SEPARATING = " \t\n|:;,=>-"  # what may be between arguments and the name after them
-CLOSING_TAG = Pattern(r"</[\w:.=-]{1,64}>")
+CLOSING_TAG = Pattern(r"</[\w:.=▁|｜-]{1,64}>")
 # A missing quote after a key, or after a value before the next key.
 KEY_LEFT_OPEN = Pattern(r'(?<=[{,\s])"(\w+):(?=\s*["\[{\w-])')
 NAME_LEFT_OPEN = Pattern(r':\s*"(\w+)\s*,(?=\s*"\w+"\s*:)')
@@ -131,7 +131,7 @@ def calls_in(text: str, tools: Doubts) -> list[tuple[str, str]]:
     last = LAST_WORD.search(text, max(0, len(text) - NEAR))
     name = tool_named(last[1], tools) if last is not None else ""
     if last is not None and name in tools:  # the name after the arguments
-        arguments = _given_in(name, text[: last.start()].rstrip(SEPARATING), tools)
+        arguments = given_in(name, text[: last.start()].rstrip(SEPARATING), tools)
         return [(name, arguments)] if arguments is not None and arguments != "{}" else []
     return []
 
@@ -181,7 +181,7 @@ def _other_calls_follow(
     return found != [] and not doubts.is_guessed and fits
 
 
-def is_closed_call(buf: str, start: int, final: bool, after: Scanner) -> bool | None:
+def is_closed_call(buf: str, start: int, final: bool, after: Scanner, _tools: object = None) -> bool | None:
     """Return whether the last closer of a call comes next, perhaps after further calls, and directly after it another
     marker of calls, or the end of the turn; None if more input is needed."""
     at, stop = start, start + LONGEST_FOLLOWING
@@ -235,10 +235,11 @@ def arguments_in(name: str, text: str, tools: Doubts) -> str | None:
     at = arguments_at(name, text, tools)
     if at is not None and at[1] == len(text):
         return at[0]
-    return _given_in(name, text, tools)
+    return given_in(name, text, tools)
 
 
-def _given_in(name: str, text: str, tools: Doubts) -> str | None:
+def given_in(name: str, text: str, tools: Doubts) -> str | None:
+    """Return the arguments of a tool in an object, which brackets, quotes or a fence may be around."""
     for candidate in _candidates(text):
         tools.is_guessed = False
         values = values_in(candidate, tools)
@@ -426,9 +427,10 @@ def any_styles() -> tuple[Style, Style, Style]:
     return (Style(quotes, words),) * 3
 
 
-def json_value(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
-    """Return the value in JSON that begins here, and where it ends."""
+def json_value(text: str, pos: int, tools: Doubts, follow: Any = None) -> tuple[Any, int]:
+    """Return the value in JSON that begins here, and where it ends.  `follow`: what may follow it."""
     reader = Reader(any_styles())
+    reader.follow = follow or reader.follow
     end = reader.read(text, pos, True)
     return closed(reader, tools), end
 
@@ -452,10 +454,7 @@ def call_in_text(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
         key = KEYWORD.match(text, after.end())
         if key is None:
             break
-        reader = Reader(any_styles())
-        reader.follow = KEYWORD_FOLLOWS
-        pos = reader.read(text, key.end(), True)
-        members[key[1]] = closed(reader, tools)
+        members[key[1]], pos = json_value(text, key.end(), tools, KEYWORD_FOLLOWS)
     return None, pos
 
 
@@ -537,10 +536,7 @@ def _with_arguments(name: str, members: dict[str, Any], tools: Doubts) -> tuple[
     arguments = members[named[0]] if named else rest
     if named and any(isinstance(item, (dict, list)) for key, item in rest.items() if key != named[0]):
         return None  # it would be lost
-    if arguments is not None or not named:
-        arguments = arguments_within(name, arguments, tools)
-    else:
-        arguments = {}
+    arguments = {} if named and arguments is None else arguments_within(name, arguments, tools)
     try:
         return None if arguments is None else (name, as_json(arguments))
     except RecursionError:

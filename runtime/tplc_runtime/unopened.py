@@ -22,14 +22,15 @@ from .second import (
     ID_KEYS,
     NAME_KEYS,
     NAMESPACES,
+    NEAR,
     OTHER_KEYS,
     Doubts,
     any_styles,
     arguments_of,
     as_json,
+    given_in,
     innermost,
     is_asked_for,
-    is_closed_call,
     values_in,
     values_within,
 )
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from .schema import Parameters
 
 CALL_KEYS = frozenset(NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS)
-FIRST_OF_CALLS = Pattern(r"""\s*(?:[,;]\s*)?(?=[\w{\[`<"'])""")
+FIRST_OF_CALLS = Pattern(r"""\s*(?:[,;]\s*)?(?=[\w{\[`<"'*])""")
 # A fence, a backtick, a tag or a token around calls; and a text that may become one.
 AROUND_CALLS = Pattern(r"(?:(```)[\w-]{0,16}\s{1,16}|(`)|<([\w:-]{1,64})>\s{0,16}|<([|｜])[^\s<>]{1,64}>\s{0,16})?")
 PART_OF_AROUND = Pattern(r"(?:`{1,3}[\w-]{0,16}|<[|｜]?[^\s<>]{0,64}(?:[ =][^<>\n]{0,128})?>?)\s{0,16}\Z")
@@ -52,21 +53,18 @@ CLOSING_TOKEN = Pattern(r"<[|｜/][^\s<>]{1,64}>|\Z")
 PREFIXES_OF_NAMES = ("", *NAMESPACES)
 # How calls begin: a name, or an object with a key and a value.
 HEAD_OF_CALL = Pattern(
-    rf"""\[?\s{{0,16}}["']?(?:([{NAME_CHARACTERS}]{{1,64}})["']?(\(|\s{{1,16}}(?:```[\w-]{{0,16}}\s{{1,16}})?"""
+    rf"""\[?\s{{0,16}}(?:print\(\s{{0,8}})?["']?(?:([{NAME_CHARACTERS}]{{1,64}})["']?(\(|\s{{1,16}}(?:```[\w-]{{0,16}}\s{{1,16}})?"""
     r"""(?:\{|`{0,3}[\w-]{0,16}\Z))?|\Z)|[\[\s]{0,16}"""
     r"""(?:\{{1,2}\s{0,64}(?:["']?(\w{0,64})(?:["']?\s{0,16}(?::\s{0,16}(?:["']([\w.:/-]{0,64})(["'])?)?)?)?)?)?"""
 )
 # A key around calls, and brackets that close what is around them.
 WRAPPER = Pattern(r"""(?:\{\s{0,16}["']\w{1,64}["']\s{0,16}:\s{0,16}(?=[\[{]))?""")
 CLOSING_BRACKETS = Pattern(r"[\s\]})]{0,16}")
-
-
-class OwnHeader:
-    """How calls begin: `pieces` of their opener, and a pattern from the name up to the first value, with a group if all
-    of it has come.  `is_closed`: they have a closer."""
-
-    def __init__(self, pattern: Pattern, *pieces: str, is_closed: bool) -> None:
-        self.pattern, self.pieces, self.is_closed = pattern, pieces, is_closed
+# What may be around the name of a tool before its arguments in another form.
+BEFORE_NAME = Pattern("[\"'`*]{0,2}")
+AFTER_NAME = Pattern(
+    rf"""["'`*]{{0,2}}(?:\(\)|:)?\s{{0,16}}[:=(]?\s{{0,16}}(?:(?=[{{["'`]|(?i:json|{"|".join(ARGUMENT_KEYS)})\W)|\w{{0,10}}(\Z))"""
+)
 
 
 def unopened_calls(
@@ -89,22 +87,45 @@ def unopened_calls(
     end = None if around[4] and end and not (closing or final) else end
     over = None if end is None or not end else _over(buf, end + len(closing), final, closing, after, tools)
     if end is None or over is None:
-        return ([], pos) if final or end == 0 else None
+        return named_call(buf, start, final, tools, breaks) if final or end == 0 else None
     found = [_whole_call(one, tools) for value in values_in(buf[at:end], tools) for one in values_within(value, tools)]
     calls = [call for call in found if call is not None and (call[1] != "{}" or buf[at:end].rstrip()[-1:] != ")")]
     is_whole = over and calls and len(calls) == len(found) and not tools.is_guessed
     if tools.is_repaired:
         is_whole = is_whole and all(is_asked_for(arguments, tools[name]) for name, arguments, _ in calls)
-    return (calls, end + len(closing)) if is_whole else ([], pos)
+    return (calls, end + len(closing)) if is_whole else named_call(buf, start, final, tools, breaks)
+
+
+def named_call(buf: str, pos: int, final: bool, tools: Parameters, breaks: Scanner) -> Any:
+    """Return the call of a tool, named in any spelling, with all that its schema asks for up to the next marker."""
+    at = end = BEFORE_NAME.match(buf, pos).end()
+    near = bare_name(buf[at : at + NEAR])
+    words = [("", ""), *((bare_name(prefix + tool), tool) for prefix in PREFIXES_OF_NAMES for tool in tools)]
+    if not final and len(buf) - at < NEAR and any(bare.startswith(near) for bare, _ in words):
+        return None
+    word, name = max(pair for pair in words if near.startswith(pair[0]))
+    while bare_name(buf[at:end]) != word:
+        end += 1
+    after = AFTER_NAME.match(buf, end) if name else None
+    if after is None:
+        return [], pos
+    mark = breaks.find(buf, after.end())
+    if not final and (after[1] is not None or mark is None or breaks.partial_match(buf, pos, mark.start) <= mark.start):
+        return None
+    end, doubts = len(buf) if mark is None else mark.start, Doubts(tools, mark is None)
+    found = given_in(name, buf[after.end() : end].rstrip(" \t\r\n.,;"), doubts)
+    is_whole = found is not None and not doubts.is_guessed and is_asked_for(found, tools[name])
+    return ([(name, found, None)], end) if is_whole else ([], pos)
 
 
 def unopened_header(
-    buf: str, pos: int, final: bool, tools: Parameters, header: OwnHeader, after: Scanner
+    buf: str, pos: int, final: bool, tools: Parameters, header: Any, is_over: Any, after: Scanner
 ) -> int | None:
     """Return where the header of a call begins whose opener is missing, or a piece of it: with the name of a tool, and
-    what the template writes after a name.  -1: there is none; None: more input is needed."""
+    what the template writes after a name.  -1: there is none; None: more input is needed.  `header`: a pattern from the
+    name up to the first value, with a group if all of it has come, and pieces of the opener."""
     start, undecided = next_char(buf, pos), False
-    for piece in ("", *header.pieces):
+    for piece in header[1:]:
         rest = buf[start : start + len(piece)]
         at = next_char(buf, start + len(piece))
         name = max((tool for tool in tools if buf.startswith(tool, at)), key=len, default="")
@@ -112,26 +133,19 @@ def unopened_header(
             begun = piece.startswith(rest) if start + len(rest) == len(buf) else rest == piece
             undecided |= begun and any(tool.startswith(buf[at : at + NAME_LIMIT]) for tool in tools)
             continue
-        match = header.pattern.match(buf, at)
-        end = at + len(name)
+        match, end = header[0].match(buf, at), at + len(name)
         if match is None or buf[end : end + 1].isalnum() or buf.startswith("_", end):
             continue
-        is_over = None if match.lastindex is None else _header_is_over(buf, end, final, tools, header, after)
-        if is_over:
+        over = None if match.lastindex is None else is_over(buf, end, final, after, tools)
+        if over:
             return at
-        undecided |= is_over is None
+        undecided |= over is None
     return None if undecided and not final else -1
 
 
-def _header_is_over(
-    buf: str, pos: int, final: bool, tools: Parameters, header: OwnHeader, after: Scanner
-) -> bool | None:
-    """Return whether the call is closed whose name ends here; one without a closer must be an object, and all of its
-    line."""
-    if header.is_closed:
-        return is_closed_call(buf, pos, final, after)
-    start = buf.find("{", pos)
-    reader = Reader(any_styles())
+def is_object_over(buf: str, pos: int, final: bool, after: Scanner, tools: Parameters) -> bool | None:
+    """Return whether an object comes next, and then the end of the line; None if more input is needed."""
+    start, reader = buf.find("{", pos), Reader(any_styles())
     end = reader.read(buf, start, final) if start >= 0 else pos
     if start < 0 or reader.is_guessed or reader.want:
         return None if reader.want and not final and not reader.is_guessed else False
@@ -151,7 +165,8 @@ def _begins_call(head: Any, tools: Doubts) -> bool:
     is_cut = head.end() == len(head.string)
     if (key in NAME_KEYS and value is not None) or not key:
         word = bare_name(value or name or "")
-        words = (bare_name(prefix + tool) for prefix in PREFIXES_OF_NAMES for tool in tools)
+        forms = ((prefix, end) for prefix in PREFIXES_OF_NAMES for end in ("", "call"))
+        words = ("print(", *(bare_name(prefix + tool) + end for prefix, end in forms for tool in tools))
         return word in words if ended or called else is_cut and any(one.startswith(word) for one in words)
     return is_cut or key in tools or key in CALL_KEYS
 

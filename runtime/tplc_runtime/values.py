@@ -119,8 +119,7 @@ class Quoting:
 
 
 class Style:
-    """How values are written: `strings` as (open, close, escape), `words` for true, false and null, and `punctuation`
-    for JSON's `[ , ] { : , }`."""
+    """How values are written: `strings` as (open, close, escape), `words`, and `punctuation` for `[ , ] { : , }`."""
 
     HAS_WORDS: ClassVar[bool] = False
     # Steps of regular text, here of JSON: without the last of its groups, a match needs more input.

@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 from tplc.lower.lexemes import lexemes_of, truncated_respelling
 from tplc_runtime.scanner import Scanner
 
-CORES = ("<|tools_prefix|>", "<tool_call>", "</answers>", "<classes_of_toys>", "<huts><hut_class>")
+CORES = (
+    "<|tools_prefix|>",
+    "<tool_call>",
+    "</answers>",
+    "<think>",
+    "</pondering>",
+    "<classes_of_toys>",
+    "<huts><hut_class>",
+)
 JOINTS = ("", "_", "-", " ", "__")
 WORD = re.compile(r"[a-z]+")
 
@@ -23,7 +31,8 @@ def respelled(draw: st.DrawFn) -> tuple[str, str]:
 
     def word(match: re.Match[str]) -> str:
         stem = match[0].removesuffix("s")
-        return draw(st.sampled_from((match[0], stem, stem + "s", match[0].upper(), match[0].title())))
+        stem = stem.removesuffix("ing")
+        return draw(st.sampled_from((match[0], stem, stem + "s", stem + "ing", match[0].upper(), match[0].title())))
 
     return core, WORD.sub(word, re.sub("_", lambda _: draw(st.sampled_from(JOINTS)), core))
 
@@ -45,3 +54,9 @@ def test_words_may_be_in_the_plural_or_the_singular() -> None:
     found = lexemes_of([("call", CORES)], ("call",), any_number=CORES)
     texts = ("<|tool_prefix|>", "<tool_calls>", "</answer>", "<classes_of_toy>", "<hut><huts_class>", "<tool_callss>")
     assert [re.fullmatch(found.find, text) is not None for text in texts] == [True] * 5 + [False]
+
+
+def test_words_may_end_in_ing() -> None:
+    found = lexemes_of([("call", CORES)], ("call",), any_number=CORES)
+    texts = ("<thinking>", "<tool_calling>", "</ponder>", "<hutting><hut_class>", "<thinkings>")
+    assert [re.fullmatch(found.find, text) is not None for text in texts] == [True] * 3 + [False] * 2

@@ -96,6 +96,27 @@ READ += [
         f"functions.get_weather\n{ARGUMENTS}",
         f"get_weather\n```json\n{ARGUMENTS}\n```",
         f'"get_weather" {ARGUMENTS}',
+        f"`get_weather`\n{ARGUMENTS}",
+        f"**get_weather**\n\n{ARGUMENTS}",
+        f"get weather\n{ARGUMENTS}",
+        f"GET_WEATHER\n{ARGUMENTS}",
+        f"get\\_weather\n{ARGUMENTS}",
+        f"get_weather()\n{ARGUMENTS}",
+        f"get_weather:\n\n{ARGUMENTS}",
+        f"get_weather: {ARGUMENTS}.",
+        f"function:get_weather\n{ARGUMENTS}",
+        f"get_weather\narguments: {ARGUMENTS}",
+        f"get_weather\n\njson {ARGUMENTS}",
+        f"get_weather\n[{ARGUMENTS}]",
+        f"get_weather\n({ARGUMENTS})",
+        f"get_weather\n'{ARGUMENTS}'",
+        f"get_weather\n{json.dumps(ARGUMENTS)}",
+        f"get_weather\n{ARGUMENTS[:-1]}",
+        f"get_weather\n```json\n{ARGUMENTS}\n",
+        "get_weather\n" + ARGUMENTS.replace('"', '\\"'),
+        'get_weather.call(city="Oslo", days=3)',
+        f"print({KEYWORDS})",
+        f"```python\nprint({KEYWORDS})\n```",
         ONE.replace("get_weather", "tools.get_weather"),
         ONE.replace('"name"', "name"),
         ONE.replace(", ", " "),
@@ -163,7 +184,16 @@ TEXTS = [
     ("object", ONE[:-1]),
     ("object", ONE.replace("3", "three")),
     ("object", "get_weather\n{city: Oslo}"),
-    ("object", f"get_weather\n```json\n{ARGUMENTS}\n"),
+    ("object", "get_weather\narguments: city and days"),
+    ("object", f"get_weather: {ARGUMENTS} is a call."),
+    ("object", f"get_weather\n{ARGUMENTS[:-1]}\nare the arguments"),
+    ("object", "get_weather: it gets the weather"),
+    ("object", 'get_weather\n{"city": "Oslo, "days": 3}'),
+    ("object", 'get_weather\n[{"city": "Oslo"}]'),
+    ("object", 'get_weather\njson {"city": "Oslo", "days": "three"}'),
+    ("object", f"get_weathers\njson {ARGUMENTS}"),
+    ("object", "---\nget weather"),
+    ("object", "print(get_weather)"),
     ("object", f"get_weather\n```json\n{ARGUMENTS}\n``` is a call."),
     ("object", "get_weather\n```json\n{city: Oslo}\n```"),
     ("object", "get_weather {city: the name of a city, days: how many}"),
@@ -195,7 +225,7 @@ TEXTS = [
     ("object", "<list_all></list_all>"),
     ("object", f"<|tool|>{ONE}<|/tool|> is a call."),
     ("object", "<|tool|> is a token."),
-    ("object", 'get_weather.call(city="Oslo", days=3)'),
+    ("object", 'get_weather.get(city="Oslo", days=3)'),
     ("list", f"<f=get_weather>{ARGUMENTS}</f><f=look_up>{ARGUMENTS}</f>"),
     ("object", '<p class="get_weather">Oslo</p>'),
     ("list", f"[1] {ONE}"),
@@ -267,7 +297,8 @@ def test_without_tools_or_the_tolerance_it_is_text(calls: str, text: str) -> Non
     for parser, tools in ((parser_of(calls), None), (load_module(generate(off, "python")), TOOLS)):
         stream, found = in_chunks(parser, text + "[end]", tools)
         assert found == (text, "", [])
-        assert [note.code for note in stream.diagnostics] == ["like_a_call"] * (tools is not None)
+        is_reported = tools is not None and "get_weather" in text
+        assert [note.code for note in stream.diagnostics] == ["like_a_call"] * is_reported
 
 
 def test_a_call_after_a_space_is_reported_at_the_same_place_in_any_chunks() -> None:

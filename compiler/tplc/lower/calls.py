@@ -31,7 +31,7 @@ from tplc.lower.slots import (
     id_layout,
 )
 from tplc.lower.tolerated import Tolerated
-from tplc.lower.unprefixed import prefix_of_closers, with_unprefixed, with_unprefixed_openers
+from tplc.lower.unprefixed import prefix_of_closers, unprefixed, with_unprefixed, with_unprefixed_openers
 from tplc.lower.whole_call import whole_call_of
 from tplc.lower.written import WrittenCalls, written_calls
 
@@ -209,7 +209,8 @@ def _header_calls(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
     if not after.slots:
         last_closers = last_of(closing.closers, own, tools.section_end, ir.turn.ends, tolerated)
         pieces = last_pieces_of(own, [*over, tools.separator], tolerated)
-        closing = replace(closing, last=last_closers, last_pieces=pieces)
+        lasts = unique([*last_closers, *unprefixed(last_closers, prefix)])
+        closing = replace(closing, last=lasts, last_pieces=pieces)
     return replace(
         form,
         closing=replace(closing, section_ends=not_blank(text for end in over for text in tolerated.texts(end))),

@@ -99,13 +99,13 @@ def is_wordless(found: Lexemes) -> bool:
 
 def compared(text: str) -> str:
     """Return what `is_truncated` compares of a marker in another spelling: words may be in the singular or the plural,
-    and nothing may separate them, so every "s" may be missing."""
-    return squeezed(text).replace("s", "")
+    or end in `ing`, and nothing may separate them, so every "s" may be missing."""
+    return squeezed(text).replace("ing", "").replace("s", "")
 
 
 def truncated_respelling(core: str) -> str:
     """Return the pattern of the beginning of a marker in another spelling, at the end of the text."""
-    between = rf"[\sSs{WORD_JOINERS}]*+"
+    between = rf"(?:[\sSs{WORD_JOINERS}]|[Ii](?:[Nn](?:[Gg]|{END})|{END}))*+"
     pieces = [in_any_case(token) + between for token in compared(core[1:])[:-1]]
     pattern = "".join(f"(?:{piece}|{END})" for piece in pieces[MAX_NESTING:])
     for piece in reversed(pieces[:MAX_NESTING]):

@@ -29,6 +29,9 @@ OBJECT = "{"
 CLOSING = tuple(">])}»")
 ANY_FENCE = f"{FENCE}{ANY_WORD}\n"
 _LAST_WORDS = re.compile(rf"(?<=[^{NAME_CHARACTERS}])[{NAME_CHARACTERS}]+\Z")
+# A tag with a prefix that shows whose it is.
+_ONE_TAG = re.compile(r"\A(\s*<[^\w\s<>]*\w+[^\w\s<>▁-]+)[\w-]+([^\w\s<>▁]*>\s*)\Z")
+ANY_TAG = rf"\1{ANY_WORD} \2"  # the tag with another word
 _SYNTAX = frozenset("[]{}(),:\"'=`; \t\n\r")
 
 
@@ -82,6 +85,8 @@ def openers_of(
         rests += repeated
         rests += [ANY_FENCE + text.lstrip() for text in own if FENCE not in text]
         inside = unique([*inside, *twice])
+    if "marker_spelling" in tolerated.kinds:
+        rests += [_ONE_TAG.sub(ANY_TAG, sections[0]) + text for text in inside[:1] if _has_one_tag(sections[0], text)]
     if "other_forms" in tolerated.kinds and [text.strip() for text in (*whole, *inside)] == [OBJECT] * 2:
         whole.append("[" + OBJECT)  # a list of calls where the template writes one
     elif "other_forms" in tolerated.kinds and first.strip() == OBJECT:
@@ -121,6 +126,12 @@ def _alone(whole: Sequence[str], rests: Sequence[str], ordinary: Collection[str]
     cores = {text.strip() for text in whole} if where == "line start" else set()
     found = [text for text in (*whole, *rests) if text in ordinary]
     return unique(text for text in found if not any(text.strip().endswith(core) for core in cores))
+
+
+def _has_one_tag(section: str, opener: str) -> bool:
+    """Return whether the section is opened by one tag, which may have another word before what is surely a call."""
+    begins_alike = _ONE_TAG.match("".join(pieces_of(opener)[:1]))
+    return _ONE_TAG.match(section) is not None and not begins_alike and is_unmistakable(opener)
 
 
 def _fenced(openers: Iterable[str], tolerated: Tolerated) -> dict[str, str]:

@@ -125,7 +125,7 @@ LONGEST_WORD = 64
 PLAIN_WORD = Pattern(rf"[\w.-]{{0,{LONGEST_WORD}}}")
 NOTHING = "(?!)"
 # What stands in a scanner's pattern for white space inside of a marker, and, in another spelling, around its words.
-SHORTENED = ((" ", r"\s{0,64}"), ("{}", r"[\s|｜]{0,4}"), ("{-}", r"[\s_▁|｜-]{0,64}"))
+SHORTENED = ((" ", r"\s{0,64}"), ("{}", r"[\s|｜]{0,4}"), ("{-}", r"[\s_▁|｜-]{0,64}"), ("{s}", "(?:s|ing)?"))
 
 
 class Match:
@@ -244,8 +244,9 @@ def is_truncated(core: str, text: str) -> bool:
     """Return whether the text is the beginning of a marker, but not all of it.  A space in `core` is any white space or
     none; at its end, the marker is a word whose end only the next character shows."""
     if core[0] == RESPELLED:
-        # Words may be in the singular or the plural, and nothing may separate them: every "s" may be missing.
-        start, marker = squeezed(text).replace("s", ""), core[1:].replace("s", "")
+        # Words may be in the singular or the plural, or end in "ing", and nothing may separate them.
+        start, marker = (squeezed(one).replace("ing", "").replace("s", "") for one in (text, core[1:]))
+        start = start if marker.startswith(start) else start.removesuffix("i").removesuffix("in")
         stem, any_word, _ = marker.partition(ANY_WORD)
         if any_word and start.startswith(stem):  # the language that a fence names
             start = stem + ANY_WORD + LANGUAGE.sub("", start[len(stem) :], count=1)
@@ -288,10 +289,10 @@ NAMESPACE = Pattern(r"\A\S*[.:/](?=[^.:/]+\Z)")
 # What Python code writes before the name of a function that it calls.
 BEFORE_A_CALL = Pattern(r"\A(?:\w{1,64} ?= ?|(?:return|yield) )?(?:await )?")
 KEY_IN_TEXT = Pattern(r"""(?<!\w)([\w-]{1,64})["']?(?=\s?(?:[=:]|<<)|\s\w{1,32}=)""")
-SEPARATORS = Pattern(r"[\s_.-]+")
+SEPARATORS = Pattern(r"[\s_.\\-]+")
 OPENING_TAG = Pattern(  # the word of an attribute doesn't count
     r"""<([\w:-]{1,64})(?:\s{0,8}[ =]\s{0,8}(?:\w{1,32}\s{0,8}=\s{0,8})?["']?"""
-    rf"""([{NAME_CHARACTERS}]{{1,64}})["']?)?\s{{0,8}}>"""
+    rf"""([{NAME_CHARACTERS}]{{1,64}})["']?(?:\s{{1,8}}\w{{1,32}}="\w{{0,32}}")?)?\s{{0,8}}>"""
 )
 
 
@@ -318,7 +319,7 @@ def tool_named(name: str, tools: Parameters) -> str:
         if len(like) == 1:
             return like[0]
     first, _, second = bare.partition(".")
-    return first if first and first in tools and first == second else name
+    return first if first and first in tools and second in (first, "call") else name
 
 
 def bare_name(name: str) -> str:
@@ -558,8 +559,7 @@ class Quoting:
 
 
 class Style:
-    """How values are written: `strings` as (open, close, escape), `words` for true, false and null, and `punctuation`
-    for JSON's `[ , ] { : , }`."""
+    """How values are written: `strings` as (open, close, escape), `words`, and `punctuation` for `[ , ] { : , }`."""
 
     # Steps of regular text, here of JSON: without the last of its groups, a match needs more input.
     next_member = Pattern(rf"(?:,{JSON_SPACE}*)?(?:{KEY.pattern}|\Z)")
@@ -1092,7 +1092,7 @@ ID_KEYS = ("id", "call_id", "tool_call_id")
 OTHER_KEYS = (*ID_KEYS, "type", "index")
 SCHEMA_KEYS = ("properties",)  # models repeat the form of a schema
 KNOWN_KEYS = NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS + SCHEMA_KEYS
-NAMESPACES = ("functions.", "tools.")
+NAMESPACES = ("functions.", "tools.", "function:")
 TURN_ENDS = ("end", "final_end")
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", *TURN_ENDS)
 MOST_TURN_ENDS = 4  # so many are tried as the end of a text that is read again
@@ -1132,7 +1132,7 @@ ELEMENT = Pattern(rf"\s*{OPENING_TAG.pattern}(.*?)</\1\s{{0,8}}>\s*")
 SURROGATE = Pattern(r"[\ud800-\udfff]")
 LAST_WORD = Pattern(rf"(?<![{NAME_CHARACTERS}])([{NAME_CHARACTERS}]{{1,64}})\s*\Z")
 SEPARATING = " \t\n|:;,=>-"  # what may be between arguments and the name after them
-CLOSING_TAG = Pattern(r"</[\w:.=-]{1,64}>")
+CLOSING_TAG = Pattern(r"</[\w:.=▁|｜-]{1,64}>")
 # A missing quote after a key, or after a value before the next key.
 KEY_LEFT_OPEN = Pattern(r'(?<=[{,\s])"(\w+):(?=\s*["\[{\w-])')
 NAME_LEFT_OPEN = Pattern(r':\s*"(\w+)\s*,(?=\s*"\w+"\s*:)')
@@ -1178,7 +1178,7 @@ def calls_in(text: str, tools: Doubts) -> list[tuple[str, str]]:
     last = LAST_WORD.search(text, max(0, len(text) - NEAR))
     name = tool_named(last[1], tools) if last is not None else ""
     if last is not None and name in tools:  # the name after the arguments
-        arguments = _given_in(name, text[: last.start()].rstrip(SEPARATING), tools)
+        arguments = given_in(name, text[: last.start()].rstrip(SEPARATING), tools)
         return [(name, arguments)] if arguments is not None and arguments != "{}" else []
     return []
 
@@ -1211,7 +1211,8 @@ def calls_up_to(
     return found, end, doubts
 
 
-def _given_in(name: str, text: str, tools: Doubts) -> str | None:
+def given_in(name: str, text: str, tools: Doubts) -> str | None:
+    """Return the arguments of a tool in an object, which brackets, quotes or a fence may be around."""
     for candidate in _candidates(text):
         tools.is_guessed = False
         values = values_in(candidate, tools)
@@ -1399,9 +1400,10 @@ def any_styles() -> tuple[Style, Style, Style]:
     return (Style(quotes, words),) * 3
 
 
-def json_value(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
-    """Return the value in JSON that begins here, and where it ends."""
+def json_value(text: str, pos: int, tools: Doubts, follow: Any = None) -> tuple[Any, int]:
+    """Return the value in JSON that begins here, and where it ends.  `follow`: what may follow it."""
     reader = Reader(any_styles())
+    reader.follow = follow or reader.follow
     end = reader.read(text, pos, True)
     return closed(reader, tools), end
 
@@ -1425,10 +1427,7 @@ def call_in_text(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
         key = KEYWORD.match(text, after.end())
         if key is None:
             break
-        reader = Reader(any_styles())
-        reader.follow = KEYWORD_FOLLOWS
-        pos = reader.read(text, key.end(), True)
-        members[key[1]] = closed(reader, tools)
+        members[key[1]], pos = json_value(text, key.end(), tools, KEYWORD_FOLLOWS)
     return None, pos
 
 
@@ -1510,10 +1509,7 @@ def _with_arguments(name: str, members: dict[str, Any], tools: Doubts) -> tuple[
     arguments = members[named[0]] if named else rest
     if named and any(isinstance(item, (dict, list)) for key, item in rest.items() if key != named[0]):
         return None  # it would be lost
-    if arguments is not None or not named:
-        arguments = arguments_within(name, arguments, tools)
-    else:
-        arguments = {}
+    arguments = {} if named and arguments is None else arguments_within(name, arguments, tools)
     try:
         return None if arguments is None else (name, as_json(arguments))
     except RecursionError:
@@ -1593,7 +1589,7 @@ def call_like(text: str, tools: Parameters) -> str:
             before = text[at - 1 : at] * (name.isalnum() or text[at - 1 : at] == "_")  # several words can only be it
             around = (before + text[end : end + 1]).replace("_", "a")
             if not any(map(str.isalnum, around)):
-                after = str(SENTENCE_END.split(text[end : end + LONGEST_GAP], 1)[0])
+                after = str(SENTENCE_END.split(text[end : end + LONGEST_GAP].lstrip(":*` \n"), 1)[0])
                 if keys & {*KEY_AFTER_NAME.findall(after)} if keys else OBJECT_AFTER_NAME.match(after):
                     return str(name)
             at = text.find(name, end)
@@ -2464,7 +2460,7 @@ ATTRIBUTES = (
 )
 ENDS_AFTER_CALLS = ("end", "final_end", "content_end")
 CALL_KEYS = frozenset(NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS)
-FIRST_OF_CALLS = Pattern(r"""\s*(?:[,;]\s*)?(?=[\w{\[`<"'])""")
+FIRST_OF_CALLS = Pattern(r"""\s*(?:[,;]\s*)?(?=[\w{\[`<"'*])""")
 # A fence, a backtick, a tag or a token around calls; and a text that may become one.
 AROUND_CALLS = Pattern(r"(?:(```)[\w-]{0,16}\s{1,16}|(`)|<([\w:-]{1,64})>\s{0,16}|<([|｜])[^\s<>]{1,64}>\s{0,16})?")
 PART_OF_AROUND = Pattern(r"(?:`{1,3}[\w-]{0,16}|<[|｜]?[^\s<>]{0,64}(?:[ =][^<>\n]{0,128})?>?)\s{0,16}\Z")
@@ -2472,13 +2468,18 @@ CLOSING_TOKEN = Pattern(r"<[|｜/][^\s<>]{1,64}>|\Z")
 PREFIXES_OF_NAMES = ("", *NAMESPACES)
 # How calls begin: a name, or an object with a key and a value.
 HEAD_OF_CALL = Pattern(
-    rf"""\[?\s{{0,16}}["']?(?:([{NAME_CHARACTERS}]{{1,64}})["']?(\(|\s{{1,16}}(?:```[\w-]{{0,16}}\s{{1,16}})?"""
+    rf"""\[?\s{{0,16}}(?:print\(\s{{0,8}})?["']?(?:([{NAME_CHARACTERS}]{{1,64}})["']?(\(|\s{{1,16}}(?:```[\w-]{{0,16}}\s{{1,16}})?"""
     r"""(?:\{|`{0,3}[\w-]{0,16}\Z))?|\Z)|[\[\s]{0,16}"""
     r"""(?:\{{1,2}\s{0,64}(?:["']?(\w{0,64})(?:["']?\s{0,16}(?::\s{0,16}(?:["']([\w.:/-]{0,64})(["'])?)?)?)?)?)?"""
 )
 # A key around calls, and brackets that close what is around them.
 WRAPPER = Pattern(r"""(?:\{\s{0,16}["']\w{1,64}["']\s{0,16}:\s{0,16}(?=[\[{]))?""")
 CLOSING_BRACKETS = Pattern(r"[\s\]})]{0,16}")
+# What may be around the name of a tool before its arguments in another form.
+BEFORE_NAME = Pattern("[\"'`*]{0,2}")
+AFTER_NAME = Pattern(
+    rf"""["'`*]{{0,2}}(?:\(\)|:)?\s{{0,16}}[:=(]?\s{{0,16}}(?:(?=[{{["'`]|(?i:json|{"|".join(ARGUMENT_KEYS)})\W)|\w{{0,10}}(\Z))"""
+)
 
 
 def unopened_calls(
@@ -2501,13 +2502,35 @@ def unopened_calls(
     end = None if around[4] and end and not (closing or final) else end
     over = None if end is None or not end else _over(buf, end + len(closing), final, closing, after, tools)
     if end is None or over is None:
-        return ([], pos) if final or end == 0 else None
+        return named_call(buf, start, final, tools, breaks) if final or end == 0 else None
     found = [_whole_call(one, tools) for value in values_in(buf[at:end], tools) for one in values_within(value, tools)]
     calls = [call for call in found if call is not None and (call[1] != "{}" or buf[at:end].rstrip()[-1:] != ")")]
     is_whole = over and calls and len(calls) == len(found) and not tools.is_guessed
     if tools.is_repaired:
         is_whole = is_whole and all(is_asked_for(arguments, tools[name]) for name, arguments, _ in calls)
-    return (calls, end + len(closing)) if is_whole else ([], pos)
+    return (calls, end + len(closing)) if is_whole else named_call(buf, start, final, tools, breaks)
+
+
+def named_call(buf: str, pos: int, final: bool, tools: Parameters, breaks: Scanner) -> Any:
+    """Return the call of a tool, named in any spelling, with all that its schema asks for up to the next marker."""
+    at = end = BEFORE_NAME.match(buf, pos).end()
+    near = bare_name(buf[at : at + NEAR])
+    words = [("", ""), *((bare_name(prefix + tool), tool) for prefix in PREFIXES_OF_NAMES for tool in tools)]
+    if not final and len(buf) - at < NEAR and any(bare.startswith(near) for bare, _ in words):
+        return None
+    word, name = max(pair for pair in words if near.startswith(pair[0]))
+    while bare_name(buf[at:end]) != word:
+        end += 1
+    after = AFTER_NAME.match(buf, end) if name else None
+    if after is None:
+        return [], pos
+    mark = breaks.find(buf, after.end())
+    if not final and (after[1] is not None or mark is None or breaks.partial_match(buf, pos, mark.start) <= mark.start):
+        return None
+    end, doubts = len(buf) if mark is None else mark.start, Doubts(tools, mark is None)
+    found = given_in(name, buf[after.end() : end].rstrip(" \t\r\n.,;"), doubts)
+    is_whole = found is not None and not doubts.is_guessed and is_asked_for(found, tools[name])
+    return ([(name, found, None)], end) if is_whole else ([], pos)
 
 
 def _tool_tag(buf: str, pos: int, tools: Parameters) -> Any:
@@ -2523,7 +2546,8 @@ def _begins_call(head: Any, tools: Doubts) -> bool:
     is_cut = head.end() == len(head.string)
     if (key in NAME_KEYS and value is not None) or not key:
         word = bare_name(value or name or "")
-        words = (bare_name(prefix + tool) for prefix in PREFIXES_OF_NAMES for tool in tools)
+        forms = ((prefix, end) for prefix in PREFIXES_OF_NAMES for end in ("", "call"))
+        words = ("print(", *(bare_name(prefix + tool) + end for prefix, end in forms for tool in tools))
         return word in words if ended or called else is_cut and any(one.startswith(word) for one in words)
     return is_cut or key in tools or key in CALL_KEYS
 
@@ -2605,7 +2629,7 @@ MOST_READINGS = 8  # of texts that end at the same marker
 PART_OF_NAME = Pattern(r"(?:[=:][\"']?)?\Z")  # after a garbled closer
 LEFT_OVER_BRACKET = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}|\|?>")
 LEFT_OVER = Pattern(r"[\"']?[}\])]{0,4}[.,;]|" + LEFT_OVER_BRACKET.pattern)
-PART_OF_CLOSING_TAG = Pattern(r"<(?:/[\w:.=-]{0,64})?\Z")
+PART_OF_CLOSING_TAG = Pattern(r"<(?:/[\w:.=▁|｜-]{0,64})?\Z")
 
 
 class Machine(TurnStates):
@@ -3448,7 +3472,7 @@ class StreamParser(CallObjects):
         ("respelled", "\x00</musing>", "\n", "\n\n", 6), ("line", "```\ufdd1 <fn> {", "", "", 0),
         find=(
             r"<(?:(fn> <fn> \{)|(fn> ```[\w-]{0,16} \{)|(/musing>)|(fn> \[ \{)|(fn> \{)|(~/~>)|(fn>)|({}[/\\]{}(?ai:mu"
-            r"sings?){}>))|`(``[\w-]{0,16} <fn> \{)"
+            r"sing{s}){}>))|`(``[\w-]{0,16} <fn> \{)"
         ), near=r"<(?=[\t\n\r \-/\\_f\|\~▁｜]|\Z)|`(?=[`]|\Z)", width=156, leads="\n",
     )
     IN_CONTENT = Scanner(
@@ -3464,7 +3488,7 @@ class StreamParser(CallObjects):
     )
     BEFORE_CONTENT = Scanner(
         ("reasoning", "<musing>", "", "\n", 0), ("reasoning", "\x00<musing>", "", "\n", 6),
-        find="<(?:(musing>)|({}(?ai:musings?){}>))", near=r"<(?=[\t\n\r \-M_m\|▁｜]|\Z)", width=105,
+        find="<(?:(musing>)|({}(?ai:musing{s}){}>))", near=r"<(?=[\t\n\r \-M_m\|▁｜]|\Z)", width=105,
     )
     OPENS_FIRST = ("reasoning",)
     REASONING_AGAIN = Scanner(("reasoning", "<musing>", "", "\n", 0), find="<(musing>)", near=r"<(?=[m]|\Z)", width=9)
@@ -3493,7 +3517,9 @@ class StreamParser(CallObjects):
         width=156, first="<`",
     )
     LEFT_OVER = Scanner(("call", "<fn>", "", "\n", 0), find="<(fn>)", near=r"<(?=[f]|\Z)", width=5)
-    GARBLED = (Pattern("(<[\\s|｜]{0,4}[/\\\\][\\s|｜]{0,4}(?ai:fn)[\\s|｜]{0,4}>)|</[\\w:.=-]{1,64}>"), "<", ("fn",))
+    GARBLED = (
+        Pattern("(<[\\s|｜]{0,4}[/\\\\][\\s|｜]{0,4}(?ai:fn)[\\s|｜]{0,4}>)|</[\\w:.=▁|｜-]{1,64}>"), "<", ("fn",),
+    )
     USUAL_NEXT = ExpectedText('</fn>\n<fn>\n{"name": "', '<fn>\n{"name": "', '\n<fn>\n{"name": "')
     AFTER_CALL = Scanner(
         ("call", ", <fn> <fn> {", "", "", 0), ("call", ", <fn> ```\ufdd1 {", "", "", 0),

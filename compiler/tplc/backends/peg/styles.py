@@ -17,7 +17,6 @@ from tplc_runtime.escapes import Escapes
 from tplc_runtime.pattern import Pattern
 from tplc_runtime.peg_readers import NEVER, OtherSpelling
 from tplc_runtime.scanner import Scanner
-from tplc_runtime.unopened import OwnHeader
 from tplc_runtime.values import Style
 
 Styles = tuple[Style, Style, Style]
@@ -53,7 +52,7 @@ def spelled_of(acceptor: Acceptor) -> OtherSpelling:
     spelled.own_keys, spelled.begins = own_keys(calls), bool(calls.opening.begins)
     spelled.name_is_first = calls.name_is_first
     if (pieces := calls.pieces_before_name) is not None:
-        spelled.own_header = OwnHeader(Pattern(calls.opening.begins), *pieces, is_closed=calls.is_closed)
+        spelled.own_header, spelled.may_close = (Pattern(calls.opening.begins), "", *pieces), calls.is_closed
     pairs = calls.pairs
     garbled = garbled_closers(acceptor)
     spelled.garbled = spelled.garbled if garbled is None else Pattern(garbled.pattern)

@@ -241,8 +241,7 @@ def _like_text(calls: CallForm) -> list[str]:
     for name, pattern in begins.items():
         lines += assignment(name, called("Pattern", [literal(pattern)]), INDENT) if pattern else []
     if (pieces := calls.pieces_before_name) is not None:
-        header = ["CALL_BEGINS", *map(literal, pieces), f"is_closed={calls.is_closed}"]
-        lines += assignment("OWN_HEADER", called("OwnHeader", header), INDENT)
+        lines += [f"    OWN_HEADER = (CALL_BEGINS, {', '.join(map(literal, ('', *pieces)))})"]
     lone = [text.strip() for text in calls.opening.ordinary]
     lines += [f"    LONE_OPENERS = {texts(lone)}"] * bool(lone)
     return lines
