@@ -94,7 +94,7 @@ def learn(
         left_out=left_out if reasoning.mode == "none" else (),
     )
     check_slots(ir)
-    ir = replace(ir, forms=forms_of_shared_opener(ir))
+    ir = replace(ir, forms=forms_of_shared_opener(prober, base, markers, ir))
     ir = replace(ir, escapes=learn_text_escapes(prober, base, called.setup if called else None, ir))
     others = learn_other_ends(prober, base, called.setup if called else None, ir)
     ir = replace(ir, turn=replace(ir.turn, ends=(*ir.turn.ends, *others)))
