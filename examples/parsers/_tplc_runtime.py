@@ -2950,7 +2950,7 @@ class TurnStates(PlacedMarkers):
         partial = stop if clear else marks.partial_match(buf, pos, stop if mark is None else mark.start)
         if self.PLACE_DECIDES and mark is not None and mark.kind in UNDECIDED_KINDS and not self._final:
             partial = min(partial, marks.with_lead(buf, pos, mark.start))
-        if self._final and not self._is_truncated_marker(marks, partial):
+        if self._final and not self._is_truncated_marker(marks, partial, kind):
             partial = stop
         if mark is not None and mark.start >= partial:
             mark = None  # a longer one may begin there
@@ -3118,18 +3118,18 @@ class TurnStates(PlacedMarkers):
         self._text("trailing", len(self._buf))
         return False
 
-    def _is_truncated_marker(self, marks: Scanner, pos: int) -> bool:
+    def _is_truncated_marker(self, marks: Scanner, pos: int, kind: str) -> bool:
         """Return whether the remaining text at the output's end is a truncated opener of a call, or a truncated end."""
+        if self.FENCED_CALLS and self._is_text_of(kind, next_char(self._buf, pos)):
+            return False
         if self.CALLS and self.OPENER_IS_UNAMBIGUOUS and self._is_truncated_opener(pos):
             return True
         if not self.DROPS_TRUNCATED_MARKERS:
             return False
         rest = "".join(self._buf[pos:].split())
-        if len(rest) < LEAST_CUT or rest.isalnum():
+        if len(rest) < LEAST_CUT or rest.isalnum() or (self.CALLS and self._after_failed_call):
             return False
         if not any(map(str.isalnum, rest)) and (len(rest) < LEAST_PUNCTUATION or len({*rest[:LEAST_PUNCTUATION]}) == 1):
-            return False
-        if self.CALLS and self._after_failed_call:
             return False
         return marks.prefix_of(self._buf, next_char(self._buf, pos), CUT_KINDS) != ""
 
@@ -3464,6 +3464,7 @@ class Machine(CallArguments):
     OPENER_IS_ONE_CHARACTER: ClassVar[bool] = True  # even their openers look like text
     TAIL: ClassVar[Sequence[Any]] = ()  # slots after a call
     CALLS_HAVE_CLOSER: ClassVar[bool] = True  # calls have a closer
+    REASONING_IS_CLOSED: ClassVar[bool] = True  # the template writes no calls in open reasoning
     SECTION_DECIDES: ClassVar[bool] = True  # what may follow a call depends on whether all calls were closed
     DROPS_LEFT_OVER: ClassVar[bool] = True  # superfluous brackets, fences and openers after a call are dropped
     SEPARATOR_OPENS: ClassVar[bool] = False  # the next call begins directly after a separator,
@@ -3687,7 +3688,7 @@ class Machine(CallArguments):
         if (self.OPENED_TWICE or self.SHORT_OPENERS) and self._is_opened_twice:
             self._note("calls_opened_twice", "the calls are opened twice")
             self._is_opened_twice = False
-        if self.HAS_REASONING and self._opener and self._reasoning_on:
+        if self.HAS_REASONING and self.REASONING_IS_CLOSED and self._opener and self._reasoning_on:
             self._out.flush()
             if "".join(self._out.texts["reasoning_content"]).strip():
                 self._note("reasoning_not_closed", "a call begins before the reasoning is closed")

@@ -66,7 +66,6 @@ class StreamParser(CallObjects):
             r"|``)\Z"
         ), Pattern("(?!)"),
     )
-    FENCED_CALLS = False
     IN_CONTENT = Markers(
         call=(
             "\nSteps:\n```json\n[\n    {", "```json\n[\n    {", "\nSteps:\n```\ufdd1\n[\n    {",

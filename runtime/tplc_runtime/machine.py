@@ -54,6 +54,7 @@ class Machine(CallArguments):
     OPENER_IS_ONE_CHARACTER: ClassVar[bool] = True  # even their openers look like text
     TAIL: ClassVar[Sequence[Any]] = ()  # slots after a call
     CALLS_HAVE_CLOSER: ClassVar[bool] = True  # calls have a closer
+    REASONING_IS_CLOSED: ClassVar[bool] = True  # the template writes no calls in open reasoning
     SECTION_DECIDES: ClassVar[bool] = True  # what may follow a call depends on whether all calls were closed
     DROPS_LEFT_OVER: ClassVar[bool] = True  # superfluous brackets, fences and openers after a call are dropped
     SEPARATOR_OPENS: ClassVar[bool] = False  # the next call begins directly after a separator,
@@ -277,7 +278,7 @@ class Machine(CallArguments):
         if (self.OPENED_TWICE or self.SHORT_OPENERS) and self._is_opened_twice:
             self._note("calls_opened_twice", "the calls are opened twice")
             self._is_opened_twice = False
-        if self.HAS_REASONING and self._opener and self._reasoning_on:
+        if self.HAS_REASONING and self.REASONING_IS_CLOSED and self._opener and self._reasoning_on:
             self._out.flush()
             if "".join(self._out.texts["reasoning_content"]).strip():
                 self._note("reasoning_not_closed", "a call begins before the reasoning is closed")

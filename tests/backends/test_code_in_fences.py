@@ -54,3 +54,22 @@ def test_code_in_the_fence_of_calls(language: str, call: str) -> None:
         if ((message["content"] or "").strip(), names) != (text, ["look"] * len(made)):
             wrong.append((turn, message["content"], names))
     assert (wrong, readers.differ) == ([], [])
+
+
+OPENERS = {"a fence that names a language": ("\\n```sh\\n$ ", "\\n```"), "a marker": ("<run>", "</run>")}
+CONTENTS = ("So:\n```python\nprint(1)\n```", "```\na\n```", "```python\na\n```\n\n```sh\nb\n```", "a\n```sh", "a\n```")
+
+
+@pytest.mark.sweep(7)
+@pytest.mark.parametrize(("opener", "content"), [*product(OPENERS, CONTENTS)])
+def test_code_at_the_end_of_an_output_keeps_its_fence(opener: str, content: str) -> None:
+    """Servers return outputs without the end of the turn.  A fence that code needs opens no call."""
+    start, end = OPENERS[opener]
+    call = f"{{{{- '{start}' ~ c.function.name ~ ' ' ~ (c.function.arguments | tojson) ~ '{end}' }}}}"
+    source = source_of(f"{CONTENT}{{%- for c in m.tool_calls or [] %}}{call}{{%- endfor %}}")
+    ir = compile_template(source, name="t", special_tokens=TOKENS)
+    assert ir.verification.failures == ()
+    readers = EveryReader(ir)
+    is_cut = content.count("```") % 2 and opener != "a marker"
+    message = readers.parse(content, tools=TOOLS)
+    assert (message["content"], readers.differ) == ("a" if is_cut else content, [])

@@ -116,6 +116,30 @@ def test_punctuation_that_ends_reasoning_needs_its_line_end(
     assert read("reasoning-in-brackets", output) == expected
 
 
+@pytest.mark.sweep(2)
+@pytest.mark.parametrize(
+    ("name", "output"),
+    [
+        ("content-opener-on-a-line-ends-reasoning", "<|think|>\nSo\n<|do|>\nf {}\n<|over|>\n"),
+        ("calls-in-reasoning-if-any", "<why>So<do>f {}</do></why><eot>"),
+    ],
+)
+def test_reasoning_that_a_call_ends_in_the_template_is_not_reported(name: str, output: str) -> None:
+    stream = load_module(generate(learned(name), "python")).StreamParser()
+    stream.feed(output)
+    stream.finish()
+    assert (stream.message["reasoning_content"], stream.diagnostics, stream.incomplete) == ("So", [], False)
+
+
+@pytest.mark.parametrize("arguments", ["", '><args><arg k="a">1</arg></args></do>'])
+def test_a_call_without_arguments_is_closed_as_one_with_them(arguments: str) -> None:
+    """Servers return outputs without the end of the turn."""
+    stream = load_module(generate(learned("pairs-left-out"), "python")).StreamParser()
+    stream.feed(f'<do name="f"{arguments or "/>"}')
+    stream.finish()
+    assert (len(stream.message["tool_calls"]), stream.diagnostics, stream.incomplete) == (1, [], False)
+
+
 ESCAPED = '<do name="f" args="{&#34;q&#34;: &#34;a &amp; b&#34;}"/>'
 
 

@@ -58,12 +58,20 @@ def _kept(prober: Prober, base: Setup, between: str) -> tuple[bool, bool]:
 
 def _rewritten(prober: Prober, base: Setup, constant: str) -> str:
     """Return what is between two texts with `constant` between them, when the template writes white space of its
-    own around it: then it knows it as a closing marker."""
+    own around it: then it knows it as a closing marker.  It doesn't if it changes white space around any word."""
+    between, core = _between(prober, base, constant), constant.strip()
+    if between == constant or between.strip() != core:
+        return ""
+    control = constant.replace(core, CONTROL)
+    return between if _between(prober, base, control) == control else ""
+
+
+def _between(prober: Prober, base: Setup, constant: str) -> str:
+    """Return the render of a text that is between two others in content; "" if they aren't rendered."""
     tail = prober.tail([assistant(base, content=f"{REASONING}{constant}{CONTENT}")], base)
     if isinstance(tail, Refusal) or REASONING not in tail or CONTENT not in tail:
         return ""
-    between = tail[tail.index(REASONING) + len(REASONING) : tail.index(CONTENT)] if REASONING in tail else ""
-    return between if between != constant and between.strip() == constant.strip() else ""
+    return tail[tail.index(REASONING) + len(REASONING) : tail.index(CONTENT)]
 
 
 def _start_for(prober: Prober, turn: TurnFacts, base: Setup, end: str, found: Candidates) -> str:

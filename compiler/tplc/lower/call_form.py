@@ -23,6 +23,7 @@ from tplc.ir.nodes import Layout, SlotKind, type_opens
 from tplc.ir.spellings import Spelling
 from tplc.lower.layouts import text_at
 from tplc_runtime.lexemes import SAME_SLOT as SAME_SLOT
+from tplc_runtime.scanner import ANY_WORD
 
 # The fields of a call that is an object with one member: the name, and the arguments as its value.
 NAME_IS_KEY = ((("*",), "arguments"),)
@@ -248,6 +249,7 @@ class Opening:
     twice: tuple[str, ...] = ()  # those of which a part comes twice, without white space
     may_be_missing: bool = False  # calls of known tools count before any content without a marker, too
     in_reasoning: Where | None = None  # where an opener ends reasoning that is open
+    ends_reasoning: bool = False  # the template writes calls in open reasoning
     after_reasoning: str = ""  # the white space that the template writes between open reasoning and a call
     begins: str = ""  # how a call goes on after its opener, if that is like text and no tools are known
     # The text between two calls as the template writes it, and the second opener up to its first slot, both with and
@@ -260,10 +262,12 @@ class Opening:
 
     @property
     def may_be_fenced(self) -> bool:
-        """Return whether a fence that the template doesn't write may be around calls."""
-        return not any(FENCE in text for text in self.openers[:1]) and any(
-            text.startswith(FENCE) for text in self.openers
-        )
+        """Return whether a fence may open calls that names a language, or that the template doesn't write: another one
+        after code closes that."""
+        own = self.openers[0] if self.openers else ""
+        language = own.partition(FENCE)[2][:1]
+        is_own = FENCE in own and not (language.isalnum() or language == ANY_WORD)
+        return not is_own and any(text.lstrip().startswith(FENCE) for text in self.openers)
 
     @property
     def truncatable(self) -> tuple[str, ...]:

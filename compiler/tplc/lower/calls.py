@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from tplc.ir.forms import in_form
 from tplc.ir.markers import is_ordinary, lead_of, only_punctuation
 from tplc.ir.nodes import Layout, ObjectArguments, PairArguments, Slot, TemplateIR, Text, Tools
 from tplc.ir.spellings import spellings_of
@@ -73,6 +74,7 @@ def _opened(ir: TemplateIR, form: CallForm, tolerated: Tolerated) -> CallForm:
     opening = replace(
         opening,
         in_reasoning="anywhere" if _are_in_reasoning(ir, form) else opening.in_reasoning or at_line,
+        ends_reasoning=_end_reasoning(ir),
         after_reasoning=after_reasoning,
         ordinary=opening.ordinary if whole else (),
         may_be_missing={"omitted_openers", "other_forms"} <= set(tolerated.kinds),
@@ -132,6 +134,12 @@ def _markers_around(ir: TemplateIR, form: CallForm) -> list[str]:
         *ir.turn.ends,
         ir.turn.header,
     ]
+
+
+def _end_reasoning(ir: TemplateIR) -> bool:
+    """Return whether the template writes calls in open reasoning, in turns of some shape."""
+    shapes = ({"reasoning", "calls"}, {"reasoning", "content", "calls"})
+    return ir.reasoning.mode != "none" and any(not in_form(ir, shape).reasoning.end.strip() for shape in shapes)
 
 
 def _are_in_reasoning(ir: TemplateIR, form: CallForm) -> bool:

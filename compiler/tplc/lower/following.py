@@ -367,8 +367,14 @@ def _end_of_section(following: Following, *, over: bool) -> list[str]:
 
 
 def _closing(following: Following) -> list[str]:
-    """Return the patterns of the pieces of what closes the call."""
-    return [NAME if piece is None else exact(piece) for piece in following.closer]
+    """Return the patterns of the pieces of what closes the call.  The first doesn't match where it is only the
+    beginning of what opens a pair: `###` in `#### key`."""
+    patterns = [NAME if piece is None else exact(piece) for piece in following.closer]
+    first, opener = (next(iter(parts), None) or "" for parts in (following.closer, following.pair))
+    rest = opener.removeprefix(first) if first else ""
+    if rest and rest != opener:
+        patterns[0] += f"(?!{exact(rest)})"
+    return patterns
 
 
 def closer_before_end(close: str) -> str:

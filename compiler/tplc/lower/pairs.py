@@ -259,7 +259,7 @@ def _between(
     following = [text for text in following if text.strip() != comma]
     kinds = [
         ("pair", opens),
-        ("end", [pairs.end]),
+        ("end", [pairs.end, *([] if context.closing else [pairs.empty])]),
         ("skip", [close.strip(), *pieces_of(close)] if not repeats else []),
         ("skip", [pairs.separator, comma, pairs.start, *pieces_of(pairs.start), pairs.empty]),
         ("next", following),

@@ -32,6 +32,7 @@ _TOLERATED = {
     "other_form_of_calls": _OTHER_CALLS,
     "other_header": _OTHER_CALLS,
     "positional_arguments": _OTHER_ARGUMENTS,
+    "reasoning_not_closed": "the format doesn't have what closes reasoning before a call",
     "reasoning_opened_twice": _DROPPED,
     "repeated_field": _OTHER_CALLS,
 }

@@ -2245,7 +2245,7 @@ class TurnStates(Stream):
         partial = stop if clear else marks.partial_match(buf, pos, stop if mark is None else mark.start)
         if mark is not None and mark.kind in UNDECIDED_KINDS and not self._final:
             partial = min(partial, marks.with_lead(buf, pos, mark.start))
-        if self._final and not self._is_truncated_marker(marks, partial):
+        if self._final and not self._is_truncated_marker(marks, partial, kind):
             partial = stop
         if mark is not None and mark.start >= partial:
             mark = None  # a longer one may begin there
@@ -2389,16 +2389,16 @@ class TurnStates(Stream):
         self._text("trailing", len(self._buf))
         return False
 
-    def _is_truncated_marker(self, marks: Scanner, pos: int) -> bool:
+    def _is_truncated_marker(self, marks: Scanner, pos: int, kind: str) -> bool:
         """Return whether the remaining text at the output's end is a truncated opener of a call, or a truncated end."""
+        if self._is_text_of(kind, next_char(self._buf, pos)):
+            return False
         if self._is_truncated_opener(pos):
             return True
         rest = "".join(self._buf[pos:].split())
-        if len(rest) < LEAST_CUT or rest.isalnum():
+        if len(rest) < LEAST_CUT or rest.isalnum() or self._after_failed_call:
             return False
         if not any(map(str.isalnum, rest)) and (len(rest) < LEAST_PUNCTUATION or len({*rest[:LEAST_PUNCTUATION]}) == 1):
-            return False
-        if self._after_failed_call:
             return False
         return marks.prefix_of(self._buf, next_char(self._buf, pos), CUT_KINDS) != ""
 

@@ -635,7 +635,7 @@ class StreamParser(Copyable):
         mark = marks.find(buf, pos)
         clear = mark is not None and (self._final or not mark.ambiguous)  # nothing before its end can be undecided
         partial = stop if clear else marks.partial_match(buf, pos, stop if mark is None else mark.start)
-        if self._final and not self._is_truncated_marker(marks, partial):
+        if self._final and not self._is_truncated_marker(marks, partial, kind):
             partial = stop
         if mark is not None and mark.start >= partial:
             mark = None  # a longer one may begin there
@@ -686,7 +686,7 @@ class StreamParser(Copyable):
         self._text("trailing", len(self._buf))
         return False
 
-    def _is_truncated_marker(self, marks: Scanner, pos: int) -> bool:
+    def _is_truncated_marker(self, marks: Scanner, pos: int, kind: str) -> bool:
         """Return whether the remaining text at the output's end is a truncated opener of a call, or a truncated end."""
         rest = "".join(self._buf[pos:].split())
         if len(rest) < LEAST_CUT or rest.isalnum():

@@ -30,6 +30,7 @@ from tplc.backends.peg.rules import Rule, rule
 from tplc.ir.markers import lead_of, without_space
 from tplc.ir.nodes import Dialect
 from tplc.lower import Acceptor, CallForm, CallShape
+from tplc.lower.call_form import FENCE
 from tplc.lower.closers import LEFT_OVER_CHARS
 from tplc.lower.garbled import garbled_closers
 from tplc.lower.lexemes import (
@@ -522,7 +523,8 @@ def _begun_opener(form: FormPatterns) -> str:
     calls = form.calls
     if calls.opening.at_lines or not calls.opening.openers:
         return ""
-    return _lead_of_openers(calls) + truncated(calls.opening.truncatable, least=LEAST_CUT)
+    fenced = any(text.lstrip().startswith(FENCE) for text in calls.opening.truncatable)
+    return _lead_of_openers(calls) + form.at_fence * fenced + truncated(calls.opening.truncatable, least=LEAST_CUT)
 
 
 def begun_openers(form: FormPatterns) -> list[str]:

@@ -50,6 +50,7 @@ def flags_of_turn(facts: Acceptor, of_state: Mapping[StateName, TurnState]) -> d
         "HAS_OPENERS": calls is not None and bool(calls.opening.openers),
         "FENCED_CALLS": calls is not None and calls.opening.may_be_fenced,
         "PENDING_TEXT": is_unopened(facts),
+        "REASONING_IS_CLOSED": calls is None or not calls.opening.ends_reasoning,
         "CLOSERS_COME_FIRST": "start" in of_state and not is_unopened(facts),
         "NAME_OPENS_MESSAGE": facts.name_opens_message,
         "DROPS_TRUNCATED_MARKERS": "cut_markers" in facts.tolerances,
