@@ -18,7 +18,7 @@ from tplc.backends.peg.rules import Rule, rule
 from tplc.ir.nodes import Dialect, StringStyle, ValueStyle
 from tplc.lower.lexemes import exact
 from tplc.lower.values import NUMBER, possessive
-from tplc_runtime.values import JSON_ESCAPE
+from tplc_runtime.values import JSON_ESCAPE, Quoting
 
 WHOLE_NUMBER = possessive(NUMBER) + r"(?!\w|\.(?:\d|\Z))"  # a closer may begin with a dot
 FOLLOWING = r"\s*+(?:[,\]}):]|\Z)"
@@ -106,10 +106,11 @@ def string_rules(style: ValueStyle, suffix: str, after: str = "") -> list[Rule]:
 
 
 def text_pattern(string: StringStyle, after: str) -> str:
-    """Return the pattern of the text between the quotes; without escapes, a short quote closes it only if the value can
-    end there."""
+    """Return the pattern of the text between the quotes; without escapes, a quote closes it only if the value can end
+    there, unless it is like nothing in a text."""
     if string.escape == "none":
-        return rf".*?(?={exact(string.close)}{(after or FOLLOWING) * (len(string.close) < 3)})"
+        follow = (after or FOLLOWING) * Quoting(string.close, string.escape).is_guessed
+        return f".*?(?={exact(string.close)}{follow})"
     plain = none_of(string.close[0] + "\\") if string.escape == "python" else rf"[^{string.close[0]}\\\x00-\x1f]"
     if len(string.close) > 1:
         return rf"(?:(?!{exact(string.close)}){plain}|{ESCAPES[string.escape]})*+"
