@@ -609,8 +609,8 @@ class Quoting:
 
     def __init__(self, close: str, escape: str) -> None:
         self.close, self.escape = close, escape
-        # If quotes inside are not escaped, one ends the string only before a text that may follow.
-        self.is_guessed = escape == "none" and len(close) < 3
+        # If quotes inside are not escaped, one ends the string only before a text that may follow.  So do three.
+        self.is_guessed = escape == "none" and (len(close) < 3 or len({*close}) == 1)
         self.plain_run, self.until_quote = plain_run(close[0], escape), until_quote(close, escape)
 
     def plain_end(self, text: str) -> int:

@@ -1,4 +1,4 @@
-"""Markers with the length of a text are refused, and the cause says so."""
+"""Markers with the length of a text, or the number of arguments, are refused, and the cause says so."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ FORMS = {
     "in braces": (ARGUMENTS, "'<|f|>' ~ c.function.name ~ '{' ~ j | length ~ '}' ~ j"),
     "in front of all": (WHOLE, "'[' ~ j | length ~ ']' ~ j"),
     "a header": (WHOLE, "'\\nContent-Length: ' ~ j | length ~ '\\n\\n' ~ j"),
+    "of arguments": (ARGUMENTS, "'<t ' ~ c.function.name ~ ' n=' ~ c.function.arguments | length ~ '>' ~ j ~ '</t>'"),
     "of the name": (ARGUMENTS, "'<t ' ~ c.function.name | length ~ ':' ~ c.function.name ~ '>' ~ j ~ '</t>'"),
 }
 
@@ -26,7 +27,8 @@ def test_the_cause_is_the_length(form: str) -> None:
     given, written = FORMS[form]
     source = source_of(CONTENT + calls(f"{{%- set j = {given} %}}{{{{- {written} }}}}"))
     failures = compile_template(source, name="t", special_tokens=TOKENS).verification.failures
-    what = "the name" if form == "of the name" else "the object after it"
+    other = {"of the name": "the length of the name", "of arguments": "the number of arguments"}
+    what = other.get(form, "the length of the object after it")
     assert failures[0].startswith('cause: the number in "')
-    assert f'" is the length of {what} (' in failures[0]
+    assert f'" is {what} (' in failures[0]
     assert not any(line.startswith("help: ") for line in failures)

@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from tplc.ir.forms import in_form
+from tplc.ir.forms import PARTS, in_form
 from tplc.ir.markers import is_ordinary, lead_of, only_punctuation
-from tplc.ir.nodes import Layout, ObjectArguments, PairArguments, Slot, TemplateIR, Text, Tools
+from tplc.ir.nodes import Layout, ObjectArguments, PairArguments, Part, Slot, TemplateIR, Text, Tools
 from tplc.ir.spellings import spellings_of
 from tplc.lower.begun_call import begun_arguments_of, begun_call_of
 from tplc.lower.bounds import KEY_OF_WORDS
@@ -138,7 +138,7 @@ def _markers_around(ir: TemplateIR, form: CallForm) -> list[str]:
 
 def _end_reasoning(ir: TemplateIR) -> bool:
     """Return whether the template writes calls in open reasoning, in turns of some shape."""
-    shapes = ({"reasoning", "calls"}, {"reasoning", "content", "calls"})
+    shapes: tuple[tuple[Part, ...], ...] = (("reasoning", "calls"), PARTS)
     return ir.reasoning.mode != "none" and any(not in_form(ir, shape).reasoning.end.strip() for shape in shapes)
 
 

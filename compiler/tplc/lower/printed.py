@@ -98,6 +98,8 @@ def _opening(opening: Opening) -> Iterator[str]:
         yield "calls.opener = none, before content, where the name of a tool shows that a whole call follows"
     yield from (f"calls.opener = {shown(text)} of a known tool" for text in opening.short)
     yield from (f"calls.opened_twice = {shown(text)} without white space" for text in opening.twice)
+    if opening.ends_reasoning:
+        yield "calls.end_reasoning = in what the template writes"
     yield from (f"calls.usual = {shown(text)} between two calls" for text in opening.usual_next)
     yield from (f"calls.inner = {shown(text)} after a call" for text in opening.inner)
 

@@ -1,4 +1,4 @@
-"""Find markers with the length of a text: such a marker differs from message to message.
+"""Find markers with the length of a text or the number of arguments: such a marker differs from message to message.
 
 <call f 26>{"city": "Oslo", "n": 1}</call>  →  the number in "26>" is the length of the object after it (26, 63, …)
 """
@@ -17,7 +17,8 @@ from tplc.verify.battery import Case
 
 _NUMBER = re.compile(r"\d+")
 _DECODER = json.JSONDecoder()
-_MEASURED = ("the object after it", "the name")
+_ARGUMENTS = "the number of arguments"
+_MEASURED = ("the length of the object after it", "the length of the name", _ARGUMENTS)
 
 
 def lengths(ir: TemplateIR, tried: Sequence[tuple[Case, str]]) -> Iterator[str]:
@@ -30,16 +31,18 @@ def lengths(ir: TemplateIR, tried: Sequence[tuple[Case, str]]) -> Iterator[str]:
             for what in _MEASURED:
                 counts = list(dict.fromkeys(_length(pattern, what, *one) for one in called))
                 if len(counts) > 1 and -1 not in counts:
-                    shown = f"{quoted(marker.strip())} is the length of {what} ({counts[0]}, {counts[1]}, …)"
+                    shown = f"{quoted(marker.strip())} is {what} ({counts[0]}, {counts[1]}, …)"
                     yield f"the number in {shown}, and a marker is the same text in every message"
                     return
 
 
 def _length(pattern: re.Pattern[str], what: str, case: Case, turn: str) -> int:
-    """Return the number in a marker if it is the length of this in the turn, or -1."""
+    """Return the number in a marker if it is this of the first call, or -1."""
+    call = case.calls[0]
     for match in pattern.finditer(turn):
-        text = case.calls[0].name if what == "the name" else _object_at(turn, match.end())
-        if text and int(match[1]) in (len(text), len(text.encode())):
+        text = call.name if what.endswith("name") else _object_at(turn, match.end())
+        found = (len(call.arguments),) if what == _ARGUMENTS else (len(text), len(text.encode())) if text else ()
+        if int(match[1]) in found:
             return int(match[1])
     return -1
 
