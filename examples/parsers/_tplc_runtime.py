@@ -2430,11 +2430,8 @@ class Stream(Copyable):
             self._wanted -= len(chunk)
             self._parts.append(chunk)
             return []
-        kind = self._open_kind
-        if not kind:
-            return self._advance(chunk)
-        text = self._buf + chunk  # inside of text, little is pending
-        stop = self._find_safe_end(text)
+        kind, text = self._open_kind, self._buf + chunk  # inside of text, little is pending
+        stop = self._find_safe_end(text) if kind else -1
         if stop < 0:
             return self._advance(chunk)
         self._buf, text = text[stop:], text[:stop]
@@ -4114,12 +4111,16 @@ class Repairs(Machine):
 
     def _in_an_object(self, start: int, reader: Reader, note: tuple[str, str]) -> bool | None:
         """Read an object that is, or contains, the arguments of the call; None if they are not in it."""
+        times = self._reread[1] if self._base + start < self._reread[0] else 0
+        if times == MOST_READINGS:
+            return None
         end = reader.read(self._buf, start, self._final)
         if reader.want and not self._final:
             return False
         doubts = Doubts(self._tools, end == len(self._buf))
         arguments = arguments_of(self._out.calls[-1][0], closed(reader, doubts), doubts)
         if arguments is None:
+            self._reread = self._base + end, times + 1
             return None
         self._note(*note)
         return self._read_whole(arguments, end, doubts)
@@ -5106,7 +5107,7 @@ class Pairs(Repairs):
         if buf[start : start + 1] not in ("{", "<") or name not in self._tools:
             return None
         if buf[start] == "{":
-            return self._in_an_object(start, Reader(any_styles()), OBJECT)
+            return self._in_an_object(start, Reader(any_styles(), self.BREAKS), OBJECT)
         tag = begins_with_tag(buf, start, self._schema())
         if tag:
             if self.AROUND_KEY and tag == "attribute" and not self.ELEMENTS_FIRST:

@@ -211,7 +211,7 @@ class Pairs(Repairs):
         if buf[start : start + 1] not in ("{", "<") or name not in self._tools:
             return None
         if buf[start] == "{":
-            return self._in_an_object(start, Reader(any_styles()), OBJECT)
+            return self._in_an_object(start, Reader(any_styles(), self.BREAKS), OBJECT)
         tag = begins_with_tag(buf, start, self._schema())
         if tag:
             if self.AROUND_KEY and tag == "attribute" and not self.ELEMENTS_FIRST:

@@ -263,7 +263,9 @@ class Readers:
             self.doubts = Doubts(self.tools)
             found = positional_arguments(text, pos, name, self.doubts, True)
             return found if found and found[0] else None
-        return self._in_an_object(name, Reader(any_styles()), text, pos) if text.startswith("{", pos) else None
+        if not text.startswith("{", pos):
+            return None
+        return self._in_an_object(name, Reader(any_styles(), self.spelled.breaks), text, pos)
 
     def _elements(self, name: str, text: str, pos: int) -> Optional[tuple[str, int]]:
         end, self.doubts = self.up_to_marker(text, pos)

@@ -194,12 +194,16 @@ class Repairs(Machine):
 
     def _in_an_object(self, start: int, reader: Reader, note: tuple[str, str]) -> bool | None:
         """Read an object that is, or contains, the arguments of the call; None if they are not in it."""
+        times = self._reread[1] if self._base + start < self._reread[0] else 0
+        if times == MOST_READINGS:
+            return None
         end = reader.read(self._buf, start, self._final)
         if reader.want and not self._final:
             return False
         doubts = Doubts(self._tools, end == len(self._buf))
         arguments = arguments_of(self._out.calls[-1][0], closed(reader, doubts), doubts)
         if arguments is None:
+            self._reread = self._base + end, times + 1
             return None
         self._note(*note)
         return self._read_whole(arguments, end, doubts)

@@ -1916,11 +1916,8 @@ class Stream(Copyable):
             self._wanted -= len(chunk)
             self._parts.append(chunk)
             return []
-        kind = self._open_kind
-        if not kind:
-            return self._advance(chunk)
-        text = self._buf + chunk  # inside of text, little is pending
-        stop = self._find_safe_end(text)
+        kind, text = self._open_kind, self._buf + chunk  # inside of text, little is pending
+        stop = self._find_safe_end(text) if kind else -1
         if stop < 0:
             return self._advance(chunk)
         self._buf, text = text[stop:], text[:stop]
