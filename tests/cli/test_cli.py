@@ -238,15 +238,18 @@ def test_compile_a_grammar(run: Run, template: Path, tmp_path: Path) -> None:
         (["--limit", "memory_mb=1e10"], "limit memory_mb=1e+10: expected at most 1,000,000,000"),
         (["--limit", "memory_mb"], "--limit memory_mb: expected NAME=VALUE"),
         (["--token", "=x"], "--token =x: expected NAME=TEXT, or a tokenizer's file or folder"),
-        (["--tolerances", "t.json"], "t.json: there is no such file\n    this folder has list.json"),
+        (["--tolerances", "t.json"], "t.json: there is no such file\n    this folder has list.json, none.json"),
         (["-o", "x.gbnf", "--json-schema", "list.json"], "list.json: is not a JSON schema: expected an object, or true "
          "or false"),
+        (["-o", "x.gbnf", "--json-schema", "none.json"], "none.json: is not a JSON schema: 'city' is none of its "
+         "keywords"),
     ],
 )  # fmt: skip
 def test_compile_usage(run: Run, template: Path, tmp_path: Path, arguments: list[str], error: str) -> None:
     (tmp_path / "sub.py").mkdir()
     (tmp_path / "mine.py").write_text("print('mine')\n")
     (tmp_path / "list.json").write_text("[1]")
+    (tmp_path / "none.json").write_text('{"city": "Oslo"}')
     before = folder(tmp_path)
     result = run("compile", "chat.jinja", *arguments)
     assert (result.code, result.out, result.err) == (2, "", f"tplc: {error}\n")

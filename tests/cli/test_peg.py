@@ -70,3 +70,15 @@ def test_compile_for_a_response_format(run: Run, template: Path) -> None:
     text = Path("chat.peg").read_text(encoding="utf-8")
     Grammar(text)
     assert 'key_for_answer_city   = "\\"city\\""\n' in text
+
+
+def test_a_response_format_as_servers_take_it_holds_the_schema(run: Run, template: Path) -> None:
+    schema = '{"properties": {"city": {"type": "string"}}}'
+    Path("schema.json").write_text(schema, encoding="utf-8")
+    wrapped = f'{{"type": "json_schema", "json_schema": {{"name": "place", "schema": {schema}}}}}'
+    Path("format.json").write_text(wrapped, encoding="utf-8")
+    for name in ("schema", "format"):
+        result = run("compile", "chat.jinja", "-o", f"{name}.peg", "-q", "--json-schema", f"{name}.json")
+        assert (result.code, result.err) == (0, "")
+    from_schema, from_format = (Path(f"{name}.peg").read_text(encoding="utf-8") for name in ("schema", "format"))
+    assert from_format == from_schema.replace("schema.peg", "format.peg").replace("schema.json", "format.json")

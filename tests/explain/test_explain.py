@@ -235,11 +235,21 @@ def test_spans() -> None:
         ValueSpan("marker", 12, "<do "),
         ValueSpan("name", 16, "look"),
         ValueSpan("marker", 20, "><"),
-        ValueSpan("arguments", 22, "at"),
+        ValueSpan("key", 22, "at"),
         ValueSpan("marker", 24, ">"),
         ValueSpan("arguments", 25, "you"),
         ValueSpan("marker", 28, "</at></do><end>"),
     ]
+
+
+def test_quotes_of_markers_are_not_the_quotes_of_arguments() -> None:
+    arguments = ['{"at": "', "Oslo", '"', ', "for": 2}']
+    deltas = [{"tool_calls": [{"index": 0, "function": {"arguments": piece}}]} for piece in arguments]
+    text = '<at="at">Oslo</><at="for">2</>'
+    read = [text.find(end) + len(end) for end in ('t">', "Oslo", '><at="', "2</>")]
+    fed = [(at, [delta]) for at, delta in zip(read, deltas, strict=True)]
+    found = [(span.kind, span.text) for span in spans(text, fed) if span.kind != "marker"]
+    assert found == [("key", "at"), ("arguments", "Oslo"), ("key", "for"), ("arguments", "2")]
 
 
 @given(st.text("<r>ab", max_size=20), st.lists(st.text("<r>ab", max_size=4), max_size=5))

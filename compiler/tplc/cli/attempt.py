@@ -24,6 +24,7 @@ STYLES = {
     "content": "green",
     "name": "bold cyan",
     "id": "blue",
+    "key": "cyan",
     "arguments": "yellow",
 }
 # About what a model's tokens are.

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 _JSON_PUNCTUATION = '{}[]",: \n'
-Kind = Literal["marker", "reasoning", "content", "name", "id", "arguments"]
+Kind = Literal["marker", "reasoning", "content", "name", "id", "key", "arguments"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +37,8 @@ def spans(text: str, fed: Sequence[tuple[int, Sequence[dict[str, Any]]]]) -> lis
         for kind, piece in _as_written(pieces, text, at, read):
             written = members.parted(piece) if kind == "arguments" else []
             if not written or text.find(piece, at, read) >= 0:  # arguments that are written as JSON
-                written = [piece]
-            parts += [(kind, part) for part in written]
+                written = [(kind, piece)]
+            parts += written
         last = found[-1].kind if found else None
         for kind, start, stop in _places(parts, text, at, read, last):
             _add(found, "marker", at, text[at:start])
@@ -64,12 +64,14 @@ def _places(
     rest: list[tuple[Kind, int, int]] = []
     is_rewritten = False  # the arguments after the next place are not in the text
     for kind, part in reversed(parts):
+        if kind == "arguments" and not part.strip('"'):
+            continue  # the quote that closes a string of the JSON is in the text where it goes on at `at` only
         place = _place(kind, part, text, at, read)
         if place is not None:
             rest += [("arguments", place[1], read)] * is_rewritten
             rest.append((kind, *place))
             read, is_rewritten = place[0], False
-        elif kind == "arguments" and part.strip(_JSON_PUNCTUATION):
+        elif kind in ("key", "arguments") and part.strip(_JSON_PUNCTUATION):
             is_rewritten = True
     rest += [("arguments", at, read)] * is_rewritten
     return found + rest[::-1]
@@ -81,15 +83,17 @@ class _Members:
     def __init__(self) -> None:
         self._depth = 0
         self._in_string = self._is_escaped = False
+        self._kind: Kind = "key"
 
-    def parted(self, piece: str) -> list[str]:
-        parts = [""]
+    def parted(self, piece: str) -> list[tuple[Kind, str]]:
+        parts: list[tuple[Kind, str]] = [(self._kind, "")]
         for char in piece:
             if self._separates(char):
-                parts.append("")
+                self._kind = "key" if char in "{," else "arguments" if char == ":" else self._kind
+                parts.append((self._kind, ""))
             else:
-                parts[-1] += char
-        return [part for part in parts if part]
+                parts[-1] = (self._kind, parts[-1][1] + char)
+        return [part for part in parts if part[1]]
 
     def _separates(self, char: str) -> bool:
         """Return whether the next character is between keys and values of the outer object."""
@@ -105,8 +109,8 @@ class _Members:
 
 def _place(kind: Kind, piece: str, text: str, at: int, read: int) -> tuple[int, int] | None:
     """Return the start and the end of a piece; None if it isn't there."""
-    words = [piece, piece.strip('"')]
-    if kind == "arguments":
+    words = [piece.strip('"'), piece] if kind == "key" else [piece, piece.strip('"')]
+    if kind in ("key", "arguments"):
         # Formats may write the words for true, false and null as Python does.
         words += [piece.capitalize(), "None" * (piece == "null")]
     places = ((_last(word, text, at, read, whole=kind == "name"), len(word)) for word in words if word)

@@ -26,6 +26,7 @@ _VALUES: Mapping[str, TurnPart] = {
     "content": "content",
     "name": "call",
     "id": "call",
+    "key": "arguments",
     "arguments": "arguments",
 }
 

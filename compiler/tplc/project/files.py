@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 # A device may have no end.
 MOST_BYTES = 1 << 30
+# Keywords that only describe what is allowed, and an old one that holds definitions.
+_NOTES_OF_SCHEMAS = ("title", "description", "default", "examples", "definitions", "deprecated", "nullable")
 _TOOL = '{"type": "function", "function": {"name": …, "parameters": {…}}}'
 
 
@@ -48,10 +50,25 @@ def read_json(path: str) -> Json:
 
 
 def read_schema(path: str) -> Json:
+    """Return the JSON schema in a file, also that of a `response_format` of type json_schema, as servers take it.
+
+    Raises SourceError if the file holds something else, such as an object without any keyword of JSON Schema.
+    """
     schema = read_json(path)
+    given = schema.get("json_schema") if isinstance(schema, dict) and schema.get("type") == "json_schema" else None
+    if isinstance(given, dict) and "schema" in given:
+        schema = given["schema"]
     if not isinstance(schema, (dict, bool)):
         raise SourceError(input_name(path), "is not a JSON schema: expected an object, or true or false")
+    if schema and isinstance(schema, dict) and not _has_keyword(schema):
+        raise SourceError(input_name(path), f"is not a JSON schema: {next(iter(schema))!r} is none of its keywords")
     return schema
+
+
+def _has_keyword(schema: dict[str, Json]) -> bool:
+    from jsonschema import Draft202012Validator  # takes longer to import than most commands take
+
+    return any(key in Draft202012Validator.VALIDATORS or key in _NOTES_OF_SCHEMAS or key[:1] == "$" for key in schema)
 
 
 def json_of(text: str, path: str) -> Json:

@@ -3428,6 +3428,8 @@ def run_command(parser: Any) -> None:
         arguments.error(f"{error.filename or 'standard input or standard output'}: {error.strerror}")
     for diagnostic in stream.diagnostics:
         print(f"{diagnostic.offset}: {diagnostic.text}", file=sys.stderr)
+    if stream.incomplete:
+        print("incomplete: don't run the calls, one of them may lack something", file=sys.stderr)
 
 
 STYLE = Style(
