@@ -60,11 +60,11 @@ DERIVED = (
     ".calls.object.opener",
     ".calls.object.head",
     ".calls.whole.text",
-    ".calls.pairs.following",
-    ".calls.pairs.words",
-    ".calls.pairs.value_ends",
-    ".calls.pairs.quoted",
-    ".calls.pairs.guessed",
+    ".calls.pairs.value_end.following",
+    ".calls.pairs.value.words",
+    ".calls.pairs.value_end.closers",
+    ".calls.pairs.value.quoted",
+    ".calls.pairs.value.guessed",
 )
 
 

@@ -134,4 +134,4 @@ def markers_of(acceptor: Acceptor) -> Iterator[str]:
     if calls is not None:
         yield from (*calls.opening.section_starts, *calls.opening.starts, *calls.closing.closers)
         yield from calls.pairs.opens if calls.pairs is not None else ()
-        yield from calls.pairs.value_ends if calls.pairs is not None else ()
+        yield from calls.pairs.value_end.closers if calls.pairs is not None else ()

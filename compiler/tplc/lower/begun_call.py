@@ -147,13 +147,13 @@ def _pair(pairs: PairForm, before: str, key: str) -> list[str]:
     # Between words, what ends a key is nothing but prose if there is other white space: `look x = 1`.
     space = " " * bool((before + opener).strip())
     ends = [_text(space + text.rstrip(), ALL) if text.strip() else SOME_SPACE + ALL]
-    if pairs.bare is not None:  # models write any literal there, instead of what is in the template's quotes
+    if pairs.value_end.bare is not None:  # models write any literal there, instead of what is in the template's quotes
         words = (_text(word, ALL) for spelled in WORDS.values() for word in spelled)
         literal = _either([rf"[\"'\[{{(\d-]{ALL}", *words])
         ends.append(_text(f"{space}{pairs.slots[-1].suffixes[-1]} ", literal))
     key += _or_end(_either(ends))
     if pairs.types_open_pairs:
-        return [_text(wrap.opened, key) for wrap in pairs.wraps]
+        return [_text(wrap.opened, key) for wrap in pairs.value.wraps]
     if is_unmistakable(opener):
         return [_text(opener.rstrip(), ALL)]
     for item in reversed(pairs.pair[:at]):

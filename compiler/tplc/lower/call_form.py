@@ -108,6 +108,48 @@ class TypeWrap:
 
 
 @dataclass(frozen=True, slots=True)
+class PairValue:
+    """How the values of pairs are written: quoted, raw, between texts of their own, as their types say."""
+
+    quoted: bool
+    guessed: bool  # no marker of its own ends a raw value: it ends before what may follow
+    words: tuple[tuple[tuple[str, str], ...], ...]  # and others, which are text unless a schema says otherwise
+    types: tuple[tuple[str, tuple[str, ...]], ...]
+    wrap: tuple[str, str] | None
+    items: tuple[str, str] | None
+    wraps: tuple[TypeWrap, ...] = ()
+    spaced: bool = False  # after a key's end that white space precedes, white space is no part of a raw value
+    nested_quotes: str = '"'  # of strings inside lists and objects, which end a raw value without its own end
+    literals: str = ""  # a raw value that is one string in such quotes of Python is that string
+    # Texts that stand for characters in all of a raw value ("value"), only in a string, or only in another ("literal").
+    escapes: tuple[tuple[str, str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ValueEnd:
+    """What ends the value of a pair."""
+
+    close: str  # as it is written
+    closers: tuple[str, ...]  # of a raw value
+    around_key: tuple[str, str] | None  # what is before and after the key, if the closer repeats it
+    following: Following
+    # What may follow a value written without the quotes that the template puts around every value.
+    bare: Following | None = None
+    # The openers of a pair that begins a line, and the text after its key: it ends a raw value whose own closer is
+    # missing.
+    next_pair: tuple[tuple[str, ...], str] | None = None
+    # What is after such a key, if a key with it shows at the start of a line that a pair begins there, without
+    # what opens one.
+    next_unopened: str = ""
+    # The call's markers after a raw value, each like nothing in a value: the first closer that one of them, or a known
+    # key, follows directly ends the value.  Empty: the first closer does.
+    marks: tuple[str, ...] = ()
+    # The usual texts from a value's closer on: up to the next key, or to before the end of the call's closer.
+    usual: tuple[str, ...] = ()
+    unprefixed: tuple[str, ...] = ()  # `closers` without the text that all markers begin with
+
+
+@dataclass(frozen=True, slots=True)
 class PairForm:
     """Arguments in pairs: `start` pair (`separator` pair)* `end`, or `empty`; each pair in the layout `pair`."""
 
@@ -118,39 +160,11 @@ class PairForm:
     pair: Layout
     opens: tuple[str, ...]  # what opens a pair; empty when pairs begin with their key
     slots: tuple[SlotEnd, ...]
+    value: PairValue
+    value_end: ValueEnd
     between: tuple[tuple[str, tuple[str, ...]], ...]
-    close: str  # after a value, as it is written
-    value_ends: tuple[str, ...]
-    value_close: tuple[str, str] | None  # what is before and after the key that a value closes with
-    quoted: bool
-    guessed: bool  # no marker of its own ends a raw value: it ends before what may follow
-    following: Following
-    words: tuple[tuple[tuple[str, str], ...], ...]  # and others, which are text unless a schema says otherwise
-    types: tuple[tuple[str, tuple[str, ...]], ...]
-    wrap: tuple[str, str] | None
-    items: tuple[str, str] | None
-    wraps: tuple[TypeWrap, ...] = ()
-    # What may follow a value written without the quotes that the template puts around every value.
-    bare: Following | None = None
-    # The openers of a pair that begins a line, and the text after its key: it ends a raw value whose own closer is
-    # missing.
-    next_pair: tuple[tuple[str, ...], str] | None = None
-    # What is after such a key, if a key with it shows at the start of a line that a pair begins there, without
-    # what opens one.
-    next_unopened: str = ""
-    spaced: bool = False  # after a key's end that white space precedes, white space is no part of a raw value
-    nested_quotes: str = '"'  # of strings inside lists and objects, which end a raw value without its own end
-    literals: str = ""  # a raw value that is one string in such quotes of Python is that string
     replaced: tuple[tuple[str, str], ...] = ()  # texts that stand for characters in a key, with those characters
-    # The same for all the text of a raw value ("value"), only of a string, or only of one that isn't ("literal").
-    escapes: tuple[tuple[str, str, str], ...] = ()
-    # The call's markers after a raw value, each like nothing in a value: the first closer that one of them, or a known
-    # key, follows directly ends the value.  Empty: the first closer does.
-    marks: tuple[str, ...] = ()
     resumes: bool = False  # after text that is no pair, what opens one says by itself that a pair begins there
-    # The usual texts from a value's closer on: up to the next key, or to before the end of the call's closer.
-    usual_ends: tuple[str, ...] = ()
-    unprefixed: tuple[str, ...] = ()  # `value_ends` without the text that all markers begin with
 
     @property
     def types_open_pairs(self) -> bool:
@@ -160,14 +174,18 @@ class PairForm:
     @property
     def close_like_opener(self) -> str:
         """Return the closer of quoted values if it begins like the opener of a pair (`| key | "value" |`), or ""."""
-        close, opens = self.close.strip(), tuple(text.strip() for text in self.opens)
-        return close if self.quoted and close and close.startswith(opens) and self.value_close is None else ""
+        close, opens = self.value_end.close.strip(), tuple(text.strip() for text in self.opens)
+        return (
+            close
+            if self.value.quoted and close and close.startswith(opens) and self.value_end.around_key is None
+            else ""
+        )
 
     @property
     def key_texts(self) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
         """Return the pieces of the texts before a key and after it, of which models leave some out; None if a key isn't
         found that way."""
-        known = self.opens and self.value_close is None and self.slots and self.slots[0].kind == "key"
+        known = self.opens and self.value_end.around_key is None and self.slots and self.slots[0].kind == "key"
         if not known or not all(map(is_distinctive, self.opens)):
             return None
         after = [text for slot in self.slots for text in slot.suffixes]
@@ -176,13 +194,13 @@ class PairForm:
     @property
     def separable_keys(self) -> bool:
         """Return whether pairs begin with their key, and only a colon or `=` separates it from its value."""
-        keys = not self.opens and self.value_close is None and self.slots and self.slots[0].kind == "key"
+        keys = not self.opens and self.value_end.around_key is None and self.slots and self.slots[0].kind == "key"
         return bool(keys) and not "".join(self.slots[0].suffixes).strip(" =:")
 
     @property
     def between_pairs(self) -> str:
         """Return the text between a value and the next pair's first slot, as it is written."""
-        return self.close + self.separator + text_at(self.pair, 0)
+        return self.value_end.close + self.separator + text_at(self.pair, 0)
 
     @property
     def pairs_have_opener(self) -> bool:

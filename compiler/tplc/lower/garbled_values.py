@@ -36,10 +36,10 @@ def garbled_end_of_value(acceptor: Acceptor, key: str = KEY) -> GarbledEnd | Non
     pairs = acceptor.calls.pairs if acceptor.calls is not None else None
     if pairs is None or "marker_spelling" not in acceptor.tolerances:
         return None
-    ends = unique(text.strip() for text in (*pairs.value_ends, *pairs.unprefixed))
+    ends = unique(text.strip() for text in (*pairs.value_end.closers, *pairs.value_end.unprefixed))
     cores = [core for core in ends if is_respelled(core)]
-    wrapped = bool(pairs.wraps) and not pairs.types_open_pairs  # where they do, the closer may be of another type
-    others = pairs.value_close is not None or pairs.items is not None or wrapped
+    wrapped = bool(pairs.value.wraps) and not pairs.types_open_pairs  # where they do, the closer may be of another type
+    others = pairs.value_end.around_key is not None or pairs.value.items is not None or wrapped
     if not cores or others or closes_lost_value(pairs, acceptor.tolerances) is None:
         return None
     first = "".join(unique(char for core in cores for char in core[0] + FULL_WIDTH.get(core[0], "")))

@@ -117,8 +117,14 @@ def _pairs(
     pairs: PairForm, styles: tuple[Spelling, Spelling, Spelling] | None, text: str, pos: int
 ) -> tuple[dict[str, object], int]:
     """arguments = (pair | separator)* end"""
-    rewritten = pairs.wrap or pairs.items or pairs.types or pairs.escapes or pairs.replaced
-    if pairs.guessed or pairs.value_close or pairs.close_like_opener or pairs.types_open_pairs or rewritten:
+    rewritten = pairs.value.wrap or pairs.value.items or pairs.value.types or pairs.value.escapes or pairs.replaced
+    if (
+        pairs.value.guessed
+        or pairs.value_end.around_key
+        or pairs.close_like_opener
+        or pairs.types_open_pairs
+        or rewritten
+    ):
         raise NotAsWritten
     between, found = between_pairs(pairs, ()), dict[str, object]()
     while True:
@@ -136,7 +142,7 @@ def _pairs(
         if "key" not in slots or slots["key"] in found:
             raise NotAsWritten
         key = slots["key"]
-        if pairs.quoted:
+        if pairs.value.quoted:
             found[key], pos = _value(styles, text, _skip_space(text, pos))
         else:
             found[key], pos = _raw(pairs, text, pos)

@@ -80,7 +80,7 @@ def marker_like_texts(acceptor: Acceptor) -> MarkerLikeTexts | None:
     edges += [rf"\A[{first}][^{last}]*\Z", rf"(?<![^\s{first}]{SPACE_IN_LINE})[{first}]\Z"]
     alone = ("|".join([*edges, *_opened_again(starts)]),) if starts else ()
     pairs = acceptor.calls.pairs if acceptor.calls is not None else None
-    if pairs is not None and not pairs.quoted:
+    if pairs is not None and not pairs.value.quoted:
         # Quotes of lists are not at the edges of a raw value.
         value += rf'|(?<=: )"(?:[{last}]|\\r\\n)|(?:(?:{text})(?:\\n)?|[{first}]|\\r)"(?=[,}}])'
         value += _opener_in_value(pairs)
@@ -107,20 +107,20 @@ def _value_edges(acceptor: Acceptor) -> str:
     pairs, strings = calls.pairs, calls.arguments.styles[0].strings if calls.arguments.styles else ()
     # A string that contains the delimiter of another one lacks its own.
     delimiters = [_in_json(strings[0][0])] if strings and strings[0][2] == "none" and len(strings[0][0]) > 1 else []
-    if pairs is None or pairs.quoted:
+    if pairs is None or pairs.value.quoted:
         quotes = [DOUBLED_QUOTES] if pairs is not None and strings and strings[0][2] == "none" else []
         return "|".join([*quotes, *delimiters]) or NOTHING
     unclosed = _unclosed_pair(pairs)
-    if pairs.value_close is not None:
-        return "|".join([exact(json.dumps(pairs.value_close[0].strip(), ensure_ascii=False)[1:]), *unclosed])
-    return GUESSED_EDGES if pairs.guessed else "|".join(unclosed) or NOTHING
+    if pairs.value_end.around_key is not None:
+        return "|".join([exact(json.dumps(pairs.value_end.around_key[0].strip(), ensure_ascii=False)[1:]), *unclosed])
+    return GUESSED_EDGES if pairs.value.guessed else "|".join(unclosed) or NOTHING
 
 
 def _unclosed_pair(pairs: PairForm) -> Iterator[str]:
     """Yield the pattern of a value, as JSON, that contains the beginning of another pair, and no closer after it."""
     opens, closers = (
         [_in_json(text.strip()) for text in texts if is_distinctive(text)]
-        for texts in (pairs.opens, pairs.value_ends or (pairs.value_close or ())[:1])
+        for texts in (pairs.opens, pairs.value_end.closers or (pairs.value_end.around_key or ())[:1])
     )
     ends_key = pairs.slots[0].suffixes[0].strip() if pairs.slots and pairs.slots[0].kind == "key" else ""
     if opens and closers and ends_key:
@@ -136,18 +136,21 @@ def damaged_arguments(acceptor: Acceptor) -> str | None:
     """Return the pattern of arguments, as JSON, with what a slip in the markers next to a raw value leaves at its
     edges, unless the opener of a pair shows that a value quotes whole pairs.  None if values have no such markers."""
     pairs = acceptor.calls.pairs if acceptor.calls is not None else None
-    if pairs is None or pairs.quoted or pairs.guessed or not pairs.slots:
+    if pairs is None or pairs.value.quoted or pairs.value.guessed or not pairs.slots:
         return None
     several = len(pairs.opens) if pairs.types_open_pairs else 1
-    ends = [text.strip() for text in (pairs.value_close or pairs.value_ends or (pairs.close,))[:several]]
-    if not all(ends) or not (pairs.value_close or all(map(is_unmistakable, ends))):
+    ends = [
+        text.strip()
+        for text in (pairs.value_end.around_key or pairs.value_end.closers or (pairs.value_end.close,))[:several]
+    ]
+    if not all(ends) or not (pairs.value_end.around_key or all(map(is_unmistakable, ends))):
         return None
     last = "".join(pairs.slots[-1].suffixes[:1]).strip()[-1:]
     texts = [json.dumps(text + line, ensure_ascii=False)[1:] for text in ends for line in ("", "\n")]
     # A bracket after white space, and one alone, are more likely a comparison.
     over = [rf'(?<=[^\s"]{exact(char)}")' for char in unique(text[0] for text in ends)]
     over += [f"(?<={exact(text)})" for text in texts]
-    over += [r'(?<=[^\\]\\r")'] * ("\n" in pairs.close)
+    over += [r'(?<=[^\\]\\r")'] * ("\n" in pairs.value_end.close)
     begins = rf'|(?<=: "){exact(last)}[^\W\d]' * (last in _CLOSING and bool(last))
     begins += _opener_in_value(pairs)
     openers = [text.strip() for text in pairs.opens[:several] if text.strip() not in ends[0]]

@@ -12,7 +12,7 @@ from dataclasses import replace
 from tplc.ir.markers import is_bracketed, is_distinctive, lead_of, pieces_of
 from tplc.ir.nodes import Dialect, Layout, PairArguments, Slot, StringStyle, TemplateIR, Tools, TypeWord
 from tplc.ir.spellings import spelling_of
-from tplc.lower.call_form import Following, PairForm, SlotEnd, TypeWrap
+from tplc.lower.call_form import Following, PairForm, PairValue, SlotEnd, TypeWrap, ValueEnd
 from tplc.lower.following import ValueContext, following_of
 from tplc.lower.garbled import in_other_brackets
 from tplc.lower.layouts import merged, not_blank, text_at, unique
@@ -41,6 +41,17 @@ def pairs_of(
     next_pair = _next_pair(context, slots, wraps, tolerated) if raw and not repeats else None
     following = [text for text in next_call if not _is_pair(text, opens, context.key_end)]
     between = _between(context, slots, _comma(context, tolerated), opens, [*following, *ir.turn.ends], repeats=repeats)
+    value_end = ValueEnd(
+        close=close,
+        closers=_value_ends(tolerated.texts(close), wraps) if not guessed and not dialect.top.strings else (),
+        around_key=around_key,
+        following=replace(following_of(context, guessed=guessed), after_key=(around_key or ("", ""))[1].strip()),
+        bare=bare,
+        next_pair=next_pair,
+        next_unopened=_next_unopened(next_pair) if "other_forms" in tolerated.kinds else "",
+        marks=() if not raw else _marks(between, opens or [context.key_end], close.strip() * (not repeats)),
+        usual=() if repeats or wraps else _usual_ends(pairs, close, openers[0], closing),
+    )
     return PairForm(
         start=pairs.start,
         separator=pairs.separator,
@@ -49,29 +60,37 @@ def pairs_of(
         pair=layout,
         opens=opens,
         slots=slots,
-        replaced=() if repeats else tools.replacements("key"),  # a closer that repeats the key has it as it was written
-        escapes=tuple((slot, *one) for slot in ("value", "string", "literal") for one in tools.replacements(slot)),
+        value=_value_of(tools, context, slots, wraps, tolerated, guessed=guessed),
+        value_end=value_end,
         between=between,
-        close=close,
-        value_ends=_value_ends(tolerated.texts(close), wraps) if not guessed and not dialect.top.strings else (),
-        value_close=around_key,
+        replaced=() if repeats else tools.replacements("key"),  # a closer that repeats the key has it as it was written
+        resumes=bool(opens) and all(_resumes(text.strip(), between) for text in opens),
+    )
+
+
+def _value_of(
+    tools: Tools,
+    context: ValueContext,
+    slots: Sequence[SlotEnd],
+    wraps: tuple[TypeWrap, ...],
+    tolerated: Tolerated,
+    *,
+    guessed: bool,
+) -> PairValue:
+    dialect = _dialect(tools)
+    elements = dialect.elements
+    return PairValue(
         quoted=bool(dialect.top.strings),
         guessed=guessed,
-        following=replace(following_of(context, guessed=guessed), after_key=(around_key or ("", ""))[1].strip()),
-        bare=bare,
-        next_pair=next_pair,
-        next_unopened=_next_unopened(next_pair) if "other_forms" in tolerated.kinds else "",
-        spaced=guessed and "whitespace" in tolerated.kinds and _is_spaced(slots, dialect),
-        nested_quotes=_nested_quotes(dialect),
-        literals=_literal_quotes(context, tolerated) if guessed else "",
         words=_words(dialect, tolerated),
         types=() if wraps else _type_words(tools),
         wrap=_around(dialect.wrap),
-        items=(elements.item_open, elements.item_close) if (elements := dialect.elements) is not None else None,
+        items=None if elements is None else (elements.item_open, elements.item_close),
         wraps=wraps,
-        marks=() if not raw else _marks(between, opens or [context.key_end], close.strip() * (not repeats)),
-        resumes=bool(opens) and all(_resumes(text.strip(), between) for text in opens),
-        usual_ends=() if repeats or wraps else _usual_ends(pairs, close, openers[0], closing),
+        spaced=guessed and "whitespace" in tolerated.kinds and _is_spaced(slots, dialect),
+        nested_quotes=_nested_quotes(dialect),
+        literals=_literal_quotes(context, tolerated) if guessed else "",
+        escapes=tuple((slot, *one) for slot in ("value", "string", "literal") for one in tools.replacements(slot)),
     )
 
 
@@ -216,12 +235,16 @@ def _next_pair(
 def next_pairs(pairs: PairForm) -> list[str]:
     """Return the texts before the key of a pair that ends an unclosed value, with the white space that may be left of
     that value's closer."""
-    return [left_of_closer(pairs) + text for text in pairs.next_pair[0]] if pairs.next_pair is not None else []
+    return (
+        [left_of_closer(pairs) + text for text in pairs.value_end.next_pair[0]]
+        if pairs.value_end.next_pair is not None
+        else []
+    )
 
 
 def left_of_closer(pairs: PairForm) -> str:
     """Return the white space before a value's closer, which may be left where the closer is missing."""
-    return lead_of(pairs.value_ends[0]) if pairs.value_ends else ""
+    return lead_of(pairs.value_end.closers[0]) if pairs.value_end.closers else ""
 
 
 def _line_before(text: str) -> str:
@@ -324,21 +347,21 @@ def between_pairs(pairs: PairForm, respelled: Sequence[str]) -> Lexemes:
 def ends_of_value(pairs: PairForm, respelled: Sequence[str], *others: tuple[str, Sequence[str]]) -> Lexemes:
     """Return the closers of a raw value ("end"), and others; in another spelling they count only before text that may
     follow a pair."""
-    return lexemes_of([("end", pairs.value_ends), *others], apart=("end",) if respelled else ())
+    return lexemes_of([("end", pairs.value_end.closers), *others], apart=("end",) if respelled else ())
 
 
 def closes_lost_value(pairs: PairForm, tolerances: Collection[str]) -> Following | None:
     """Return the call's closer and the texts after it if they end a raw value without its own end; otherwise None."""
-    shown = pairs.following.closes and not (pairs.quoted or pairs.guessed)
-    return pairs.following if shown and "missing_closers" in tolerances else None
+    shown = pairs.value_end.following.closes and not (pairs.value.quoted or pairs.value.guessed)
+    return pairs.value_end.following if shown and "missing_closers" in tolerances else None
 
 
 def value_ends_and_markers(pairs: PairForm) -> Lexemes:
     """Return the closers of a value ("end"; up to the key, if they repeat it), and the call's markers after it
     ("mark")."""
-    ends = pairs.value_ends if pairs.value_close is None else pairs.value_close[:1]
-    wrapped = [text for wrap in pairs.wraps for text in (*wrap.ends, *(wrap.around_key or ())[:1])]
-    return lexemes_of([("mark", pairs.marks), ("end", [*ends, *wrapped])])
+    ends = pairs.value_end.closers if pairs.value_end.around_key is None else pairs.value_end.around_key[:1]
+    wrapped = [text for wrap in pairs.value.wraps for text in (*wrap.ends, *(wrap.around_key or ())[:1])]
+    return lexemes_of([("mark", pairs.value_end.marks), ("end", [*ends, *wrapped])])
 
 
 def _nested_quotes(dialect: Dialect) -> str:
@@ -378,7 +401,9 @@ def around_key(pairs: PairForm) -> tuple[str, str] | None:
     others = [rf"(?<=\s)\w{{1,32}}\s?{ends[0]}", *ends[1:]] if ends else []
     garbled = _with_other_brackets(after) + ATTRIBUTE_OR_BAR * (">" in after)
     others_after = garbled + _space_before_missing(pairs.slots)
-    return _any_of(before, others + _with_other_brackets(before)), _any_of(after, others_after, typed=bool(pairs.types))
+    return _any_of(before, others + _with_other_brackets(before)), _any_of(
+        after, others_after, typed=bool(pairs.value.types)
+    )
 
 
 def _space_before_missing(slots: Sequence[SlotEnd]) -> list[str]:

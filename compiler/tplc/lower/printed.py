@@ -127,52 +127,52 @@ def _pairs(pairs: PairForm) -> Iterator[str]:
     yield f"pairs.pair = {printed_layout(pairs.pair)}"
     yield from _texts("pairs.opener", pairs.opens)
     yield from _slots("pairs.slot", pairs.slots)
-    yield from _texts("pairs.close", [pairs.close])
-    yield from (f"pairs.usual = {shown(text)} after a value" for text in pairs.usual_ends)
+    yield from _texts("pairs.close", [pairs.value_end.close])
+    yield from (f"pairs.usual = {shown(text)} after a value" for text in pairs.value_end.usual)
     yield f"pairs.value = {value_end(pairs)}"
-    yield from _texts("pairs.closer without a prefix", pairs.unprefixed)
+    yield from _texts("pairs.closer without a prefix", pairs.value_end.unprefixed)
     for kind, texts in pairs.between:
         yield f"pairs.between {kind} = {' '.join(map(shown, texts))}"
     yield from (f"pairs.key {shown(text)} = {shown(char)}" for text, char in pairs.replaced)
-    yield from (f"pairs.{slot} {shown(text)} = {shown(char)}" for slot, text, char in pairs.escapes)
+    yield from (f"pairs.{slot} {shown(text)} = {shown(char)}" for slot, text, char in pairs.value.escapes)
     if pairs.resumes:
         yield "pairs.other = content, up to a pair or the end"
-    if pairs.next_pair is not None:
-        before, after = pairs.next_pair
+    if pairs.value_end.next_pair is not None:
+        before, after = pairs.value_end.next_pair
         yield f"pairs.value = ends before {' or '.join(map(shown, before))} known key {shown(after)}"
-    if pairs.next_unopened:
-        yield f"pairs.value = ends before a line that begins with a known key {shown(pairs.next_unopened)}"
-    if pairs.spaced:
+    if pairs.value_end.next_unopened:
+        yield f"pairs.value = ends before a line that begins with a known key {shown(pairs.value_end.next_unopened)}"
+    if pairs.value.spaced:
         yield "pairs.value = begins after white space if white space precedes the end of the key"
-    if pairs.guessed and pairs.nested_quotes != '"':
-        yield f"pairs.nested = strings in {pairs.nested_quotes or 'other quotes'}"
-    if pairs.words[1]:
-        yield f"pairs.words = {', '.join(sorted(word for word, _ in pairs.words[1]))} only by a schema"
-    if pairs.literals:
-        yield f"pairs.literal = a string in {pairs.literals}"
-    if pairs.bare is not None:
-        yield "pairs.value without quotes = " + " ".join(line for line in _following(pairs.bare))
-    if pairs.guessed or pairs.quoted:
-        yield from _following(pairs.following)
-    yield from (f"pairs.type {shown(word)} = {' or '.join(types)}" for word, types in pairs.types)
-    for wrap in pairs.wraps:
+    if pairs.value.guessed and pairs.value.nested_quotes != '"':
+        yield f"pairs.nested = strings in {pairs.value.nested_quotes or 'other quotes'}"
+    if pairs.value.words[1]:
+        yield f"pairs.words = {', '.join(sorted(word for word, _ in pairs.value.words[1]))} only by a schema"
+    if pairs.value.literals:
+        yield f"pairs.literal = a string in {pairs.value.literals}"
+    if pairs.value_end.bare is not None:
+        yield "pairs.value without quotes = " + " ".join(line for line in _following(pairs.value_end.bare))
+    if pairs.value.guessed or pairs.value.quoted:
+        yield from _following(pairs.value_end.following)
+    yield from (f"pairs.type {shown(word)} = {' or '.join(types)}" for word, types in pairs.value.types)
+    for wrap in pairs.value.wraps:
         yield f"pairs.wrap {' or '.join(wrap.types)} = {shown(wrap.opened)} text {shown(wrap.close)}"
     yield from ["pairs open with the text before values of a type"] * pairs.types_open_pairs
-    if pairs.wrap is not None:
-        yield f"pairs.wrap = {' text '.join(map(shown, pairs.wrap))}"
-    if pairs.items is not None:
-        yield f"pairs.item = {' value '.join(map(shown, pairs.items))}"
+    if pairs.value.wrap is not None:
+        yield f"pairs.wrap = {' text '.join(map(shown, pairs.value.wrap))}"
+    if pairs.value.items is not None:
+        yield f"pairs.item = {' value '.join(map(shown, pairs.value.items))}"
 
 
 def value_end(pairs: PairForm) -> str:
     """Print what ends a value."""
-    if pairs.quoted:
+    if pairs.value.quoted:
         return "a value of the dialect"
-    if pairs.value_close is not None:
-        return f"raw, up to {shown(pairs.value_close[0])} key {shown(pairs.value_close[1])}"
-    if pairs.guessed:
-        return "raw, up to " + _before(pairs.following.close) + "what may follow"
-    return "raw, up to " + " or ".join(map(shown, pairs.value_ends))
+    if pairs.value_end.around_key is not None:
+        return f"raw, up to {shown(pairs.value_end.around_key[0])} key {shown(pairs.value_end.around_key[1])}"
+    if pairs.value.guessed:
+        return "raw, up to " + _before(pairs.value_end.following.close) + "what may follow"
+    return "raw, up to " + " or ".join(map(shown, pairs.value_end.closers))
 
 
 def _following(following: Following) -> Iterator[str]:

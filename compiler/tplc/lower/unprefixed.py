@@ -56,15 +56,16 @@ def with_unprefixed(form: CallForm, pairs: PairForm, prefix: str) -> tuple[CallF
     closers = unprefixed(form.closing.closers, prefix)
     if not closers:
         return form, pairs
-    parts = [part or "" for part in pairs.following.closer]
+    parts = [part or "" for part in pairs.value_end.following.closer]
     each = unprefixed(parts, prefix)
     following = replace(
-        pairs.following,
+        pairs.value_end.following,
         unprefixed=each if len(each) == len(parts) else unprefixed(["".join(parts)], prefix),
-        other_end="".join(unprefixed([pairs.following.section_end], prefix)),
+        other_end="".join(unprefixed([pairs.value_end.following.section_end], prefix)),
     )
-    values = unprefixed(pairs.value_ends, prefix)
-    pairs = replace(pairs, between=(*pairs.between, ("next", closers)), following=following, unprefixed=values)
+    values = unprefixed(pairs.value_end.closers, prefix)
+    value_end = replace(pairs.value_end, following=following, unprefixed=values)
+    pairs = replace(pairs, between=(*pairs.between, ("next", closers)), value_end=value_end)
     return replace(form, closing=replace(form.closing, unprefixed=closers)), pairs
 
 

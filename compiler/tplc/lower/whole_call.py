@@ -128,7 +128,12 @@ def _arguments(tools: Tools, pairs: PairForm | None, after: str, rest: str) -> l
         arguments = tools.arguments
         plain = isinstance(arguments, ObjectArguments) and not (arguments.encoded or arguments.lines)
         return [CallStep("object")] if plain else []
-    if (pairs.value_close is not None and not pairs.quoted) or pairs.items or pairs.wrap or pairs.types:
+    if (
+        (pairs.value_end.around_key is not None and not pairs.value.quoted)
+        or pairs.value.items
+        or pairs.value.wrap
+        or pairs.value.types
+    ):
         return []
     pair = [step for index in range(len(pairs.pair)) for step in _of_pair(pairs, index, rest)]
     pair = _of_typed_pair(pairs) if pairs.types_open_pairs else pair
@@ -157,7 +162,7 @@ def _of_pair(pairs: PairForm, index: int, rest: str) -> list[CallStep]:
         # A key that only white space ends is a word of its own if texts surround its pair.
         is_delimited = text.strip() or any(text_at(pairs.pair, at).strip() for at in range(len(pairs.pair)))
         return [CallStep("key", f"{KEY}(?={pattern_of(text)})", without_space(text))] if text and is_delimited else []
-    if pairs.quoted:
+    if pairs.value.quoted:
         return [CallStep("value")]
     ends = (pattern_of(text) if text else "") + ("" if is_distinctive(text) else _after_value(pairs, rest))
     return [CallStep("raw", rf"[^\n]{{1,{LONGEST_RAW}}}?(?={ends or LINE_END})")]
@@ -177,7 +182,10 @@ def _after_value(pairs: PairForm, rest: str) -> str:
 def _of_typed_pair(pairs: PairForm) -> list[CallStep]:
     """Return the steps of a pair between texts that depend on the value's type."""
     key_end = text_at(pairs.pair, pairs.pair.index(Slot("key")) + 1)
-    opener, closer = _one_of([wrap.opened for wrap in pairs.wraps]), _one_of([wrap.ends[0] for wrap in pairs.wraps])
+    opener, closer = (
+        _one_of([wrap.opened for wrap in pairs.value.wraps]),
+        _one_of([wrap.ends[0] for wrap in pairs.value.wraps]),
+    )
     key = CallStep("key", f"{KEY}(?={pattern_of(key_end)})", without_space(key_end))
     raw = CallStep("raw", rf"[^\n]{{1,{LONGEST_RAW}}}?(?={closer.pattern})")
     return [opener, key, *text_steps(key_end), raw, closer]

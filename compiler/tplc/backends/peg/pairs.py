@@ -41,9 +41,9 @@ class PairRules:
         guard = ["!arguments_over"] if self.instead or (form.garbled_closer and not pairs.opens) else []
         self.head = [*guard, *(["key_open"] if pairs.opens else [])]
         # One character of white space that ends a key is no part of a raw value.
-        spaced = not pairs.quoted and any(slot.kind == "key" and slot.stops for slot in pairs.slots)
+        spaced = not pairs.value.quoted and any(slot.kind == "key" and slot.stops for slot in pairs.slots)
         self.middle = ["key_end"] if self.key_end else [leaf(r"\s?")] if spaced else []
-        self.middle += ["type", "type_end"] if pairs.types else []
+        self.middle += ["type", "type_end"] if pairs.value.types else []
 
     def core(self, text: str) -> str:
         return marker_core(text, any_spelling=self.form.any_spelling)
@@ -60,7 +60,7 @@ class PairRules:
             *self.argument_rules(),
             *self.slot_rules(),
             *pair_cuts(self.form, self.pairs, sequence(*self.head)),
-            *(self.quoted_rules() if self.pairs.quoted else self.values.rules()),
+            *(self.quoted_rules() if self.pairs.value.quoted else self.values.rules()),
             *self.values.close_rules(),
         ]
 
@@ -69,7 +69,7 @@ class PairRules:
     def tool_rules(self, tool: KnownTool) -> list[Rule]:
         suffix, keys = f"_for_{tool.rule}", tuple(parameter.name for parameter in tool.parameters)
         # Whether the keys of a tool distinguish what ends a value from text of it.
-        ends = self.values.guessed or (self.pairs.next_pair and len(keys) <= MOST_KEYS)
+        ends = self.values.guessed or (self.pairs.value_end.next_pair and len(keys) <= MOST_KEYS)
         place = suffix if keys and ends else ""
         whole = [self.form.external(f"whole_object{suffix}")] if self.form.reads_again else []
         pairs = self.all(f"any_argument{suffix}" if keys else "argument")
@@ -77,7 +77,9 @@ class PairRules:
         rules += self.any_pair_of(tool, place) if keys else []
         rules += [*self.argument_rules(place, keys), *self.values.rules_of_tool(place, keys)] if place else []
         # A text is not read as a value of another type, unless something else than the schema says so.
-        as_text = not (self.pairs.quoted or self.pairs.wrap or self.pairs.wraps or self.pairs.types)
+        as_text = not (
+            self.pairs.value.quoted or self.pairs.value.wrap or self.pairs.value.wraps or self.pairs.value.types
+        )
         for parameter in tool.parameters:
             key = f"argument_key_for_{parameter.rule}"
             is_text = as_text and parameter.types == frozenset({"string"})
@@ -108,7 +110,7 @@ class PairRules:
         """Return a pair; and one whose value is written without the quotes that the template puts around every
         value."""
         name, pair = f"argument{place}", self.pair("argument_key", f"argument_value{place}", place)
-        if self.pairs.bare is None:
+        if self.pairs.value_end.bare is None:
             return [rule(name, pair)]
         last, value = self.pairs.slots[-1].suffixes[-1], f"argument_value{place}_for_bare"
         stop = r"\s*+" + marker_core(last)
@@ -116,7 +118,7 @@ class PairRules:
             rule(name, pair, sequence(*self.head, "argument_key_for_bare", "key_end_for_bare", value)),
             rule("argument_key_for_bare", leaf(r"\s*+" + slot_text(stop))),
             rule("key_end_for_bare", leaf(rf"\s*+{marker(last.lstrip())}")),
-            *self.values.bare_rules(f"{place}_for_bare", self.pairs.bare, keys),
+            *self.values.bare_rules(f"{place}_for_bare", self.pairs.value_end.bare, keys),
         ]
 
     def pair(self, key: str, value: str, place: str = "") -> str:
@@ -124,9 +126,11 @@ class PairRules:
 
     def closed(self, pair: str, place: str) -> str:
         """Return a pair up to its value, and the end of that."""
-        if not self.pairs.close.strip():
+        if not self.pairs.value_end.close.strip():
             return pair
-        return sequence(pair, "value_close?" if self.pairs.quoted else f"({' / '.join(self.values.closes(place))})")
+        return sequence(
+            pair, "value_close?" if self.pairs.value.quoted else f"({' / '.join(self.values.closes(place))})"
+        )
 
     def all(self, argument: str) -> str:
         rest = "argument_rest" if self.values.cores_of("skip") else ""
@@ -172,14 +176,16 @@ class PairRules:
         stop = rf"\s*+{group(cores(self.key_end, any_spelling=self.form.any_spelling))}" if self.key_end else r"\s"
         empty = f"(?={stop})|" if self.key_end else ""
         # A key ends where a value without quotes would begin.
-        bare = f"(?!{marker_core(self.pairs.slots[-1].suffixes[-1])})" if self.pairs.bare is not None else ""
+        bare = f"(?!{marker_core(self.pairs.slots[-1].suffixes[-1])})" if self.pairs.value_end.bare is not None else ""
         rules.append(rule("argument_key", leaf(rf"{empty}\s*+{slot_text(stop, bare)}")))
         rules += [rule("key_stop", leaf(stop))] if self.form.known else []
         if self.key_end:
             end = self.end_of(self.key_end)
             # White space after it is the value's, unless there is white space before it too.
-            rules.append(rule("key_end", leaf(rf"(?:\s++{end}\s*+|{end})" if self.pairs.spaced else rf"\s*+{end}")))
-        return [*rules, *(self.type_rules() if self.pairs.types else [])]
+            rules.append(
+                rule("key_end", leaf(rf"(?:\s++{end}\s*+|{end})" if self.pairs.value.spaced else rf"\s*+{end}"))
+            )
+        return [*rules, *(self.type_rules() if self.pairs.value.types else [])]
 
     @property
     def instead(self) -> str:
@@ -192,7 +198,7 @@ class PairRules:
         )
 
     def type_rules(self) -> list[Rule]:
-        names = {word: f"type_{'_'.join(types)}" for word, types in self.pairs.types}
+        names = {word: f"type_{'_'.join(types)}" for word, types in self.pairs.value.types}
         stop = rf"\s*+{group(cores(self.type_end, any_spelling=self.form.any_spelling))}"
         return [
             rule("type", *names.values(), leaf(slot_text(stop))),
@@ -203,7 +209,7 @@ class PairRules:
     # Values in quotes
 
     def quoted_rules(self) -> list[Rule]:
-        suffix, follow = "_for_argument", after_quoted(self.pairs.following, over=True)
+        suffix, follow = "_for_argument", after_quoted(self.pairs.value_end.following, over=True)
         values = value_rules(self.dialect.top, self.dialect, suffix, after=follow)
         # Values in quotes or brackets have their own end; a number or a word may be the beginning of something else.
         firm = [kind for kind in values[0].choices if kind.removesuffix(suffix) in ("object", "list", "string")]

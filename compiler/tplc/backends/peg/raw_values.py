@@ -58,13 +58,15 @@ class RawValues:
     def __init__(self, form: FormPatterns, pairs: PairForm) -> None:
         self.form, self.pairs, self.dialect = form, pairs, form.dialect
         self.lexemes = between_pairs(pairs, respelled_kinds(form.acceptor))
-        self.closer = pairs.close
+        self.closer = pairs.value_end.close
         # The key comes again after the value, as in closing tags.
-        self.repeats = pairs.value_close is not None
-        self.rest = pairs.value_close[1] if pairs.value_close is not None else ""
+        self.repeats = pairs.value_end.around_key is not None
+        self.rest = pairs.value_end.around_key[1] if pairs.value_end.around_key is not None else ""
         # No marker of its own ends a raw value, in any form of it.
-        self.guessed = pairs.guessed and pairs.items is None and pairs.wrap is None and not pairs.wraps
-        self.own_ends = group(either([marker(text) for text in pairs.value_ends]))
+        self.guessed = (
+            pairs.value.guessed and pairs.value.items is None and pairs.value.wrap is None and not pairs.value.wraps
+        )
+        self.own_ends = group(either([marker(text) for text in pairs.value_end.closers]))
         self.text = "raw_text" if self.dialect.elements is None else "element_text"
         self.all_keys = tuple(dict.fromkeys(one.name for tool in form.known.tools for one in tool.parameters))
 
@@ -83,8 +85,8 @@ class RawValues:
         value, typed, text = self._value_rules("", ())
         suffix, wraps = "_for_argument", WrapRules(self)
         wrapped = [*wraps.rules(), *wraps.type_rules()]
-        if self.pairs.wrap:
-            opened, close = leaf(SPACE + exact(self.pairs.wrap[0])), self.pairs.wrap[1]
+        if self.pairs.value.wrap:
+            opened, close = leaf(SPACE + exact(self.pairs.value.wrap[0])), self.pairs.value.wrap[1]
             wrapped = [
                 rule("wrapped_text", f"{opened} plain_text_for_wrap ({literal(close)} / cut)"),
                 rule("plain_text_for_wrap", leaf(rf".*?(?={exact(close)}|\Z)")),
@@ -110,15 +112,15 @@ class RawValues:
 
     @property
     def _wraps_end_by_pairs(self) -> bool:
-        return self.pairs.types_open_pairs and self.pairs.next_pair is not None
+        return self.pairs.types_open_pairs and self.pairs.value_end.next_pair is not None
 
     def _value_rules(self, place: str, keys: Sequence[str]) -> list[Rule]:
         next_pair = "" if self.guessed else self._next_pair(keys)
         garbled = self._garbled(one_of(keys) or NOTHING, either([next_pair, self.call_closes]))
         close = either([self._typed_stop(keys), garbled, next_pair])
-        of_place, wraps = place * self._wraps_end_by_pairs, [*enumerate(self.pairs.wraps, 1)]
+        of_place, wraps = place * self._wraps_end_by_pairs, [*enumerate(self.pairs.value.wraps, 1)]
         wrapped = [f"wrapped_value_for_{number}{of_place}" for number, wrap in wraps if wrap.opened]
-        wrapped = ["wrapped_text"] if self.pairs.wrap else wrapped
+        wrapped = ["wrapped_text"] if self.pairs.value.wrap else wrapped
         # A value that is bare may be of some types only.
         of_type = next((f"type_for_wrap_{number}" for number, wrap in wraps if not wrap.opened), "")
         bare = [sequence(of_type, f"{way}{place}") for way in ("typed_value", "raw_text")]
@@ -144,8 +146,8 @@ class RawValues:
         return sequence(self._own_close_next(), typed)
 
     def _word_rules(self, suffix: str) -> list[Rule]:
-        texts = [self.closer, *self.pairs.value_ends]
-        texts += [text for wrap in self.pairs.wraps if wrap.around_key is None for text in wrap.ends]
+        texts = [self.closer, *self.pairs.value_end.closers]
+        texts += [text for wrap in self.pairs.value.wraps if wrap.around_key is None for text in wrap.ends]
         # A closer may begin with characters that numbers and words consist of.
         ends = either([marker_core(text) for text in dict.fromkeys(texts) if re.match(r"\s*[-+.\w]", text)])
         rules, more = [], (f"(?!{ends})" if ends else "") + r"[-+.\w]"
@@ -192,13 +194,13 @@ class RawValues:
         by_pair = [f"next_argument{place}"] if place and not self.guessed else []
         lost = ["missing_closer_for_call"] if self.call_closes else []
         # A value that is wrapped has its end already.
-        return ["value_close", *lost, *by_pair, "cut", *['""'] * bool(self.pairs.wrap)]
+        return ["value_close", *lost, *by_pair, "cut", *['""'] * bool(self.pairs.value.wrap)]
 
     @property
     def call_closes(self) -> str:
         """Return the call's closer and the text after it, which end a raw value without its own end."""
         following = closes_lost_value(self.pairs, self.form.acceptor.tolerances)
-        if following is None or self.pairs.items is not None:
+        if following is None or self.pairs.value.items is not None:
             return ""
         return LINE_END + closes_call(following, begun=False)
 
@@ -208,7 +210,7 @@ class RawValues:
             char = rf"(?!{marker_core(self.closer)})[^\n]"
             key = either([*map(exact, keys), rf"(?:{char}){{0,{NAME_LIMIT}}}?"])
             return rf"{marker(self.closer)}{group(key)}{marker(self.rest)}"
-        if self.pairs.value_ends:
+        if self.pairs.value_end.closers:
             return group(either([self.own_ends, self._respelled_closers(keys)]))
         # A closer that values hold as well counts only before what may follow it.
         if is_distinctive(self.closer):
@@ -218,10 +220,10 @@ class RawValues:
         return self._guess(key=f"(?:{odd}|{self._any_key()})" if odd else "")
 
     def _any_key(self) -> str:
-        return any_key(self.pairs.following)
+        return any_key(self.pairs.value_end.following)
 
     def _guess(self, keys: Sequence[str] = (), key: str = "") -> str:
-        tool, following = self._tool_names(), self.pairs.following
+        tool, following = self._tool_names(), self.pairs.value_end.following
         key, name = key or one_of(keys) or self._any_key(), tool or CALL_NAME
         names = name_of_call(following, name), name
         follow = pattern_of(following, over=True, key=key, names=names, tool=tool)
@@ -239,8 +241,8 @@ class RawValues:
     def _after_value(self, keys: Sequence[str]) -> str:
         """Return the markers between pairs, and the keys of the schema in pairs without their opener."""
         after = [one.find for one in self.lexemes.all]
-        if self.pairs.next_pair is not None and self.form.reads_again and around_key(self.pairs):
-            after += [exact(key) + marker_core(self.pairs.next_pair[1]) for key in keys]
+        if self.pairs.value_end.next_pair is not None and self.form.reads_again and around_key(self.pairs):
+            after += [exact(key) + marker_core(self.pairs.value_end.next_pair[1]) for key in keys]
         return either(after)
 
     def _garbled(self, key: str, after: str, own: str = "") -> str:
@@ -268,7 +270,7 @@ class RawValues:
         """Return a raw value up to its end; no pair ends it if it quotes a call."""
         if self.guessed:
             # A string in quotes that a value is goes up to anything that may follow it, also a key that no schema has.
-            string = _string_before(self.pairs.literals, self._guess())
+            string = _string_before(self.pairs.value.literals, self._guess())
             return rf"{string}.*?(?={self._guess(keys)}|\Z)"
         if self.repeats:
             # The closing marker is the one with the same key.
@@ -278,7 +280,7 @@ class RawValues:
         ends = group(either([own, garbled(self.call_closes), self.call_closes]))
         text = rf".*?(?={ends}|\Z)"
         own_key = rf"(?:(?<={self.text_before_value()}\s*))?" if garbled(".") else ""
-        later = self.later_closer(self.own_ends, keys) if self.pairs.value_ends else ""
+        later = self.later_closer(self.own_ends, keys) if self.pairs.value_end.closers else ""
         if not next_pair:
             return own_key + text + later
         free = self.free_text
@@ -286,7 +288,7 @@ class RawValues:
 
     def _next_pair(self, keys: Sequence[str]) -> str:
         """Return the opener of a pair that has not come in this call: it ends an unclosed value."""
-        openers, after = self.pairs.next_pair or (("",), "")
+        openers, after = self.pairs.value_end.next_pair or (("",), "")
         words = [key for key in keys if WORD.fullmatch(key)]
         others = [key for key in keys if key not in words]
         # White space next to a key is optional in the same way for all words.
@@ -297,8 +299,8 @@ class RawValues:
         pairs += [marker_core(opener + key + after) for key in others for opener in openers]
         left = some_suffix(left_of_closer(self.pairs))
         found = [left + exact(lead_of(openers[0])) + self._first_in_call(pair, words) for pair in pairs]
-        for key in [KEY_AGAIN] * bool(words) + [*map(exact, others)] if self.pairs.next_unopened else []:
-            found.append(self._first_in_call(r"\n" + key + exact(self.pairs.next_unopened), words))
+        for key in [KEY_AGAIN] * bool(words) + [*map(exact, others)] if self.pairs.value_end.next_unopened else []:
+            found.append(self._first_in_call(r"\n" + key + exact(self.pairs.value_end.next_unopened), words))
         return group(either(found))
 
     def _first_in_call(self, text: str, words: Sequence[str]) -> str:
@@ -319,7 +321,7 @@ class RawValues:
 
     def only_closer(self, closer: str, keys: Sequence[str] = ()) -> str:
         """Return the pattern after a closer that shows that no later one closes the value."""
-        if not self.pairs.marks:
+        if not self.pairs.value_end.marks:
             return ""
         follow = self._followed(closer, keys)
         return rf"(?:{follow}|(?!{self._to_next_marker()}?{closer}{follow * bool(self.pairs.opens)}))"
@@ -327,7 +329,7 @@ class RawValues:
     def later_closer(self, closer: str, keys: Sequence[str] = ()) -> str:
         """Return the rest of a text up to the first closer on which a marker of the call or a known key follows, if
         there is one before the next marker; without it up to the last closer, if pairs begin with their key."""
-        if not self.pairs.marks:
+        if not self.pairs.value_end.marks:
             return ""
         text = self._to_next_marker()
         followed = rf"{text}?(?={closer}{self._followed(closer, keys)})"
@@ -345,10 +347,10 @@ class RawValues:
     def _known_pair(self, keys: Sequence[str]) -> str:
         """Return a pair with one of the keys: something of its opener, or its key's whole end."""
         around = around_key(self.pairs) if self.form.reads_again else None
-        if around is None or self.pairs.next_pair is None or not keys:
+        if around is None or self.pairs.value_end.next_pair is None or not keys:
             return ""
         before, after = (pattern.removesuffix("*") for pattern in around)
-        end = marker_core(self.pairs.next_pair[1])
+        end = marker_core(self.pairs.value_end.next_pair[1])
         key = f"(?>{either([exact(key) for key in sorted(filter(None, keys), key=len, reverse=True)])})"
         opened = rf"(?:{before})++\s*+{key}(?:(?:{after})++|\n)" if before else ""
         return either([key + end, opened])
@@ -392,13 +394,13 @@ class WrapRules:
     place: str = ""
 
     def rules(self) -> list[Rule]:
-        wraps = enumerate(self.values.pairs.wraps, 1)
+        wraps = enumerate(self.values.pairs.value.wraps, 1)
         return [each for number, wrap in wraps if wrap.opened for each in self._rules_of(number, wrap)]
 
     def type_rules(self) -> list[Rule]:
         """Return the rules of the texts that show types."""
         rules = []
-        for number, wrap in enumerate(self.values.pairs.wraps, 1):
+        for number, wrap in enumerate(self.values.pairs.value.wraps, 1):
             named = f"type_{'_'.join(wrap.types)}"
             rules.append(rule(f"type_for_wrap_{number}", f'{named} ""'))
             rules.append(rule(named, leaf(self._opened(wrap) if wrap.opened else "")))
@@ -452,7 +454,7 @@ class WrapRules:
 
 def key_ends(pairs: PairForm, kind: str = "key") -> list[str]:
     """Return the ends of a slot before the value, with variants; values without their quotes are read elsewhere."""
-    most = None if pairs.bare is None else 1
+    most = None if pairs.value_end.bare is None else 1
     texts = [text for slot in pairs.slots if slot.kind == kind for text in slot.suffixes[:most] if text.strip()]
     return sorted(texts, key=len, reverse=True)
 

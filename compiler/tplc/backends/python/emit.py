@@ -102,14 +102,14 @@ def _bases(facts: Acceptor) -> list[str]:
     if calls.pairs is None:
         objects = "Objects" if calls.arguments.lines is None else "IndentedLines"
         return [objects] if calls.name_is_before_arguments else ["NamedLast"]
-    if calls.pairs.quoted:
+    if calls.pairs.value.quoted:
         return ["QuotedPairs"]
     raw = (
-        ["WrappedValues"] * bool(calls.pairs.wrap)
-        + ["TypedWraps"] * bool(calls.pairs.wraps)
-        + ["ElementPairs"] * bool(calls.pairs.items)
+        ["WrappedValues"] * bool(calls.pairs.value.wrap)
+        + ["TypedWraps"] * bool(calls.pairs.value.wraps)
+        + ["ElementPairs"] * bool(calls.pairs.value.items)
     )
-    raw += ["GuessedPairs"] * calls.pairs.guessed
+    raw += ["GuessedPairs"] * calls.pairs.value.guessed
     return raw or ["RawPairs"]
 
 
@@ -266,12 +266,12 @@ def _call_grammar(calls: CallForm) -> list[str]:
         return lines
     start = "PAIR_START " if calls.pairs.opens else ""
     lines.append(f"arguments = ({start}{slots_rule(calls.pairs.slots)} value)*")
-    around = calls.pairs.value_close is not None
-    end = "VALUE_END_AROUND_KEY" if around else "AFTER_VALUE" if calls.pairs.guessed else "VALUE_END"
-    if calls.pairs.items is not None:
+    around = calls.pairs.value_end.around_key is not None
+    end = "VALUE_END_AROUND_KEY" if around else "AFTER_VALUE" if calls.pairs.value.guessed else "VALUE_END"
+    if calls.pairs.value.items is not None:
         lines.append(f"value     = (text | (ITEM_START value ITEM_END)* | arguments) {end}")
-    elif around or not calls.pairs.quoted:
-        lines.append(f"value     = {'literal' if calls.pairs.quoted else 'text'} {end}")
+    elif around or not calls.pairs.value.quoted:
+        lines.append(f"value     = {'literal' if calls.pairs.value.quoted else 'text'} {end}")
     return lines
 
 

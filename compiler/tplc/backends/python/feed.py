@@ -134,7 +134,7 @@ def _feed_argument(facts: Acceptor, chars: set[str]) -> list[str]:
 def _contains_no_end(facts: Acceptor, chars: set[str]) -> list[str]:
     """Return conditions: no end of a raw value can begin in the chunk, except in white space at its end."""
     pairs = facts.calls.pairs if facts.calls is not None else None
-    if pairs is not None and pairs.guessed:
+    if pairs is not None and pairs.value.guessed:
         # Any of them may begin what ends the value, white space among them.
         return [*_contains_no_marker(chars), "not chunk[-1:].isspace()"]
     return _contains_no_marker(filter(str.strip, chars), filter(str.isprintable, filter(str.isspace, chars)))
@@ -148,7 +148,7 @@ def _ends_inside(facts: Acceptor, chars: set[str]) -> list[str]:
     """
     pairs = facts.calls.pairs if facts.calls is not None else None
     spaces = "".join(sorted(char for char in chars if char.isspace() and not char.isprintable()))
-    lines = pairs is not None and bool(pairs.next_unopened)
+    lines = pairs is not None and bool(pairs.value_end.next_unopened)
     begins = ['(self._next_lines == "" or not self._may_begin_pair(chunk))'] * lines
     spaces = (spaces or "\n") + "\\" * (garbled_end_of_value(facts) is not None)
     return [f"chunk[-1:] not in {literal(spaces)}", *begins]
@@ -174,7 +174,7 @@ def _contains_no_marker(characters: Iterable[str], ends: Iterable[str] = ()) -> 
 
 def _in_reader(facts: Acceptor) -> bool:
     """Return whether arguments are values of a dialect with quotes."""
-    return facts.calls is not None and (facts.calls.pairs is None or facts.calls.pairs.quoted)
+    return facts.calls is not None and (facts.calls.pairs is None or facts.calls.pairs.value.quoted)
 
 
 def _in_json(facts: Acceptor) -> bool:
@@ -220,22 +220,28 @@ def _ends_of_values(facts: Acceptor) -> set[str] | None:
     calls = facts.calls
     if calls is None:
         return None
-    if calls.pairs is None or calls.pairs.quoted:
+    if calls.pairs is None or calls.pairs.value.quoted:
         return {'"', "\\"} | {style.strings[0][1][0] for style in calls.arguments.styles or () if style.strings}
     pairs = calls.pairs
-    if pairs.value_close is not None and not pairs.value_close[0].strip():
+    if pairs.value_end.around_key is not None and not pairs.value_end.around_key[0].strip():
         return None  # a value's closer begins with its key
-    ends = [*pairs.value_ends, *(pairs.value_close or ())[:1], *(pairs.wrap or ())[1:]]
-    ends += [text for wrap in pairs.wraps for text in (*wrap.ends, *(wrap.around_key or ())[:1])]
-    ends += pairs.items[1:] if pairs.items else ()
-    ends += (*pairs.next_pair[0], *calls.innermost_breaks) if pairs.next_pair and not pairs.items else ()
+    ends = [*pairs.value_end.closers, *(pairs.value_end.around_key or ())[:1], *(pairs.value.wrap or ())[1:]]
+    ends += [text for wrap in pairs.value.wraps for text in (*wrap.ends, *(wrap.around_key or ())[:1])]
+    ends += pairs.value.items[1:] if pairs.value.items else ()
+    ends += (
+        (*pairs.value_end.next_pair[0], *calls.innermost_breaks)
+        if pairs.value_end.next_pair and not pairs.value.items
+        else ()
+    )
     garbled, lost = garbled_end_of_value(facts), closes_lost_value(pairs, facts.tolerances)
     ends += garbled.first_chars if garbled is not None else ""
     ends += filter(None, lost.closer[:1]) if lost is not None else ()
-    starts = pairs.following.starts + (pairs.bare.starts if pairs.bare is not None else "")
-    if pairs.guessed and not starts:
+    starts = pairs.value_end.following.starts + (
+        pairs.value_end.bare.starts if pairs.value_end.bare is not None else ""
+    )
+    if pairs.value.guessed and not starts:
         return None  # a key comes directly after a value
-    return {char for end in ends for char in _first(end)} | set(starts if pairs.guessed else "")
+    return {char for end in ends for char in _first(end)} | set(starts if pairs.value.guessed else "")
 
 
 def _markers_in_text(facts: Acceptor) -> list[str]:

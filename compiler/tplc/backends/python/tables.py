@@ -100,12 +100,12 @@ def marker_groups(facts: Acceptor) -> dict[str, Sequence[str]]:
 def _groups_of_pairs(pairs: PairForm) -> dict[str, Sequence[str]]:
     groups: dict[str, Sequence[str]] = {"PAIR_START": pairs.opens}
     groups |= {f"{slot.kind.upper()}_END": slot.suffixes for slot in pairs.slots}
-    if pairs.value_close is not None:
-        groups["VALUE_END_AROUND_KEY"] = pairs.value_close
-    elif not pairs.guessed:
-        groups["VALUE_END"] = pairs.value_ends
-    if pairs.items is not None:
-        groups |= {"ITEM_START": pairs.items[:1], "ITEM_END": pairs.items[1:]}
+    if pairs.value_end.around_key is not None:
+        groups["VALUE_END_AROUND_KEY"] = pairs.value_end.around_key
+    elif not pairs.value.guessed:
+        groups["VALUE_END"] = pairs.value_end.closers
+    if pairs.value.items is not None:
+        groups |= {"ITEM_START": pairs.value.items[:1], "ITEM_END": pairs.value.items[1:]}
     return groups
 
 
@@ -332,7 +332,7 @@ def slots_rule(slots: Sequence[SlotEnd], end: str = "_END") -> str:
 
 def _named_styles(calls: CallForm) -> dict[Spelling, str]:
     """Return the spellings in which values are read, with the names of their constants."""
-    if calls.arguments.styles is None or not (calls.pairs is None or calls.pairs.quoted):
+    if calls.arguments.styles is None or not (calls.pairs is None or calls.pairs.value.quoted):
         return {}
     styles = dict.fromkeys(calls.arguments.styles)
     return {style: f"STYLE_{i}" if len(styles) > 1 else "STYLE" for i, style in enumerate(styles, 1)}
@@ -405,7 +405,7 @@ def _of_pairs(calls: CallForm, pairs: PairForm, facts: Acceptor, scanners: Scann
     lines += _flags(
         {
             "PAIR_OPENS": bool(pairs.opens),
-            "ELEMENTS_FIRST": bool(pairs.unprefixed),
+            "ELEMENTS_FIRST": bool(pairs.value_end.unprefixed),
             "RESUMES": pairs.resumes,
             "ARGUMENTS_OPEN": pairs.pairs_have_opener,
         }
@@ -418,33 +418,44 @@ def _of_pairs(calls: CallForm, pairs: PairForm, facts: Acceptor, scanners: Scann
         opener = value_opener(pairs)
         lines += [] if opener is None else assignment("VALUE_OPENER", called("Pattern", [raw(opener)]), INDENT)
     lines += _replaced("KEY_ESCAPES", pairs.replaced) if pairs.replaced else []
-    if pairs.quoted:
-        patterns = [called("Pattern", [literal(pattern)]) for pattern in _follow(pairs.following)]
-        close = pairs.value_close or (pairs.close_like_opener,)
-        lines += assignment("VALUE_CLOSE", texts(close), INDENT) if close[0] else []
-        return lines + assignment("FOLLOW", called("", patterns), INDENT)
+    if not pairs.value.quoted:
+        return lines + _of_raw_values(calls, pairs, facts, scanners)
+    patterns = [called("Pattern", [literal(pattern)]) for pattern in _follow(pairs.value_end.following)]
+    close = pairs.value_end.around_key or (pairs.close_like_opener,)
+    lines += assignment("VALUE_CLOSE", texts(close), INDENT) if close[0] else []
+    return lines + assignment("FOLLOW", called("", patterns), INDENT)
+
+
+def _of_raw_values(calls: CallForm, pairs: PairForm, facts: Acceptor, scanners: Scanners) -> list[str]:
+    """Return the constants for values without quotes of their own."""
+    value, lines = pairs.value, []
     damaged = damaged_arguments(facts)
     if damaged is not None:
         lines += assignment("DAMAGED", called("Pattern", [raw(damaged)]), INDENT)
-    lines += assignment("WORDS", Bracketed("ValueWords", tuple(map(_words, pairs.words)), packed=True), INDENT)
+    lines += assignment("WORDS", Bracketed("ValueWords", tuple(map(_words, value.words)), packed=True), INDENT)
     lines += _escapes_in_values(pairs)
-    lines += _ends_of_raw_values(pairs, calls, respelled, scanners)
-    if pairs.types:
-        types = mapping((literal(word), texts(types)) for word, types in pairs.types)
+    lines += _ends_of_raw_values(pairs, calls, respelled_kinds(facts), scanners)
+    if value.types:
+        types = mapping((literal(word), texts(types)) for word, types in value.types)
         lines += assignment("TYPE_WORDS: ClassVar[Mapping[str, Sequence[str]]]", types, INDENT)
-    lines += [f"    WRAP = {texts(pairs.wrap)}"] if pairs.wrap else []
-    wraps = called("", [_wrap(wrap, pairs, calls, scanners) for wrap in pairs.wraps])
-    lines += assignment("WRAPS", wraps, INDENT) if pairs.wraps else []
+    lines += [f"    WRAP = {texts(value.wrap)}"] if value.wrap else []
+    wraps = called("", [_wrap(wrap, pairs, calls, scanners) for wrap in value.wraps])
+    lines += assignment("WRAPS", wraps, INDENT) if value.wraps else []
     lines += ["    TYPES_OPEN_PAIRS = True"] * pairs.types_open_pairs
-    if pairs.items is None:
+    if value.items is None:
         return lines
-    elements = [("item", pairs.items[:1]), ("pair", pairs.opens), ("broken", (pairs.value_close or ())[:1])]
-    return [*lines, *scanners.named("ELEMENT", lexemes_of(elements)), f"    AFTER_ITEM = {literal(pairs.items[1])}"]
+    broken = (pairs.value_end.around_key or ())[:1]
+    elements = [("item", value.items[:1]), ("pair", pairs.opens), ("broken", broken)]
+    lines += scanners.named("ELEMENT", lexemes_of(elements))
+    return [*lines, f"    AFTER_ITEM = {literal(value.items[1])}"]
 
 
 def _escapes_in_values(pairs: PairForm) -> list[str]:
     lines: list[str] = []
-    slots = {slot: [(text, char) for one, text, char in pairs.escapes if one == slot] for slot, _, _ in pairs.escapes}
+    slots = {
+        slot: [(text, char) for one, text, char in pairs.value.escapes if one == slot]
+        for slot, _, _ in pairs.value.escapes
+    }
     for slot, found in slots.items():
         lines += _replaced("LITERAL_ESCAPES" if slot == "literal" else "VALUE_ESCAPES", found)
         lines += _flags({"ESCAPES_STRINGS": True} if slot == "string" else {})
@@ -458,7 +469,7 @@ def _wrap(wrap: TypeWrap, pairs: PairForm, calls: CallForm, scanners: Scanners) 
     else:
         ends = scanners.call(lexemes_of([("end", wrap.ends)])) if wrap.ends else "None"
     found: list[Expression] = [literal(wrap.opened), texts(wrap.types), ends]
-    if pairs.types_open_pairs and pairs.next_pair is not None:
+    if pairs.types_open_pairs and pairs.value_end.next_pair is not None:
         next_pair = ("next", next_pairs(pairs)), ("breaks", calls.innermost_breaks)
         found.append(scanners.call(lexemes_of([("end", wrap.ends), *next_pair])))
     return called("", found)
@@ -466,7 +477,7 @@ def _wrap(wrap: TypeWrap, pairs: PairForm, calls: CallForm, scanners: Scanners) 
 
 def _of_lost_ends(calls: CallForm, pairs: PairForm, facts: Acceptor) -> list[str]:
     """Return the constants for irregular raw values: other forms, and other ends."""
-    if pairs.quoted:
+    if pairs.value.quoted:
         return []
     lines = _flags({"RETYPES_VALUES": "other_forms" in facts.tolerances})
     following = closes_lost_value(pairs, facts.tolerances)
@@ -484,18 +495,20 @@ def _of_lost_ends(calls: CallForm, pairs: PairForm, facts: Acceptor) -> list[str
 
 def _ends_of_raw_values(pairs: PairForm, calls: CallForm, respelled: Sequence[str], scanners: Scanners) -> list[str]:
     """Return the ends of a raw value; in another spelling they count before the next pair or the end of the call."""
-    last = scanners.named("LAST_CLOSER", value_ends_and_markers(pairs)) if pairs.marks else []
-    if pairs.value_close is not None:
-        return [*assignment("VALUE_CLOSE", texts(pairs.value_close), INDENT), *last]
-    if pairs.guessed:
+    last = scanners.named("LAST_CLOSER", value_ends_and_markers(pairs)) if pairs.value_end.marks else []
+    if pairs.value_end.around_key is not None:
+        return [*assignment("VALUE_CLOSE", texts(pairs.value_end.around_key), INDENT), *last]
+    if pairs.value.guessed:
         lines = assignment(
-            "AFTER_VALUE", called("LookaheadEnd", map(literal, _guess(pairs.following, pairs.close))), INDENT
+            "AFTER_VALUE",
+            called("LookaheadEnd", map(literal, _guess(pairs.value_end.following, pairs.value_end.close))),
+            INDENT,
         )
     else:
         lines = [*scanners.named("AFTER_VALUE", ends_of_value(pairs, respelled)), *last]
-        lines += _expected("USUAL_ENDS", pairs.usual_ends)
-    if pairs.next_pair is not None:
-        before, after = pairs.next_pair
+        lines += _expected("USUAL_ENDS", pairs.value_end.usual)
+    if pairs.value_end.next_pair is not None:
+        before, after = pairs.value_end.next_pair
         ends = [
             ends_of_value(pairs, respelled, ("next", next_pairs(pairs)), ("breaks", calls.innermost_breaks)),
             lexemes_of([("end", [after])]),
@@ -505,13 +518,13 @@ def _ends_of_raw_values(pairs: PairForm, calls: CallForm, respelled: Sequence[st
         lines += assignment("NEXT_PAIR_OPENER", literal(openers[0]) if len(openers) == 1 else texts(openers), INDENT)
         lead = before[0][: -len(before[0].lstrip())]
         lines += [f"    NEXT_PAIR_LEAD = {literal(lead)}"] * (lead != "\n")
-        lines += [f"    NEXT_UNOPENED = {literal(pairs.next_unopened)}"] * bool(pairs.next_unopened)
-    is_other = pairs.guessed and pairs.nested_quotes != '"'
-    lines += [f"    NESTED_QUOTES = {literal(pairs.nested_quotes)}"] * is_other
-    lines += [f"    LITERALS = {literal(pairs.literals)}"] if pairs.literals else []
-    lines += _flags({"SPACE_AROUND_KEY_END": pairs.spaced})
-    if pairs.bare is not None:
-        lines += assignment("BARE_END", called("LookaheadEnd", map(literal, _guess(pairs.bare, ""))), INDENT)
+        lines += [f"    NEXT_UNOPENED = {literal(pairs.value_end.next_unopened)}"] * bool(pairs.value_end.next_unopened)
+    is_other = pairs.value.guessed and pairs.value.nested_quotes != '"'
+    lines += [f"    NESTED_QUOTES = {literal(pairs.value.nested_quotes)}"] * is_other
+    lines += [f"    LITERALS = {literal(pairs.value.literals)}"] if pairs.value.literals else []
+    lines += _flags({"SPACE_AROUND_KEY_END": pairs.value.spaced})
+    if pairs.value_end.bare is not None:
+        lines += assignment("BARE_END", called("LookaheadEnd", map(literal, _guess(pairs.value_end.bare, ""))), INDENT)
     return lines
 
 

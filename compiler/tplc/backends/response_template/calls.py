@@ -193,11 +193,11 @@ class _Calls(CallPatterns):
         open_ = self.starts(before=self.header())
         close = self.close()
         arguments: dict[str, Json] = {"tag_pattern": self.tag(form)}
-        if form.quoted:
+        if form.value.quoted:
             parser = {**json_arguments(self.dialect.top), "allow_non_json": True}
             parser.pop("unquoted_keys", None)
             arguments["value_parser"] = {"name": "json", "args": parser}
-        ends = form.value_ends or ((form.value_close[0],) if form.value_close else ())
+        ends = form.value_end.closers or ((form.value_end.around_key[0],) if form.value_end.around_key else ())
         limits = [*of_pairs(self.tools), self.early()]
         return CallField(
             open=open_,
@@ -221,27 +221,27 @@ class _Calls(CallPatterns):
                 pattern += inner.replace("{1,", "{0,")
             pattern += any_of(map(marker, slot.suffixes))
         if form.types_open_pairs:
-            values = (any_of(map(marker, wrap.ends)) for wrap in form.wraps)
-            openers = (marker(wrap.opened) for wrap in form.wraps)
+            values = (any_of(map(marker, wrap.ends)) for wrap in form.value.wraps)
+            openers = (marker(wrap.opened) for wrap in form.value.wraps)
             pairs = zip(openers, values, strict=True)
             return any_of(rf"{opener}{pattern}(?P<value>.*?){ends}" for opener, ends in pairs)
         return pattern + self.value(form)
 
     def value(self, form: PairForm) -> str:
-        if form.quoted:
+        if form.value.quoted:
             first = (form.between_pairs.strip() or form.between_pairs)[:1]
             stops = "" if first in ",()[]{}" else re.escape(first)
             return rf"(?P<value>{bracketed(self.quotes())}|[^,()\[\]{{}}{stops}]*)"
-        if form.wraps:
-            return f"(?:{'|'.join(map(_wrapped, form.wraps, repeat(form)))})"
-        if form.value_close is not None:
-            close, rest = form.value_close
+        if form.value.wraps:
+            return f"(?:{'|'.join(map(_wrapped, form.value.wraps, repeat(form)))})"
+        if form.value_end.around_key is not None:
+            close, rest = form.value_end.around_key
             return f"(?P<value>.*?){marker(close)}(?P=key){marker(rest)}"
-        if form.value_ends:
-            ends = any_of(map(marker, form.value_ends))
-            if form.wrap is None:
+        if form.value_end.closers:
+            ends = any_of(map(marker, form.value_end.closers))
+            if form.value.wrap is None:
                 return f"(?P<value>.*?){ends}"
-            wrapped = f"{exact(form.wrap[0])}(?P<value>.*?){exact(form.wrap[1])}"
+            wrapped = f"{exact(form.value.wrap[0])}(?P<value>.*?){exact(form.value.wrap[1])}"
             return f"(?:{wrapped}|(?P<value>.*?)){ends}"
         follow = marker(form.separator) + any_of(map(marker, form.opens)) + KEY
         key_end = any_of(map(marker, form.slots[-1].suffixes)) if form.slots else ""
@@ -250,10 +250,12 @@ class _Calls(CallPatterns):
 
 def _wrapped(wrap: TypeWrap, form: PairForm) -> str:
     """Return the pattern of a value between texts that depend on its type, or of a bare value."""
-    close = wrap.around_key if wrap.opened else form.value_close
+    close = wrap.around_key if wrap.opened else form.value_end.around_key
     if close is not None:
         return f"{exact(wrap.opened)}(?P<value>.*?){marker(close[0])}(?P=key){marker(close[1])}"
-    return f"{exact(wrap.opened)}(?P<value>.*?){any_of(map(marker, wrap.ends if wrap.opened else form.value_ends))}"
+    return (
+        f"{exact(wrap.opened)}(?P<value>.*?){any_of(map(marker, wrap.ends if wrap.opened else form.value_end.closers))}"
+    )
 
 
 def _transform(name: str, arguments: str, identifier: str) -> Json:

@@ -42,7 +42,7 @@ def place_of(pairs: PairForm, dialect: Dialect, written: WrittenCalls) -> PairPl
     followers = codepoints.of("".join(end.strip()[:1] for end in _ends_of(pairs, written)))
     is_bare = not dialect.top.strings and pairs.pair[-1] == Slot("value")
     # Of a text that no key contains, the first character is enough.
-    avoided = codepoints.of(pairs.following.not_in_keys[:1]) if is_bare else ()
+    avoided = codepoints.of(pairs.value_end.following.not_in_keys[:1]) if is_bare else ()
     return PairPlace(text_after(pairs.pair, "key"), followers, is_bare, avoided)
 
 
@@ -204,7 +204,7 @@ class PairValues:
             self._report.looser("type", self._context.reader.path(sub), done)
         next_pair = (self._pairs.separator + self._pair_opening(), self._place.key_stop)
         around = Around(next_pair, self._only_keys(), self._call_closer, self._after_call)
-        allowed = self._rules.kept(around, partial(text_before, self._pairs.following, around))
+        allowed = self._rules.kept(around, partial(text_before, self._pairs.value_end.following, around))
         for shape in shapes.strings:
             path = self._context.reader.path(sub)
             texts = self._texts(shape, shapes, sub, word)
