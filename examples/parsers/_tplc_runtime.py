@@ -1404,9 +1404,7 @@ def arguments_in(name: str, text: str, tools: Doubts) -> str | None:
     if text.strip() in NOTHING_GIVEN:
         return "{}"
     at = arguments_at(name, text, tools)
-    if at is not None and at[1] == len(text):
-        return at[0]
-    return given_in(name, text, tools)
+    return at[0] if at is not None and at[1] == len(text) else given_in(name, text, tools)
 
 
 def given_in(name: str, text: str, tools: Doubts) -> str | None:
@@ -1444,8 +1442,7 @@ def arguments_of(name: str, value: Any, tools: Doubts) -> str | None:
     """Return the arguments of a tool that a value is or contains, as JSON; None if they are not this tool's."""
     before = tools.is_guessed
     found = _with_arguments(name, {"arguments": value}, tools) if value is not None and name in tools else None
-    if found is None:
-        tools.is_guessed = before
+    tools.is_guessed = before if found is None else tools.is_guessed
     return None if found is None else found[1]
 
 
@@ -1623,7 +1620,7 @@ def call_in_text(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
             tools.is_guessed |= not after[1] and (tools.at_end or not members)
             return {"name": name, "arguments": members}, after.end()
         key = KEYWORD.match(text, after.end())
-        if key is None:
+        if key is None or key[1] in members:
             break
         members[key[1]], pos = json_value(text, key.end(), tools, KEYWORD_FOLLOWS)
     return None, pos
@@ -1675,8 +1672,7 @@ def call_of(value: Any, tools: Doubts) -> tuple[str, str] | None:
     for key in (*NAME_KEYS, *others):
         name = tool_named(value[key], tools) if isinstance(value.get(key), str) else ""
         if name and name in tools:
-            rest = {other: item for other, item in value.items() if other != key}
-            return _with_arguments(name, rest, tools)
+            return _with_arguments(name, {other: item for other, item in value.items() if other != key}, tools)
     if len(value) == 1:
         [(key, arguments)] = value.items()
         name = tool_named(key, tools)
@@ -1687,13 +1683,13 @@ def call_of(value: Any, tools: Doubts) -> tuple[str, str] | None:
 def innermost(value: Any) -> dict[str, Any] | None:
     """Return the object, or the one in the place of its name with the arguments next to it; None if both have some."""
     while isinstance(value, dict):
-        inner = [value[key] for key in NAME_KEYS if isinstance(value.get(key), dict)]
+        inner = [key for key in NAME_KEYS if isinstance(value.get(key), dict)]
         if len(inner) != 1 or any(isinstance(value.get(key), str) for key in NAME_KEYS):
             return value
         given = {key: value[key] for key in ARGUMENT_KEYS if value.get(key)}
-        if given and not inner[0].keys().isdisjoint(ARGUMENT_KEYS):
+        if given and not value[inner[0]].keys().isdisjoint(ARGUMENT_KEYS):
             return None
-        value = {**inner[0], **given}
+        value = {**{key: value[key] for key in value if key != inner[0]}, **value[inner[0]], **given}
     return None
 
 
@@ -1707,6 +1703,7 @@ def _with_arguments(name: str, members: dict[str, Any], tools: Doubts) -> tuple[
     arguments = members[named[0]] if named else rest
     if named and any(isinstance(item, (dict, list)) for key, item in rest.items() if key != named[0]):
         return None  # it would be lost
+    tools.is_guessed |= named != [] and any(key in (keys or ()) for key in rest if key != named[0])
     arguments = {} if named and arguments is None else arguments_within(name, arguments, tools)
     try:
         return None if arguments is None else (name, as_json(arguments))
@@ -3936,9 +3933,7 @@ def _whole_call(value: Any, tools: Doubts) -> tuple[str, str, str | None] | None
     name = tool_named(names[0], tools)
     keys, given = keys_allowed(tools.get(name)), found[0]
     ids = [one[key] for one in (inner, value) for key in ID_KEYS if isinstance(one.get(key), str)]
-    if name not in tools:
-        return None
-    arguments = as_json(given) if keys is None or keys.issuperset(given) else None
+    arguments = as_json(given) if name in tools and (keys is None or keys.issuperset(given)) else None
     if arguments is None and keys:
         inside = arguments_of(name, given, tools)
         arguments = inside if inside is not None and is_asked_for(inside, tools[name]) else None
@@ -4472,6 +4467,7 @@ class NamedLast(Objects):
         self._unclosed = unclosed
 
 
+NO_ARGUMENTS = ("{}", *NOTHING_GIVEN)
 NO_FLOOR = sys.maxsize
 NO_NAME = frozenset('"{},:“”')  # characters that show that a quote or a bracket is missing
 COMMAS = (",", ";")
@@ -4507,6 +4503,10 @@ class CallReader(RegularReader):
         inside = self.role == "arguments" and len(self.stack) == 2 and self.stack[1] == "{" and self.string is None
         irregular = self.repair or self.unlike_json or self.comma or "}" in self.first or self.path != [key]
         return inside and self.style.is_json and not irregular and self.want in ("comma", "key")
+
+    def at_argument(self, schema: Any) -> bool:
+        """Return whether the member of the outer object has the key of an argument."""
+        return len(self.path) == 1 and self.path[0] in (keys_of(schema, schema) or ())
 
     def _token(self, buf: str, pos: int, final: bool) -> int:
         at_next = (
@@ -4738,8 +4738,8 @@ class CallObjects(Repairs):
         if event == "key" and self.FIELDS.get(("*",)) and len(reader.stack) == 1 and not self._has_name:
             return self._accept_name(reader.path[0])
         if event == "key" and not self._has_name and not self.OPENER_IS_UNAMBIGUOUS:
-            path = tuple(reader.path)
-            return any(field[: len(path)] == path for field in self.FIELDS) or self._no_object("a known field", False)
+            known = any([*field[: len(reader.path)]] == reader.path for field in self.FIELDS)
+            return known or self._no_object("a known field", False)
         usual = len(reader.path) == len(next(iter(self.FIELDS)))  # elsewhere, a value that is no name means nothing
         if event == "name" and not self._has_name and (is_text or usual):
             return self._accept_name(text_of(text) if is_text else "")
@@ -4762,7 +4762,9 @@ class CallObjects(Repairs):
             what = ("unknown" if other else "repeated") + " field " + reader.path[-1]
             self._note("unknown_field" if other else "repeated_field", what)
             self._unknown = self._unknown or text not in ("null", '""')
-            self.incomplete |= event == "arguments" and ("*",) in self.FIELDS  # a further call in the object
+            lost = event == "arguments" and (("*",) in self.FIELDS or text not in NO_ARGUMENTS)
+            known = other and self._has_name and reader.at_argument(self._tools.get(self._out.calls[-1][0]))
+            self.incomplete |= lost or known
             self._others_found += [text] * (other and text[:1] in ("{", "[", '"'))
         return True
 
@@ -4773,10 +4775,9 @@ class CallObjects(Repairs):
 
     def _is_argument(self, reader: CallReader) -> bool:
         """Return whether a member next to the name is one of the arguments."""
-        if not self._has_name or self._arguments_before_name is not None or len(reader.path) != 1:
+        if not self._has_name or self._arguments_before_name is not None:
             return False
-        schema = self._tools.get(self._out.calls[-1][0])
-        found = reader.path[0] in (keys_of(schema, schema) or ())
+        found = reader.at_argument(self._tools.get(self._out.calls[-1][0]))
         if found and not self._arguments_next_to_name:
             self._note("arguments_next_to_name", "the arguments are next to the name")
         return found
@@ -5230,7 +5231,7 @@ class Pairs(Repairs):
     def _end_pairs(self, kind: str) -> bool:
         if not kind and self._final and next_char(self._buf, self._pos) == len(self._buf):
             return False
-        if self.CALLS_ARE_JUXTAPOSED and "\n" in self._buf[self._pos : next_char(self._buf, self._pos)]:
+        if self.CALLS_ARE_JUXTAPOSED and not kind and "\n" in self._buf[self._pos : next_char(self._buf, self._pos)]:
             kind = "next"  # another call may begin in the next line
         if not kind:
             self._note_lost_text("no_argument", NO_PAIR)
@@ -7371,10 +7372,9 @@ def run_command(parser: Any) -> None:
         if isinstance(error, BrokenPipeError):
             arguments.exit(141)  # output was lost: as a shell sees a program that SIGPIPE ends
         arguments.error(f"{error.filename or 'standard input or standard output'}: {error.strerror}")
-    for diagnostic in stream.diagnostics:
-        print(f"{diagnostic.offset}: {diagnostic.text}", file=sys.stderr)
-    if stream.incomplete:
-        print("incomplete: don't run the calls, one of them may lack something", file=sys.stderr)
+    notes = [f"{note.offset}: {note.text}" for note in stream.diagnostics]
+    for line in [*notes, *["incomplete: don't run the calls, one of them may lack something"] * stream.incomplete]:
+        print(line, file=sys.stderr)
 
 
 OPTIONAL_SPACE = r"(?<=[>\])}»])(?=[<\[({«])|(?<=\[)(?=\{)"  # where white space may be: "<call>|[|{"

@@ -14,7 +14,16 @@ from .pattern import Pattern
 from .repairs import AROUND_ARGUMENTS, Repairs
 from .scanner import NO_MARKERS, next_char
 from .schema import keys_of, tool_named
-from .second import FIRST_KEY, KNOWN_KEYS, PART_OF_FIRST_KEY, Doubts, arguments_after, arguments_at, is_wrapper
+from .second import (
+    FIRST_KEY,
+    KNOWN_KEYS,
+    NOTHING_GIVEN,
+    PART_OF_FIRST_KEY,
+    Doubts,
+    arguments_after,
+    arguments_at,
+    is_wrapper,
+)
 from .turn import ENDS_IN_CALL
 from .values import Reader, RegularReader, Style, escaped, json_end, text_of
 
@@ -26,6 +35,7 @@ if TYPE_CHECKING:
     from .scanner import Scanner
 
 
+NO_ARGUMENTS = ("{}", *NOTHING_GIVEN)
 NO_FLOOR = sys.maxsize
 NO_NAME = frozenset('"{},:“”')  # characters that show that a quote or a bracket is missing
 COMMAS = (",", ";")
@@ -61,6 +71,10 @@ class CallReader(RegularReader):
         inside = self.role == "arguments" and len(self.stack) == 2 and self.stack[1] == "{" and self.string is None
         irregular = self.repair or self.unlike_json or self.comma or "}" in self.first or self.path != [key]
         return inside and self.style.is_json and not irregular and self.want in ("comma", "key")
+
+    def at_argument(self, schema: Any) -> bool:
+        """Return whether the member of the outer object has the key of an argument."""
+        return len(self.path) == 1 and self.path[0] in (keys_of(schema, schema) or ())
 
     def _token(self, buf: str, pos: int, final: bool) -> int:
         at_next = (
@@ -292,8 +306,8 @@ class CallObjects(Repairs):
         if event == "key" and self.FIELDS.get(("*",)) and len(reader.stack) == 1 and not self._has_name:
             return self._accept_name(reader.path[0])
         if event == "key" and not self._has_name and not self.OPENER_IS_UNAMBIGUOUS:
-            path = tuple(reader.path)
-            return any(field[: len(path)] == path for field in self.FIELDS) or self._no_object("a known field", False)
+            known = any([*field[: len(reader.path)]] == reader.path for field in self.FIELDS)
+            return known or self._no_object("a known field", False)
         usual = len(reader.path) == len(next(iter(self.FIELDS)))  # elsewhere, a value that is no name means nothing
         if event == "name" and not self._has_name and (is_text or usual):
             return self._accept_name(text_of(text) if is_text else "")
@@ -316,7 +330,9 @@ class CallObjects(Repairs):
             what = ("unknown" if other else "repeated") + " field " + reader.path[-1]
             self._note("unknown_field" if other else "repeated_field", what)
             self._unknown = self._unknown or text not in ("null", '""')
-            self.incomplete |= event == "arguments" and ("*",) in self.FIELDS  # a further call in the object
+            lost = event == "arguments" and (("*",) in self.FIELDS or text not in NO_ARGUMENTS)
+            known = other and self._has_name and reader.at_argument(self._tools.get(self._out.calls[-1][0]))
+            self.incomplete |= lost or known
             self._others_found += [text] * (other and text[:1] in ("{", "[", '"'))
         return True
 
@@ -327,10 +343,9 @@ class CallObjects(Repairs):
 
     def _is_argument(self, reader: CallReader) -> bool:
         """Return whether a member next to the name is one of the arguments."""
-        if not self._has_name or self._arguments_before_name is not None or len(reader.path) != 1:
+        if not self._has_name or self._arguments_before_name is not None:
             return False
-        schema = self._tools.get(self._out.calls[-1][0])
-        found = reader.path[0] in (keys_of(schema, schema) or ())
+        found = reader.at_argument(self._tools.get(self._out.calls[-1][0]))
         if found and not self._arguments_next_to_name:
             self._note("arguments_next_to_name", "the arguments are next to the name")
         return found

@@ -334,7 +334,7 @@ class Pairs(Repairs):
     def _end_pairs(self, kind: str) -> bool:
         if not kind and self._final and next_char(self._buf, self._pos) == len(self._buf):
             return False
-        if self.CALLS_ARE_JUXTAPOSED and "\n" in self._buf[self._pos : next_char(self._buf, self._pos)]:
+        if self.CALLS_ARE_JUXTAPOSED and not kind and "\n" in self._buf[self._pos : next_char(self._buf, self._pos)]:
             kind = "next"  # another call may begin in the next line
         if not kind:
             self._note_lost_text("no_argument", NO_PAIR)

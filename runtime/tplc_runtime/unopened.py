@@ -234,9 +234,7 @@ def _whole_call(value: Any, tools: Doubts) -> tuple[str, str, str | None] | None
     name = tool_named(names[0], tools)
     keys, given = keys_allowed(tools.get(name)), found[0]
     ids = [one[key] for one in (inner, value) for key in ID_KEYS if isinstance(one.get(key), str)]
-    if name not in tools:
-        return None
-    arguments = as_json(given) if keys is None or keys.issuperset(given) else None
+    arguments = as_json(given) if name in tools and (keys is None or keys.issuperset(given)) else None
     if arguments is None and keys:
         inside = arguments_of(name, given, tools)
         arguments = inside if inside is not None and is_asked_for(inside, tools[name]) else None

@@ -178,7 +178,7 @@ def test_the_other_name_of_a_call_s_arguments() -> None:
     text = '<fn>\n{"name": "look", "parameters": {"days": 2}}\n</fn>'
     case("tagged-json").output(text).expect(calls=[("look", {"days": 2})])
     text = '<fn>\n{"name": "look", "arguments": {"days": 2}, "parameters": {"days": 3}}\n</fn>'
-    case("tagged-json").output(text).expect(calls=[("look", {"days": 2})])
+    case("tagged-json").output(text).expect(calls=[("look", {"days": 2})], incomplete=True)
 
 
 LOOK = "<do=look>\n</do>\n</deed>"

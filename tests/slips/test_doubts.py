@@ -49,6 +49,32 @@ CASES = {
         None,
         [OSLO],
     ),
+    # Arguments that the call's arguments lack.
+    "an argument after the arguments": Case(
+        "tagged-json", '<fn>\n{"name": "get_weather", "arguments": {"city": "Oslo"}, "days": 3}\n</fn>', None, [OSLO]
+    ),
+    "further arguments": Case(
+        "tagged-json",
+        '<fn>\n{"name": "get_weather", "arguments": {"city": "Oslo"}, "parameters": {"days": 3}}\n</fn>',
+        None,
+        [OSLO],
+    ),
+    "an argument next to a function": Case(
+        "tagged-json",
+        '<fn>\n{"function": {"name": "get_weather", "arguments": {"city": "Oslo"}}, "days": 3}\n</fn>',
+        None,
+        [OSLO],
+    ),
+    "an argument next to another name": Case(
+        "tagged-json", '<fn>\n{"tool": "get_weather", "args": {"city": "Oslo"}, "days": 3}\n</fn>', None, [OSLO]
+    ),
+    "a keyword twice": Case(
+        "tagged-json",
+        '<fn>\nget_weather(city="Oslo", city="Rome")\n</fn>',
+        '<fn>\nget_weather(city="Oslo", city="Rome")\n</fn>',
+        [],
+        False,
+    ),
     "an object for pairs, inside of it": Case("keyword-calls", '<.code.>[get_weather({"city": "Oslo', None, [OSLO]),
     "a call without its markers": Case(
         "bare-json", '{"tool": "get_weather", "parameters": {"city": "Oslo', None, [OSLO]
@@ -171,7 +197,6 @@ CASES = {
         '<fn>\n{"name": "get_weather", "arguments": {"city": "Oslo"}, "arguments": {"city": "Bergen"}}\n</fn>',
         None,
         [OSLO],
-        False,
     ),
     "arguments, and again without any": Case(
         "tagged-json",
@@ -185,7 +210,6 @@ CASES = {
         '<fn>\n{"name": "get_weather", "city": "Oslo", "arguments": {"days": 3}}\n</fn>',
         None,
         [OSLO],
-        False,
     ),
     "the same without any others": Case(
         "tagged-json",

@@ -1281,8 +1281,7 @@ def arguments_of(name: str, value: Any, tools: Doubts) -> str | None:
     """Return the arguments of a tool that a value is or contains, as JSON; None if they are not this tool's."""
     before = tools.is_guessed
     found = _with_arguments(name, {"arguments": value}, tools) if value is not None and name in tools else None
-    if found is None:
-        tools.is_guessed = before
+    tools.is_guessed = before if found is None else tools.is_guessed
     return None if found is None else found[1]
 
 
@@ -1433,7 +1432,7 @@ def call_in_text(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
             tools.is_guessed |= not after[1] and (tools.at_end or not members)
             return {"name": name, "arguments": members}, after.end()
         key = KEYWORD.match(text, after.end())
-        if key is None:
+        if key is None or key[1] in members:
             break
         members[key[1]], pos = json_value(text, key.end(), tools, KEYWORD_FOLLOWS)
     return None, pos
@@ -1485,8 +1484,7 @@ def call_of(value: Any, tools: Doubts) -> tuple[str, str] | None:
     for key in (*NAME_KEYS, *others):
         name = tool_named(value[key], tools) if isinstance(value.get(key), str) else ""
         if name and name in tools:
-            rest = {other: item for other, item in value.items() if other != key}
-            return _with_arguments(name, rest, tools)
+            return _with_arguments(name, {other: item for other, item in value.items() if other != key}, tools)
     if len(value) == 1:
         [(key, arguments)] = value.items()
         name = tool_named(key, tools)
@@ -1497,13 +1495,13 @@ def call_of(value: Any, tools: Doubts) -> tuple[str, str] | None:
 def innermost(value: Any) -> dict[str, Any] | None:
     """Return the object, or the one in the place of its name with the arguments next to it; None if both have some."""
     while isinstance(value, dict):
-        inner = [value[key] for key in NAME_KEYS if isinstance(value.get(key), dict)]
+        inner = [key for key in NAME_KEYS if isinstance(value.get(key), dict)]
         if len(inner) != 1 or any(isinstance(value.get(key), str) for key in NAME_KEYS):
             return value
         given = {key: value[key] for key in ARGUMENT_KEYS if value.get(key)}
-        if given and not inner[0].keys().isdisjoint(ARGUMENT_KEYS):
+        if given and not value[inner[0]].keys().isdisjoint(ARGUMENT_KEYS):
             return None
-        value = {**inner[0], **given}
+        value = {**{key: value[key] for key in value if key != inner[0]}, **value[inner[0]], **given}
     return None
 
 
@@ -1517,6 +1515,7 @@ def _with_arguments(name: str, members: dict[str, Any], tools: Doubts) -> tuple[
     arguments = members[named[0]] if named else rest
     if named and any(isinstance(item, (dict, list)) for key, item in rest.items() if key != named[0]):
         return None  # it would be lost
+    tools.is_guessed |= named != [] and any(key in (keys or ()) for key in rest if key != named[0])
     arguments = {} if named and arguments is None else arguments_within(name, arguments, tools)
     try:
         return None if arguments is None else (name, as_json(arguments))
@@ -3004,9 +3003,7 @@ def _whole_call(value: Any, tools: Doubts) -> tuple[str, str, str | None] | None
     name = tool_named(names[0], tools)
     keys, given = keys_allowed(tools.get(name)), found[0]
     ids = [one[key] for one in (inner, value) for key in ID_KEYS if isinstance(one.get(key), str)]
-    if name not in tools:
-        return None
-    arguments = as_json(given) if keys is None or keys.issuperset(given) else None
+    arguments = as_json(given) if name in tools and (keys is None or keys.issuperset(given)) else None
     if arguments is None and keys:
         inside = arguments_of(name, given, tools)
         arguments = inside if inside is not None and is_asked_for(inside, tools[name]) else None
@@ -3532,10 +3529,9 @@ def run_command(parser: Any) -> None:
         if isinstance(error, BrokenPipeError):
             arguments.exit(141)  # output was lost: as a shell sees a program that SIGPIPE ends
         arguments.error(f"{error.filename or 'standard input or standard output'}: {error.strerror}")
-    for diagnostic in stream.diagnostics:
-        print(f"{diagnostic.offset}: {diagnostic.text}", file=sys.stderr)
-    if stream.incomplete:
-        print("incomplete: don't run the calls, one of them may lack something", file=sys.stderr)
+    notes = [f"{note.offset}: {note.text}" for note in stream.diagnostics]
+    for line in [*notes, *["incomplete: don't run the calls, one of them may lack something"] * stream.incomplete]:
+        print(line, file=sys.stderr)
 
 
 STYLE = WordStyle(

@@ -47,6 +47,7 @@ SUBSTITUTIONS: dict[str, list[tuple[str, str, int]]] = {
     "label before arguments": [
         (rf"\A(?!.*{TOOL})", label, 1) for label in ("arguments: ", "Parameters:\n", "args=", "input ")
     ],
+    "last argument after the arguments": [(rf', ("{KEY}": [^{{}}]*)\}}\}}$', r"}, \1}", 1)],
     "triple quotes": [(r'"(best pizza in Rome)"', r'"""\1"""', 0)],
     "punctuation after": [(r"$", char, 1) for char in ";.,"],
     "escaped underscores": [("_", r"\\_", 0)],
