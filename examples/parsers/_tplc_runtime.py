@@ -1681,7 +1681,8 @@ def call_of(value: Any, tools: Doubts) -> tuple[str, str] | None:
 
 
 def innermost(value: Any) -> dict[str, Any] | None:
-    """Return the object, or the one in the place of its name with the arguments next to it; None if both have some."""
+    """Return the object, or the one in the place of its name, with the members next to that; None if both have
+    arguments."""
     while isinstance(value, dict):
         inner = [key for key in NAME_KEYS if isinstance(value.get(key), dict)]
         if len(inner) != 1 or any(isinstance(value.get(key), str) for key in NAME_KEYS):
@@ -2427,7 +2428,7 @@ class Stream(Copyable):
             self._wanted -= len(chunk)
             self._parts.append(chunk)
             return []
-        kind, text = self._open_kind, self._buf + chunk  # inside of text, little is pending
+        text = self._buf + chunk if (kind := self._open_kind) else ""  # inside of text, little is pending
         stop = self._find_safe_end(text) if kind else -1
         if stop < 0:
             return self._advance(chunk)
@@ -3803,9 +3804,9 @@ def named_call(buf: str, pos: int, final: bool, tools: Parameters, breaks: Scann
     if not final and len(buf) - at < NEAR and any(bare.startswith(near) for bare, _ in words):
         return None
     word, name = max(pair for pair in words if near.startswith(pair[0]))
-    while bare_name(buf[at:end]) != word:
+    while len(bare_name(buf[at:end])) < len(word):
         end += 1
-    after = AFTER_NAME.match(buf, end) if name else None
+    after = AFTER_NAME.match(buf, end) if name and bare_name(buf[at:end]) == word else None
     if after is None:
         return [], pos
     mark = breaks.find(buf, after.end())
@@ -3822,9 +3823,11 @@ def unopened_header(
 ) -> int | None:
     """Return where the header of a call begins whose opener is missing, or a piece of it: with the name of a tool, and
     what the template writes after a name.  -1: there is none; None: more input is needed.  `header`: a pattern from the
-    name up to the first value, with a group if all of it has come, and pieces of the opener."""
+    name up to the first value, with a group if all of it has come, and pieces of the opener.  `is_over`: a function
+    that returns whether the call ends after a name."""
+    pattern, *pieces = header
     start, undecided = next_char(buf, pos), False
-    for piece in header[1:]:
+    for piece in pieces:
         rest = buf[start : start + len(piece)]
         at = next_char(buf, start + len(piece))
         name = max((tool for tool in tools if buf.startswith(tool, at)), key=len, default="")
@@ -3832,7 +3835,7 @@ def unopened_header(
             begun = piece.startswith(rest) if start + len(rest) == len(buf) else rest == piece
             undecided |= begun and any(tool.startswith(buf[at : at + NAME_LIMIT]) for tool in tools)
             continue
-        match, end = header[0].match(buf, at), at + len(name)
+        match, end = pattern.match(buf, at), at + len(name)
         if match is None or buf[end : end + 1].isalnum() or buf.startswith("_", end):
             continue
         over = None if match.lastindex is None else is_over(buf, end, final, after, tools)
@@ -4467,7 +4470,6 @@ class NamedLast(Objects):
         self._unclosed = unclosed
 
 
-NO_ARGUMENTS = ("{}", *NOTHING_GIVEN)
 NO_FLOOR = sys.maxsize
 NO_NAME = frozenset('"{},:“”')  # characters that show that a quote or a bracket is missing
 COMMAS = (",", ";")
@@ -4762,7 +4764,8 @@ class CallObjects(Repairs):
             what = ("unknown" if other else "repeated") + " field " + reader.path[-1]
             self._note("unknown_field" if other else "repeated_field", what)
             self._unknown = self._unknown or text not in ("null", '""')
-            lost = event == "arguments" and (("*",) in self.FIELDS or text not in NO_ARGUMENTS)
+            is_empty = is_empty_object(text) or text in NOTHING_GIVEN
+            lost = event == "arguments" and (("*",) in self.FIELDS or not is_empty)
             known = other and self._has_name and reader.at_argument(self._tools.get(self._out.calls[-1][0]))
             self.incomplete |= lost or known
             self._others_found += [text] * (other and text[:1] in ("{", "[", '"'))

@@ -11,7 +11,7 @@ import json
 import sys
 
 from .pattern import Pattern
-from .repairs import AROUND_ARGUMENTS, Repairs
+from .repairs import AROUND_ARGUMENTS, Repairs, is_empty_object
 from .scanner import NO_MARKERS, next_char
 from .schema import keys_of, tool_named
 from .second import (
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from .scanner import Scanner
 
 
-NO_ARGUMENTS = ("{}", *NOTHING_GIVEN)
 NO_FLOOR = sys.maxsize
 NO_NAME = frozenset('"{},:“”')  # characters that show that a quote or a bracket is missing
 COMMAS = (",", ";")
@@ -330,7 +329,8 @@ class CallObjects(Repairs):
             what = ("unknown" if other else "repeated") + " field " + reader.path[-1]
             self._note("unknown_field" if other else "repeated_field", what)
             self._unknown = self._unknown or text not in ("null", '""')
-            lost = event == "arguments" and (("*",) in self.FIELDS or text not in NO_ARGUMENTS)
+            is_empty = is_empty_object(text) or text in NOTHING_GIVEN
+            lost = event == "arguments" and (("*",) in self.FIELDS or not is_empty)
             known = other and self._has_name and reader.at_argument(self._tools.get(self._out.calls[-1][0]))
             self.incomplete |= lost or known
             self._others_found += [text] * (other and text[:1] in ("{", "[", '"'))

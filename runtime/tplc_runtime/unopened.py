@@ -104,9 +104,9 @@ def named_call(buf: str, pos: int, final: bool, tools: Parameters, breaks: Scann
     if not final and len(buf) - at < NEAR and any(bare.startswith(near) for bare, _ in words):
         return None
     word, name = max(pair for pair in words if near.startswith(pair[0]))
-    while bare_name(buf[at:end]) != word:
+    while len(bare_name(buf[at:end])) < len(word):
         end += 1
-    after = AFTER_NAME.match(buf, end) if name else None
+    after = AFTER_NAME.match(buf, end) if name and bare_name(buf[at:end]) == word else None
     if after is None:
         return [], pos
     mark = breaks.find(buf, after.end())
@@ -123,9 +123,11 @@ def unopened_header(
 ) -> int | None:
     """Return where the header of a call begins whose opener is missing, or a piece of it: with the name of a tool, and
     what the template writes after a name.  -1: there is none; None: more input is needed.  `header`: a pattern from the
-    name up to the first value, with a group if all of it has come, and pieces of the opener."""
+    name up to the first value, with a group if all of it has come, and pieces of the opener.  `is_over`: a function
+    that returns whether the call ends after a name."""
+    pattern, *pieces = header
     start, undecided = next_char(buf, pos), False
-    for piece in header[1:]:
+    for piece in pieces:
         rest = buf[start : start + len(piece)]
         at = next_char(buf, start + len(piece))
         name = max((tool for tool in tools if buf.startswith(tool, at)), key=len, default="")
@@ -133,7 +135,7 @@ def unopened_header(
             begun = piece.startswith(rest) if start + len(rest) == len(buf) else rest == piece
             undecided |= begun and any(tool.startswith(buf[at : at + NAME_LIMIT]) for tool in tools)
             continue
-        match, end = header[0].match(buf, at), at + len(name)
+        match, end = pattern.match(buf, at), at + len(name)
         if match is None or buf[end : end + 1].isalnum() or buf.startswith("_", end):
             continue
         over = None if match.lastindex is None else is_over(buf, end, final, after, tools)

@@ -308,6 +308,14 @@ def test_a_call_after_a_space_is_reported_at_the_same_place_in_any_chunks() -> N
     assert (len(found[2]), stream.diagnostics[0].offset) == (1, 4)
 
 
+def test_a_letter_that_is_two_in_lower_case_ends_the_search_for_a_name() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
+    tools = [{"type": "function", "function": {"name": "i", "parameters": schema}}]
+    for letter, calls in (("\u0130", []), ("I", [["i", '{"a": 1}']])):
+        stream, _ = read(parser_of("object"), letter + ': {"a": 1}', tools)
+        assert reading(stream) == ("" if calls else letter + ': {"a": 1}', "", calls)
+
+
 def test_long_call_is_read_in_linear_time() -> None:
     times = []
     for size in (50_000, 100_000):

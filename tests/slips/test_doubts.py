@@ -205,6 +205,13 @@ CASES = {
         [OSLO],
         False,
     ),
+    "the same, with a space in them": Case(
+        "tagged-json",
+        '<fn>\n{"name": "get_weather", "arguments": {"city": "Oslo"}, "parameters": { }}\n</fn>',
+        None,
+        [OSLO],
+        False,
+    ),
     "arguments next to the name, and others": Case(
         "tagged-json",
         '<fn>\n{"name": "get_weather", "city": "Oslo", "arguments": {"days": 3}}\n</fn>',

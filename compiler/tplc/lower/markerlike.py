@@ -139,11 +139,9 @@ def damaged_arguments(acceptor: Acceptor) -> str | None:
     if pairs is None or pairs.value.quoted or pairs.value.guessed or not pairs.slots:
         return None
     several = len(pairs.opens) if pairs.types_open_pairs else 1
-    ends = [
-        text.strip()
-        for text in (pairs.value_end.around_key or pairs.value_end.closers or (pairs.value_end.close,))[:several]
-    ]
-    if not all(ends) or not (pairs.value_end.around_key or all(map(is_unmistakable, ends))):
+    value_end = pairs.value_end
+    ends = [text.strip() for text in (value_end.around_key or value_end.closers or (value_end.close,))[:several]]
+    if not all(ends) or not (value_end.around_key or all(map(is_unmistakable, ends))):
         return None
     last = "".join(pairs.slots[-1].suffixes[:1]).strip()[-1:]
     texts = [json.dumps(text + line, ensure_ascii=False)[1:] for text in ends for line in ("", "\n")]

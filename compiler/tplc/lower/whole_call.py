@@ -128,12 +128,8 @@ def _arguments(tools: Tools, pairs: PairForm | None, after: str, rest: str) -> l
         arguments = tools.arguments
         plain = isinstance(arguments, ObjectArguments) and not (arguments.encoded or arguments.lines)
         return [CallStep("object")] if plain else []
-    if (
-        (pairs.value_end.around_key is not None and not pairs.value.quoted)
-        or pairs.value.items
-        or pairs.value.wrap
-        or pairs.value.types
-    ):
+    value = pairs.value
+    if (pairs.value_end.around_key is not None and not value.quoted) or value.items or value.wrap or value.types:
         return []
     pair = [step for index in range(len(pairs.pair)) for step in _of_pair(pairs, index, rest)]
     pair = _of_typed_pair(pairs) if pairs.types_open_pairs else pair
@@ -182,10 +178,8 @@ def _after_value(pairs: PairForm, rest: str) -> str:
 def _of_typed_pair(pairs: PairForm) -> list[CallStep]:
     """Return the steps of a pair between texts that depend on the value's type."""
     key_end = text_at(pairs.pair, pairs.pair.index(Slot("key")) + 1)
-    opener, closer = (
-        _one_of([wrap.opened for wrap in pairs.value.wraps]),
-        _one_of([wrap.ends[0] for wrap in pairs.value.wraps]),
-    )
+    wraps = pairs.value.wraps
+    opener, closer = _one_of([wrap.opened for wrap in wraps]), _one_of([wrap.ends[0] for wrap in wraps])
     key = CallStep("key", f"{KEY}(?={pattern_of(key_end)})", without_space(key_end))
     raw = CallStep("raw", rf"[^\n]{{1,{LONGEST_RAW}}}?(?={closer.pattern})")
     return [opener, key, *text_steps(key_end), raw, closer]

@@ -1493,7 +1493,8 @@ def call_of(value: Any, tools: Doubts) -> tuple[str, str] | None:
 
 
 def innermost(value: Any) -> dict[str, Any] | None:
-    """Return the object, or the one in the place of its name with the arguments next to it; None if both have some."""
+    """Return the object, or the one in the place of its name, with the members next to that; None if both have
+    arguments."""
     while isinstance(value, dict):
         inner = [key for key in NAME_KEYS if isinstance(value.get(key), dict)]
         if len(inner) != 1 or any(isinstance(value.get(key), str) for key in NAME_KEYS):
@@ -1906,7 +1907,7 @@ class Stream(Copyable):
             self._wanted -= len(chunk)
             self._parts.append(chunk)
             return []
-        kind, text = self._open_kind, self._buf + chunk  # inside of text, little is pending
+        text = self._buf + chunk if (kind := self._open_kind) else ""  # inside of text, little is pending
         stop = self._find_safe_end(text) if kind else -1
         if stop < 0:
             return self._advance(chunk)
@@ -2907,9 +2908,9 @@ def named_call(buf: str, pos: int, final: bool, tools: Parameters, breaks: Scann
     if not final and len(buf) - at < NEAR and any(bare.startswith(near) for bare, _ in words):
         return None
     word, name = max(pair for pair in words if near.startswith(pair[0]))
-    while bare_name(buf[at:end]) != word:
+    while len(bare_name(buf[at:end])) < len(word):
         end += 1
-    after = AFTER_NAME.match(buf, end) if name else None
+    after = AFTER_NAME.match(buf, end) if name and bare_name(buf[at:end]) == word else None
     if after is None:
         return [], pos
     mark = breaks.find(buf, after.end())

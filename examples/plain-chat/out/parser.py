@@ -461,7 +461,7 @@ class StreamParser(Copyable):
             self._wanted -= len(chunk)
             self._parts.append(chunk)
             return []
-        kind, text = self._open_kind, self._buf + chunk  # inside of text, little is pending
+        text = self._buf + chunk if (kind := self._open_kind) else ""  # inside of text, little is pending
         stop = self._find_safe_end(text) if kind else -1
         if stop < 0:
             return self._advance(chunk)

@@ -1485,7 +1485,8 @@ def call_of(value: Any, tools: Doubts) -> tuple[str, str] | None:
 
 
 def innermost(value: Any) -> dict[str, Any] | None:
-    """Return the object, or the one in the place of its name with the arguments next to it; None if both have some."""
+    """Return the object, or the one in the place of its name, with the members next to that; None if both have
+    arguments."""
     while isinstance(value, dict):
         inner = [key for key in NAME_KEYS if isinstance(value.get(key), dict)]
         if len(inner) != 1 or any(isinstance(value.get(key), str) for key in NAME_KEYS):
@@ -1915,7 +1916,7 @@ class Stream(Copyable):
             self._wanted -= len(chunk)
             self._parts.append(chunk)
             return []
-        kind, text = self._open_kind, self._buf + chunk  # inside of text, little is pending
+        text = self._buf + chunk if (kind := self._open_kind) else ""  # inside of text, little is pending
         stop = self._find_safe_end(text) if kind else -1
         if stop < 0:
             return self._advance(chunk)
@@ -2515,9 +2516,9 @@ def named_call(buf: str, pos: int, final: bool, tools: Parameters, breaks: Scann
     if not final and len(buf) - at < NEAR and any(bare.startswith(near) for bare, _ in words):
         return None
     word, name = max(pair for pair in words if near.startswith(pair[0]))
-    while bare_name(buf[at:end]) != word:
+    while len(bare_name(buf[at:end])) < len(word):
         end += 1
-    after = AFTER_NAME.match(buf, end) if name else None
+    after = AFTER_NAME.match(buf, end) if name and bare_name(buf[at:end]) == word else None
     if after is None:
         return [], pos
     mark = breaks.find(buf, after.end())
@@ -2624,6 +2625,10 @@ PART_OF_NAME = Pattern(r"(?:[=:][\"']?)?\Z")  # after a garbled closer
 LEFT_OVER_BRACKET = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}|\|?>")
 LEFT_OVER = Pattern(r"[\"']?[}\])]{0,4}[.,;]|" + LEFT_OVER_BRACKET.pattern)
 PART_OF_CLOSING_TAG = Pattern(r"<(?:/[\w:.=▁|｜-]{0,64})?\Z")
+
+
+def is_empty_object(arguments: str) -> bool:
+    return arguments[:1] == "{" and not arguments[1:-1].strip()
 
 
 class Machine(TurnStates):
@@ -2962,7 +2967,6 @@ class Machine(TurnStates):
         return ends or (at == len(buf) and kind != "call")
 
 
-NO_ARGUMENTS = ("{}", *NOTHING_GIVEN)
 NO_FLOOR = sys.maxsize
 NO_NAME = frozenset('"{},:“”')  # characters that show that a quote or a bracket is missing
 COMMAS = (",", ";")
@@ -3236,7 +3240,8 @@ class CallObjects(Machine):
             what = ("unknown" if other else "repeated") + " field " + reader.path[-1]
             self._note("unknown_field" if other else "repeated_field", what)
             self._unknown = self._unknown or text not in ("null", '""')
-            lost = event == "arguments" and (("*",) in self.FIELDS or text not in NO_ARGUMENTS)
+            is_empty = is_empty_object(text) or text in NOTHING_GIVEN
+            lost = event == "arguments" and (("*",) in self.FIELDS or not is_empty)
             known = other and self._has_name and reader.at_argument(self._tools.get(self._out.calls[-1][0]))
             self.incomplete |= lost or known
             self._others_found += [text] * (other and text[:1] in ("{", "[", '"'))

@@ -77,9 +77,8 @@ class PairRules:
         rules += self.any_pair_of(tool, place) if keys else []
         rules += [*self.argument_rules(place, keys), *self.values.rules_of_tool(place, keys)] if place else []
         # A text is not read as a value of another type, unless something else than the schema says so.
-        as_text = not (
-            self.pairs.value.quoted or self.pairs.value.wrap or self.pairs.value.wraps or self.pairs.value.types
-        )
+        form = self.pairs.value
+        as_text = not (form.quoted or form.wrap or form.wraps or form.types)
         for parameter in tool.parameters:
             key = f"argument_key_for_{parameter.rule}"
             is_text = as_text and parameter.types == frozenset({"string"})
@@ -128,9 +127,8 @@ class PairRules:
         """Return a pair up to its value, and the end of that."""
         if not self.pairs.value_end.close.strip():
             return pair
-        return sequence(
-            pair, "value_close?" if self.pairs.value.quoted else f"({' / '.join(self.values.closes(place))})"
-        )
+        quoted = self.pairs.value.quoted
+        return sequence(pair, "value_close?" if quoted else f"({' / '.join(self.values.closes(place))})")
 
     def all(self, argument: str) -> str:
         rest = "argument_rest" if self.values.cores_of("skip") else ""
@@ -182,9 +180,8 @@ class PairRules:
         if self.key_end:
             end = self.end_of(self.key_end)
             # White space after it is the value's, unless there is white space before it too.
-            rules.append(
-                rule("key_end", leaf(rf"(?:\s++{end}\s*+|{end})" if self.pairs.value.spaced else rf"\s*+{end}"))
-            )
+            spaced = rf"(?:\s++{end}\s*+|{end})"
+            rules.append(rule("key_end", leaf(spaced if self.pairs.value.spaced else rf"\s*+{end}")))
         return [*rules, *(self.type_rules() if self.pairs.value.types else [])]
 
     @property

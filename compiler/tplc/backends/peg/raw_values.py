@@ -58,14 +58,13 @@ class RawValues:
     def __init__(self, form: FormPatterns, pairs: PairForm) -> None:
         self.form, self.pairs, self.dialect = form, pairs, form.dialect
         self.lexemes = between_pairs(pairs, respelled_kinds(form.acceptor))
+        value, around = pairs.value, pairs.value_end.around_key
         self.closer = pairs.value_end.close
         # The key comes again after the value, as in closing tags.
-        self.repeats = pairs.value_end.around_key is not None
-        self.rest = pairs.value_end.around_key[1] if pairs.value_end.around_key is not None else ""
+        self.repeats = around is not None
+        self.rest = around[1] if around is not None else ""
         # No marker of its own ends a raw value, in any form of it.
-        self.guessed = (
-            pairs.value.guessed and pairs.value.items is None and pairs.value.wrap is None and not pairs.value.wraps
-        )
+        self.guessed = value.guessed and value.items is None and value.wrap is None and not value.wraps
         self.own_ends = group(either([marker(text) for text in pairs.value_end.closers]))
         self.text = "raw_text" if self.dialect.elements is None else "element_text"
         self.all_keys = tuple(dict.fromkeys(one.name for tool in form.known.tools for one in tool.parameters))

@@ -59,18 +59,15 @@ def spelled_of(acceptor: Acceptor) -> OtherSpelling:
     spelled.is_closed = not calls.object.fields and calls.is_closed
     if pairs is not None:
         spelled.between = scanner(between_pairs(pairs, respelled_kinds(acceptor)))
-        follows = (
-            [after_quoted(pairs.value_end.following, over=over) for over in (False, True)] if pairs.value.quoted else []
-        )
+        value, value_end = pairs.value, pairs.value_end
+        follows = [after_quoted(value_end.following, over=over) for over in (False, True)] if value.quoted else []
         spelled.follow = (Pattern(follows[0]), Pattern(follows[1])) if follows else (NEVER, NEVER)
         damaged, around = damaged_arguments(acceptor), around_key(pairs)
         spelled.damaged = None if damaged is None else Pattern(damaged)
-        spelled.pair_markers = (
-            scanner(value_ends_and_markers(pairs)) if pairs.value_end.marks and not pairs.value.quoted else None
-        )
-        spelled.elements_first, spelled.juxtaposed = bool(pairs.value_end.unprefixed), calls.calls_are_juxtaposed
-        spelled.pairs_open, spelled.literals = bool(pairs.opens), pairs.value.literals
-        spelled.text_words = tuple(word for word, _ in pairs.value.words[1])
+        spelled.pair_markers = scanner(value_ends_and_markers(pairs)) if value_end.marks and not value.quoted else None
+        spelled.elements_first, spelled.juxtaposed = bool(value_end.unprefixed), calls.calls_are_juxtaposed
+        spelled.pairs_open, spelled.literals = bool(pairs.opens), value.literals
+        spelled.text_words = tuple(word for word, _ in value.words[1])
         spelled.arguments_begin = Pattern(calls.pairs_begin) if calls.pairs_begin else None
         spelled.key_escapes = Escapes(dict(pairs.replaced))
         spelled.around_key = None if around is None else (Pattern(around[0]), Pattern(around[1]))
