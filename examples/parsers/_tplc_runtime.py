@@ -191,6 +191,10 @@ class Scanner:
             near = self._near.search(buf, start + 1)
         return self.with_lead(buf, pos, len(buf))
 
+    def is_decided(self, mark: Match | None, buf: str, pos: int) -> bool:
+        """Return whether no further text can change that `mark` is the first marker from `pos` on."""
+        return mark is not None and mark.start < self.partial_match(buf, pos, mark.start)
+
     def safe_prefix_end(self, text: str) -> int:
         """Return the same as `partial_match`; -1 if the text may contain a whole marker."""
         near = self._near.search(text)
@@ -423,9 +427,8 @@ def member_of(schema: object, root: object, key: str) -> object:
 
 def item_of(schema: object, root: object) -> object:
     """Return the schema of a list's items."""
-    return next(
-        (variant["items"] for variant in variants(schema, root) if isinstance(variant.get("items"), dict)), None
-    )
+    stated = (variant.get("items") for variant in variants(schema, root))
+    return next((items for items in stated if isinstance(items, dict)), None)
 
 
 def types_by_items(schema: object, root: object) -> frozenset[str] | None:
@@ -1345,7 +1348,7 @@ def _other_calls_follow(
     mark = breaks.find(buf, start, stop)
     if mark is None and len(buf) >= stop:
         return False
-    if not final and (mark is None or breaks.partial_match(buf, start, mark.start) <= mark.start):
+    if not final and not breaks.is_decided(mark, buf, start):
         return None
     found, _, doubts = calls_up_to(mark, buf, start, tools, after)
     fits = all(given != "{}" and (not doubts.is_repaired or is_asked_for(given, tools[name])) for name, given in found)
@@ -1358,7 +1361,7 @@ def is_closed_call(buf: str, start: int, final: bool, after: Scanner, _tools: ob
     at, stop = start, start + LONGEST_FOLLOWING
     while True:
         mark = after.find(buf, at, stop)
-        if not final and len(buf) < stop and (mark is None or after.partial_match(buf, at, mark.start) <= mark.start):
+        if not final and len(buf) < stop and not after.is_decided(mark, buf, at):
             return None
         if mark is None or mark.kind not in ("close", "closed", "call", "separator"):
             return False
@@ -1478,11 +1481,9 @@ def holds_other_call(name: str, arguments: str, tools: Parameters) -> bool:
 def is_wrapper(first_key: Any, name: str, tools: Parameters) -> bool:
     """Return whether an object may contain the arguments of a tool, as the schema has no key like its first."""
     keys = keys_allowed(tools.get(name)) if first_key is not None else None
-    return (
-        keys is not None
-        and first_key[1] not in keys
-        and (keys != set() or first_key[1] in KNOWN_KEYS or first_key[1] == name)
-    )
+    if keys is None or first_key[1] in keys:
+        return False
+    return keys != set() or first_key[1] in KNOWN_KEYS or first_key[1] == name
 
 
 def misfit_in(text: str, schema: object, *, types: bool = True) -> tuple[str, str] | None:
@@ -2561,8 +2562,10 @@ class TextParser(Stream):
         continue_final_message: bool = False,
         special: Sequence[Sequence[int]] | None = None,
     ) -> Message:
-        """Returns the message of a model's output.
+        """Returns the message of a model's output; see `StreamParser` for how to read it in chunks.
 
+        `tools`: the request's tools, also as JSON text.  `prompt`: the prompt, or its end.  `parse_reasoning`,
+        `parse_tool_calls`: False leaves these parts in the content.  `echo` adds what the prompt has of the answer.
         `json_content` drops a Markdown fence around the content.  `continue_final_message`: the prompt ends with the
         beginning of this answer.  `special`: the (start, end) ranges of the text that came from special tokens."""
         parser = cls(
@@ -3013,7 +3016,7 @@ class TurnStates(PlacedMarkers):
 
     def _drop(self, only_space: bool = True) -> bool:
         """Consume a marker that only structures the turn."""
-        if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
+        if self.OTHER_SPELLINGS:
             self._note_spelling()
         self._pos += self._skip
         self._space = self._mark.trail
@@ -3029,9 +3032,10 @@ class TurnStates(PlacedMarkers):
         return True
 
     def _note_spelling(self) -> None:
-        """Report, once, that the marker is in other case, or has other separators."""
-        self._note(*SPELLING)
-        self._mark.ambiguous = PART_OF_LONGER
+        """Report, once, that the marker is in other case, or has other separators, if it does."""
+        if self._mark.ambiguous >= SPELLED_OTHERWISE:
+            self._note(*SPELLING)
+            self._mark.ambiguous = PART_OF_LONGER
 
     def _drop_noted(self, code: str, text: str) -> bool:
         """Drop the marker and report it, unless it is the prompt's; the part that it is in continues."""
@@ -3257,7 +3261,7 @@ class Slots(TurnStates):
         lacks = not text and (slot != "key" or mark.kind in ("next", "bare"))
         if lacks or ("\n" in text and text not in self._tools and not known):
             return slot
-        if mark.kind == "bare" and self._final and ends.partial_match(self._buf, pos, mark.start) <= mark.start:
+        if mark.kind == "bare" and self._final and not ends.is_decided(mark, self._buf, pos):
             return "end"  # the output ends in the text between two slots
         if mark.kind != "bare":
             return ""
@@ -3526,8 +3530,7 @@ class Machine(CallArguments):
             return False
         at = next_char(self._buf, self._pos + self._skip)
         inner = self.AFTER_CALL.match_at(self._buf, at)
-        is_open = inner is None or inner.ambiguous
-        if is_open and not self._final and self.AFTER_CALL.prefix_of(self._buf, at):
+        if (inner is None or inner.ambiguous) and not self._final and self.AFTER_CALL.prefix_of(self._buf, at):
             return None
         if inner is None or inner.kind != "call":
             return False
@@ -3584,7 +3587,7 @@ class Machine(CallArguments):
 
     def _drop_closer(self, unclosed: bool) -> bool:
         """Drop a closer or a separator after a call; `unclosed`: something is missing of the call, or of the next."""
-        if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
+        if self.OTHER_SPELLINGS and self._mark.ambiguous:
             self._note_spelling()
         if self.UNWRAPPED and self._is_unwrapped:
             unclosed = unclosed and not self._buf.startswith(self.UNWRAPPED[1], self._mark.start)
@@ -3613,11 +3616,9 @@ class Machine(CallArguments):
         # tail = TAIL_START (slot SLOT_END)*
         name = self._out.calls[-1][0] if self._out.calls else None
         values, end, expected = self._slots(self._mark.end, self.TAIL, name)
-        if expected == "more":
-            return False
-        if expected == "end":
-            return self._drop_truncated_call()
-        if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
+        if expected in ("more", "end"):
+            return expected == "end" and self._drop_truncated_call()
+        if self.OTHER_SPELLINGS:
             self._note_spelling()
         if not expected:
             self._note_slot_diagnostics()
@@ -3678,7 +3679,7 @@ class Machine(CallArguments):
     def _open_call(self, name: str, call_id: str | None = None) -> None:
         if self.PENDING_TEXT:
             self._out.release("content")
-        if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
+        if self.OTHER_SPELLINGS and self._mark.ambiguous:
             self._note_spelling()
         if (self.OPENED_TWICE or self.SHORT_OPENERS) and self._is_opened_twice:
             self._note("calls_opened_twice", "the calls are opened twice")
@@ -3810,7 +3811,7 @@ def named_call(buf: str, pos: int, final: bool, tools: Parameters, breaks: Scann
     if after is None:
         return [], pos
     mark = breaks.find(buf, after.end())
-    if not final and (after[1] is not None or mark is None or breaks.partial_match(buf, pos, mark.start) <= mark.start):
+    if not final and (after[1] is not None or not breaks.is_decided(mark, buf, pos)):
         return None
     end, doubts = len(buf) if mark is None else mark.start, Doubts(tools, mark is None)
     found = given_in(name, buf[after.end() : end].rstrip(" \t\r\n.,;"), doubts)
@@ -4058,7 +4059,7 @@ class Repairs(Machine):
         if times == MOST_READINGS or not may_be_calls(buf[start : start + NAME_LIMIT], self._tools):
             return self._restore_first_reading()
         mark = self.BREAKS.find(buf, start)
-        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start, mark.start) <= mark.start):
+        if not self._final and not self.BREAKS.is_decided(mark, buf, start):
             return False
         found, end, doubts = calls_up_to(mark, buf, start, self._tools, self.AFTER_CALL)
         if not found:
@@ -4075,10 +4076,9 @@ class Repairs(Machine):
 
     def _unopened_calls(self) -> bool | None:
         """Read calls before any content that no marker opens; None if there are none, False if undecided."""
-        begins = self._only_space_so_far or self._opened_to == self._base + self._pos
+        buf, begins = self._buf, self._only_space_so_far or self._opened_to == self._base + self._pos
         if not (begins and self._tools and self._calls_on):
             return None
-        buf = self._buf
         if self.OWN_HEADER and not self._after_failed_call:
             over = is_closed_call if self.CALLS_HAVE_CLOSER else is_object_over
             at = unopened_header(buf, self._pos, self._final, self._tools, self.OWN_HEADER, over, self.AFTER_CALL)
@@ -4372,7 +4372,7 @@ class Objects(Repairs):
     def _in_other_form(self, start: int, name: str) -> bool | None:
         """Read all that comes before the next marker as the arguments."""
         buf, mark = self._buf, self.BREAKS.find(self._buf, start)
-        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start, mark.start) <= mark.start):
+        if not self._final and not self.BREAKS.is_decided(mark, buf, start):
             return False
         end, doubts = len(buf) if mark is None else mark.start, Doubts(self._tools, mark is None)
         arguments = arguments_in(name, buf[start:end], doubts)
@@ -4511,9 +4511,8 @@ class CallReader(RegularReader):
         return len(self.path) == 1 and self.path[0] in (keys_of(schema, schema) or ())
 
     def _token(self, buf: str, pos: int, final: bool) -> int:
-        at_next = (
-            self.is_call and buf[pos] == "{" and self.want in ("member", "comma") and not (self.role or self.lists)
-        )
+        is_outside = self.want in ("member", "comma") and not (self.role or self.lists)
+        at_next = self.is_call and is_outside and buf[pos] == "{"
         key = FIRST_KEY.match(buf, pos) if at_next else None
         if at_next and key is None and not final and PART_OF_FIRST_KEY.fullmatch(buf, pos):
             return -1
@@ -4711,7 +4710,7 @@ class CallObjects(Repairs):
         if irregular is None or irregular[1] is None:
             return irregular is None or self._final
         start, mark = irregular.start(1), self.BREAKS.find(buf, irregular.start(1))
-        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start, mark.start) <= mark.start):
+        if not self._final and not self.BREAKS.is_decided(mark, buf, start):
             return False
         text = buf[start : len(buf) if mark is None else mark.start]
         doubts = Doubts(self._tools, mark is None)
@@ -5069,7 +5068,7 @@ class Pairs(Repairs):
         if kind is None:
             return False
         if kind in ("skip", "end"):
-            if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
+            if self.OTHER_SPELLINGS and self._mark.ambiguous:  # most pairs end as the template writes it
                 self._note_spelling()
             self._pos = self._mark.end
         if kind == "skip":
@@ -5122,7 +5121,7 @@ class Pairs(Repairs):
 
     def _elements(self, start: int, name: str) -> bool | None:
         buf, mark = self._buf, self.BREAKS.find(self._buf, start)
-        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start, mark.start) <= mark.start):
+        if not self._final and not self.BREAKS.is_decided(mark, buf, start):
             return False
         end, doubts = len(buf) if mark is None else mark.start, Doubts(self._tools, mark is None)
         found, size = tagged(buf[start:end], name, doubts)
@@ -5152,7 +5151,7 @@ class Pairs(Repairs):
         respelled = self._mark.ambiguous >= SPELLED_OTHERWISE
         if self._slot_diagnostics or odd or respelled or key != bare:
             self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
-            if self.OTHER_SPELLINGS and self.PAIR_OPENS and respelled:
+            if self.OTHER_SPELLINGS and self.PAIR_OPENS:
                 self._note_spelling()
             self._note_slot_diagnostics()
         if odd:
@@ -5217,8 +5216,7 @@ class Pairs(Repairs):
         while mark is not None and mark.kind == "skip":
             mark = marks.find(buf, mark.end)
         self._nothing_follows = self._final and mark is None
-        decided = mark is not None and (self._final or mark.start < marks.partial_match(buf, start, mark.start))
-        return mark if decided else None
+        return mark if self._final or marks.is_decided(mark, buf, start) else None
 
     def _key_of(self, comma: str, key: str) -> str:
         """Return the beginning of a member, and report a key that was read before."""
@@ -5463,10 +5461,8 @@ def string_in(literal: str) -> str:
 
 def nested_json(text: str) -> str | None:
     """Return a list or an object, in JSON or Python syntax, as JSON."""
-    for candidate in (text, PYTHON.sub(_to_json, text)):
-        if json_end(candidate, 0, len(candidate)) == len(candidate):
-            return candidate
-    return None
+    forms = (text, PYTHON.sub(_to_json, text))
+    return next((form for form in forms if json_end(form, 0, len(form)) == len(form)), None)
 
 
 def nested_or_repaired(text: str) -> str | None:
@@ -5708,7 +5704,7 @@ class RawPairs(Pairs):
             after = ends.find(buf, found.end)
             while after is not None and after.kind == "end" and self._closer.match_at(buf, after.start) is None:
                 after = ends.find(buf, after.start + 1)  # of another key
-            if not self._final and (after is None or after.start >= ends.partial_match(buf, mark.end, after.start)):
+            if not self._final and not ends.is_decided(after, buf, mark.end):
                 return None
             if after is None or after.kind != "end":
                 return mark if self.PAIR_OPENS else found
@@ -5734,11 +5730,10 @@ class RawPairs(Pairs):
             return None
         if not (self.NEXT_PAIR and self.AROUND_KEY and self._tools):
             return False
-        known = self._irregular_key(at)
-        if known is None:
-            return None
-        key, start, _ = known
-        return key != "" and (start > at or self.NEXT_PAIR[1].match_at(buf, start + len(key)) is not None)
+        key, start, _ = self._irregular_key(at) or (None, at, at)
+        if not key:
+            return None if key is None else False
+        return start > at or self.NEXT_PAIR[1].match_at(buf, start + len(key)) is not None
 
     def _followed(self, mark: Match) -> bool | None:
         """Does a closer in another spelling come before a pair or the end of the call?  None: more input is needed."""

@@ -76,9 +76,8 @@ class CallReader(RegularReader):
         return len(self.path) == 1 and self.path[0] in (keys_of(schema, schema) or ())
 
     def _token(self, buf: str, pos: int, final: bool) -> int:
-        at_next = (
-            self.is_call and buf[pos] == "{" and self.want in ("member", "comma") and not (self.role or self.lists)
-        )
+        is_outside = self.want in ("member", "comma") and not (self.role or self.lists)
+        at_next = self.is_call and is_outside and buf[pos] == "{"
         key = FIRST_KEY.match(buf, pos) if at_next else None
         if at_next and key is None and not final and PART_OF_FIRST_KEY.fullmatch(buf, pos):
             return -1
@@ -276,7 +275,7 @@ class CallObjects(Repairs):
         if irregular is None or irregular[1] is None:
             return irregular is None or self._final
         start, mark = irregular.start(1), self.BREAKS.find(buf, irregular.start(1))
-        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start, mark.start) <= mark.start):
+        if not self._final and not self.BREAKS.is_decided(mark, buf, start):
             return False
         text = buf[start : len(buf) if mark is None else mark.start]
         doubts = Doubts(self._tools, mark is None)

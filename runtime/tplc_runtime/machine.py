@@ -121,8 +121,7 @@ class Machine(CallArguments):
             return False
         at = next_char(self._buf, self._pos + self._skip)
         inner = self.AFTER_CALL.match_at(self._buf, at)
-        is_open = inner is None or inner.ambiguous
-        if is_open and not self._final and self.AFTER_CALL.prefix_of(self._buf, at):
+        if (inner is None or inner.ambiguous) and not self._final and self.AFTER_CALL.prefix_of(self._buf, at):
             return None
         if inner is None or inner.kind != "call":
             return False
@@ -179,7 +178,7 @@ class Machine(CallArguments):
 
     def _drop_closer(self, unclosed: bool) -> bool:
         """Drop a closer or a separator after a call; `unclosed`: something is missing of the call, or of the next."""
-        if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
+        if self.OTHER_SPELLINGS and self._mark.ambiguous:
             self._note_spelling()
         if self.UNWRAPPED and self._is_unwrapped:
             unclosed = unclosed and not self._buf.startswith(self.UNWRAPPED[1], self._mark.start)
@@ -208,11 +207,9 @@ class Machine(CallArguments):
         # tail = TAIL_START (slot SLOT_END)*
         name = self._out.calls[-1][0] if self._out.calls else None
         values, end, expected = self._slots(self._mark.end, self.TAIL, name)
-        if expected == "more":
-            return False
-        if expected == "end":
-            return self._drop_truncated_call()
-        if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
+        if expected in ("more", "end"):
+            return expected == "end" and self._drop_truncated_call()
+        if self.OTHER_SPELLINGS:
             self._note_spelling()
         if not expected:
             self._note_slot_diagnostics()
@@ -273,7 +270,7 @@ class Machine(CallArguments):
     def _open_call(self, name: str, call_id: str | None = None) -> None:
         if self.PENDING_TEXT:
             self._out.release("content")
-        if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
+        if self.OTHER_SPELLINGS and self._mark.ambiguous:
             self._note_spelling()
         if (self.OPENED_TWICE or self.SHORT_OPENERS) and self._is_opened_twice:
             self._note("calls_opened_twice", "the calls are opened twice")

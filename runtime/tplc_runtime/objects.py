@@ -191,7 +191,7 @@ class Objects(Repairs):
     def _in_other_form(self, start: int, name: str) -> bool | None:
         """Read all that comes before the next marker as the arguments."""
         buf, mark = self._buf, self.BREAKS.find(self._buf, start)
-        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start, mark.start) <= mark.start):
+        if not self._final and not self.BREAKS.is_decided(mark, buf, start):
             return False
         end, doubts = len(buf) if mark is None else mark.start, Doubts(self._tools, mark is None)
         arguments = arguments_in(name, buf[start:end], doubts)

@@ -169,7 +169,7 @@ class Pairs(Repairs):
         if kind is None:
             return False
         if kind in ("skip", "end"):
-            if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
+            if self.OTHER_SPELLINGS and self._mark.ambiguous:  # most pairs end as the template writes it
                 self._note_spelling()
             self._pos = self._mark.end
         if kind == "skip":
@@ -222,7 +222,7 @@ class Pairs(Repairs):
 
     def _elements(self, start: int, name: str) -> bool | None:
         buf, mark = self._buf, self.BREAKS.find(self._buf, start)
-        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start, mark.start) <= mark.start):
+        if not self._final and not self.BREAKS.is_decided(mark, buf, start):
             return False
         end, doubts = len(buf) if mark is None else mark.start, Doubts(self._tools, mark is None)
         found, size = tagged(buf[start:end], name, doubts)
@@ -252,7 +252,7 @@ class Pairs(Repairs):
         respelled = self._mark.ambiguous >= SPELLED_OTHERWISE
         if self._slot_diagnostics or odd or respelled or key != bare:
             self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
-            if self.OTHER_SPELLINGS and self.PAIR_OPENS and respelled:
+            if self.OTHER_SPELLINGS and self.PAIR_OPENS:
                 self._note_spelling()
             self._note_slot_diagnostics()
         if odd:
@@ -317,8 +317,7 @@ class Pairs(Repairs):
         while mark is not None and mark.kind == "skip":
             mark = marks.find(buf, mark.end)
         self._nothing_follows = self._final and mark is None
-        decided = mark is not None and (self._final or mark.start < marks.partial_match(buf, start, mark.start))
-        return mark if decided else None
+        return mark if self._final or marks.is_decided(mark, buf, start) else None
 
     def _key_of(self, comma: str, key: str) -> str:
         """Return the beginning of a member, and report a key that was read before."""

@@ -167,10 +167,8 @@ def string_in(literal: str) -> str:
 
 def nested_json(text: str) -> str | None:
     """Return a list or an object, in JSON or Python syntax, as JSON."""
-    for candidate in (text, PYTHON.sub(_to_json, text)):
-        if json_end(candidate, 0, len(candidate)) == len(candidate):
-            return candidate
-    return None
+    forms = (text, PYTHON.sub(_to_json, text))
+    return next((form for form in forms if json_end(form, 0, len(form)) == len(form)), None)
 
 
 def nested_or_repaired(text: str) -> str | None:
@@ -412,7 +410,7 @@ class RawPairs(Pairs):
             after = ends.find(buf, found.end)
             while after is not None and after.kind == "end" and self._closer.match_at(buf, after.start) is None:
                 after = ends.find(buf, after.start + 1)  # of another key
-            if not self._final and (after is None or after.start >= ends.partial_match(buf, mark.end, after.start)):
+            if not self._final and not ends.is_decided(after, buf, mark.end):
                 return None
             if after is None or after.kind != "end":
                 return mark if self.PAIR_OPENS else found
@@ -438,11 +436,10 @@ class RawPairs(Pairs):
             return None
         if not (self.NEXT_PAIR and self.AROUND_KEY and self._tools):
             return False
-        known = self._irregular_key(at)
-        if known is None:
-            return None
-        key, start, _ = known
-        return key != "" and (start > at or self.NEXT_PAIR[1].match_at(buf, start + len(key)) is not None)
+        key, start, _ = self._irregular_key(at) or (None, at, at)
+        if not key:
+            return None if key is None else False
+        return start > at or self.NEXT_PAIR[1].match_at(buf, start + len(key)) is not None
 
     def _followed(self, mark: Match) -> bool | None:
         """Does a closer in another spelling come before a pair or the end of the call?  None: more input is needed."""

@@ -143,7 +143,7 @@ class Repairs(Machine):
         if times == MOST_READINGS or not may_be_calls(buf[start : start + NAME_LIMIT], self._tools):
             return self._restore_first_reading()
         mark = self.BREAKS.find(buf, start)
-        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start, mark.start) <= mark.start):
+        if not self._final and not self.BREAKS.is_decided(mark, buf, start):
             return False
         found, end, doubts = calls_up_to(mark, buf, start, self._tools, self.AFTER_CALL)
         if not found:
@@ -160,10 +160,9 @@ class Repairs(Machine):
 
     def _unopened_calls(self) -> bool | None:
         """Read calls before any content that no marker opens; None if there are none, False if undecided."""
-        begins = self._only_space_so_far or self._opened_to == self._base + self._pos
+        buf, begins = self._buf, self._only_space_so_far or self._opened_to == self._base + self._pos
         if not (begins and self._tools and self._calls_on):
             return None
-        buf = self._buf
         if self.OWN_HEADER and not self._after_failed_call:
             over = is_closed_call if self.CALLS_HAVE_CLOSER else is_object_over
             at = unopened_header(buf, self._pos, self._final, self._tools, self.OWN_HEADER, over, self.AFTER_CALL)

@@ -108,6 +108,10 @@ class Scanner:
             near = self._near.search(buf, start + 1)
         return self.with_lead(buf, pos, len(buf))
 
+    def is_decided(self, mark: Match | None, buf: str, pos: int) -> bool:
+        """Return whether no further text can change that `mark` is the first marker from `pos` on."""
+        return mark is not None and mark.start < self.partial_match(buf, pos, mark.start)
+
     def safe_prefix_end(self, text: str) -> int:
         """Return the same as `partial_match`; -1 if the text may contain a whole marker."""
         near = self._near.search(text)

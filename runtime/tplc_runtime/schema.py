@@ -160,9 +160,8 @@ def member_of(schema: object, root: object, key: str) -> object:
 
 def item_of(schema: object, root: object) -> object:
     """Return the schema of a list's items."""
-    return next(
-        (variant["items"] for variant in variants(schema, root) if isinstance(variant.get("items"), dict)), None
-    )
+    stated = (variant.get("items") for variant in variants(schema, root))
+    return next((items for items in stated if isinstance(items, dict)), None)
 
 
 def types_by_items(schema: object, root: object) -> frozenset[str] | None:

@@ -174,7 +174,7 @@ def _other_calls_follow(
     mark = breaks.find(buf, start, stop)
     if mark is None and len(buf) >= stop:
         return False
-    if not final and (mark is None or breaks.partial_match(buf, start, mark.start) <= mark.start):
+    if not final and not breaks.is_decided(mark, buf, start):
         return None
     found, _, doubts = calls_up_to(mark, buf, start, tools, after)
     fits = all(given != "{}" and (not doubts.is_repaired or is_asked_for(given, tools[name])) for name, given in found)
@@ -187,7 +187,7 @@ def is_closed_call(buf: str, start: int, final: bool, after: Scanner, _tools: ob
     at, stop = start, start + LONGEST_FOLLOWING
     while True:
         mark = after.find(buf, at, stop)
-        if not final and len(buf) < stop and (mark is None or after.partial_match(buf, at, mark.start) <= mark.start):
+        if not final and len(buf) < stop and not after.is_decided(mark, buf, at):
             return None
         if mark is None or mark.kind not in ("close", "closed", "call", "separator"):
             return False
@@ -307,11 +307,9 @@ def holds_other_call(name: str, arguments: str, tools: Parameters) -> bool:
 def is_wrapper(first_key: Any, name: str, tools: Parameters) -> bool:
     """Return whether an object may contain the arguments of a tool, as the schema has no key like its first."""
     keys = keys_allowed(tools.get(name)) if first_key is not None else None
-    return (
-        keys is not None
-        and first_key[1] not in keys
-        and (keys != set() or first_key[1] in KNOWN_KEYS or first_key[1] == name)
-    )
+    if keys is None or first_key[1] in keys:
+        return False
+    return keys != set() or first_key[1] in KNOWN_KEYS or first_key[1] == name
 
 
 def misfit_in(text: str, schema: object, *, types: bool = True) -> tuple[str, str] | None:

@@ -122,7 +122,7 @@ class Slots(TurnStates):
         lacks = not text and (slot != "key" or mark.kind in ("next", "bare"))
         if lacks or ("\n" in text and text not in self._tools and not known):
             return slot
-        if mark.kind == "bare" and self._final and ends.partial_match(self._buf, pos, mark.start) <= mark.start:
+        if mark.kind == "bare" and self._final and not ends.is_decided(mark, self._buf, pos):
             return "end"  # the output ends in the text between two slots
         if mark.kind != "bare":
             return ""

@@ -250,7 +250,7 @@ class TurnStates(PlacedMarkers):
 
     def _drop(self, only_space: bool = True) -> bool:
         """Consume a marker that only structures the turn."""
-        if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
+        if self.OTHER_SPELLINGS:
             self._note_spelling()
         self._pos += self._skip
         self._space = self._mark.trail
@@ -266,9 +266,10 @@ class TurnStates(PlacedMarkers):
         return True
 
     def _note_spelling(self) -> None:
-        """Report, once, that the marker is in other case, or has other separators."""
-        self._note(*SPELLING)
-        self._mark.ambiguous = PART_OF_LONGER
+        """Report, once, that the marker is in other case, or has other separators, if it does."""
+        if self._mark.ambiguous >= SPELLED_OTHERWISE:
+            self._note(*SPELLING)
+            self._mark.ambiguous = PART_OF_LONGER
 
     def _drop_noted(self, code: str, text: str) -> bool:
         """Drop the marker and report it, unless it is the prompt's; the part that it is in continues."""

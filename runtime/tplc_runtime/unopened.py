@@ -110,7 +110,7 @@ def named_call(buf: str, pos: int, final: bool, tools: Parameters, breaks: Scann
     if after is None:
         return [], pos
     mark = breaks.find(buf, after.end())
-    if not final and (after[1] is not None or mark is None or breaks.partial_match(buf, pos, mark.start) <= mark.start):
+    if not final and (after[1] is not None or not breaks.is_decided(mark, buf, pos)):
         return None
     end, doubts = len(buf) if mark is None else mark.start, Doubts(tools, mark is None)
     found = given_in(name, buf[after.end() : end].rstrip(" \t\r\n.,;"), doubts)

@@ -197,6 +197,10 @@ class Scanner:
             near = self._near.search(buf, start + 1)
         return self.with_lead(buf, pos, len(buf))
 
+    def is_decided(self, mark: Match | None, buf: str, pos: int) -> bool:
+        """Return whether no further text can change that `mark` is the first marker from `pos` on."""
+        return mark is not None and mark.start < self.partial_match(buf, pos, mark.start)
+
     def safe_prefix_end(self, text: str) -> int:
         """Return the same as `partial_match`; -1 if the text may contain a whole marker."""
         near = self._near.search(text)
@@ -2012,8 +2016,10 @@ class Stream(Copyable):
         continue_final_message: bool = False,
         special: Sequence[Sequence[int]] | None = None,
     ) -> Message:
-        """Returns the message of a model's output.
+        """Returns the message of a model's output; see `StreamParser` for how to read it in chunks.
 
+        `tools`: the request's tools, also as JSON text.  `prompt`: the prompt, or its end.  `parse_reasoning`,
+        `parse_tool_calls`: False leaves these parts in the content.  `echo` adds what the prompt has of the answer.
         `json_content` drops a Markdown fence around the content.  `continue_final_message`: the prompt ends with the
         beginning of this answer.  `special`: the (start, end) ranges of the text that came from special tokens."""
         parser = cls(
@@ -2306,8 +2312,7 @@ class TurnStates(Stream):
 
     def _drop(self, only_space: bool = True) -> bool:
         """Consume a marker that only structures the turn."""
-        if self._mark.ambiguous >= SPELLED_OTHERWISE:
-            self._note_spelling()
+        self._note_spelling()
         self._pos += self._skip
         self._space = self._mark.trail
         self._only_space_so_far = only_space
@@ -2316,9 +2321,10 @@ class TurnStates(Stream):
         return True
 
     def _note_spelling(self) -> None:
-        """Report, once, that the marker is in other case, or has other separators."""
-        self._note(*SPELLING)
-        self._mark.ambiguous = PART_OF_LONGER
+        """Report, once, that the marker is in other case, or has other separators, if it does."""
+        if self._mark.ambiguous >= SPELLED_OTHERWISE:
+            self._note(*SPELLING)
+            self._mark.ambiguous = PART_OF_LONGER
 
     def _drop_noted(self, code: str, text: str) -> bool:
         """Drop the marker and report it, unless it is the prompt's; the part that it is in continues."""
@@ -2518,7 +2524,7 @@ class Slots(TurnStates):
         lacks = not text and (slot != "key" or mark.kind in ("next", "bare"))
         if lacks or ("\n" in text and text not in self._tools and not known):
             return slot
-        if mark.kind == "bare" and self._final and ends.partial_match(self._buf, pos, mark.start) <= mark.start:
+        if mark.kind == "bare" and self._final and not ends.is_decided(mark, self._buf, pos):
             return "end"  # the output ends in the text between two slots
         if mark.kind != "bare":
             return ""
@@ -2710,8 +2716,7 @@ class Machine(Slots):
             return False
         at = next_char(self._buf, self._pos + self._skip)
         inner = self.AFTER_CALL.match_at(self._buf, at)
-        is_open = inner is None or inner.ambiguous
-        if is_open and not self._final and self.AFTER_CALL.prefix_of(self._buf, at):
+        if (inner is None or inner.ambiguous) and not self._final and self.AFTER_CALL.prefix_of(self._buf, at):
             return None
         if inner is None or inner.kind != "call":
             return False
@@ -2739,7 +2744,7 @@ class Machine(Slots):
 
     def _drop_closer(self, unclosed: bool) -> bool:
         """Drop a closer or a separator after a call; `unclosed`: something is missing of the call, or of the next."""
-        if self._mark.ambiguous >= SPELLED_OTHERWISE:
+        if self._mark.ambiguous:
             self._note_spelling()
         self._pos, self._space, self._unclosed = self._mark.end, self._mark.trail, unclosed
         self._ends_in_bracket = self._buf[self._pos - 1 : self._pos] == ")"
@@ -2792,7 +2797,7 @@ class Machine(Slots):
         return True
 
     def _open_call(self, name: str, call_id: str | None = None) -> None:
-        if self._mark.ambiguous >= SPELLED_OTHERWISE:
+        if self._mark.ambiguous:
             self._note_spelling()
         if self._is_opened_twice:
             self._note("calls_opened_twice", "the calls are opened twice")
@@ -2914,7 +2919,7 @@ def named_call(buf: str, pos: int, final: bool, tools: Parameters, breaks: Scann
     if after is None:
         return [], pos
     mark = breaks.find(buf, after.end())
-    if not final and (after[1] is not None or mark is None or breaks.partial_match(buf, pos, mark.start) <= mark.start):
+    if not final and (after[1] is not None or not breaks.is_decided(mark, buf, pos)):
         return None
     end, doubts = len(buf) if mark is None else mark.start, Doubts(tools, mark is None)
     found = given_in(name, buf[after.end() : end].rstrip(" \t\r\n.,;"), doubts)
@@ -3105,7 +3110,7 @@ class Repairs(Machine):
         if times == MOST_READINGS or not may_be_calls(buf[start : start + NAME_LIMIT], self._tools):
             return self._restore_first_reading()
         mark = self.BREAKS.find(buf, start)
-        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start, mark.start) <= mark.start):
+        if not self._final and not self.BREAKS.is_decided(mark, buf, start):
             return False
         found, end, doubts = calls_up_to(mark, buf, start, self._tools, self.AFTER_CALL)
         if not found:
@@ -3122,10 +3127,9 @@ class Repairs(Machine):
 
     def _unopened_calls(self) -> bool | None:
         """Read calls before any content that no marker opens; None if there are none, False if undecided."""
-        begins = self._only_space_so_far or self._opened_to == self._base + self._pos
+        buf, begins = self._buf, self._only_space_so_far or self._opened_to == self._base + self._pos
         if not (begins and self._tools and self._calls_on):
             return None
-        buf = self._buf
         markers = self.IN_CONTENT, self.BREAKS, self.AFTER_CALL
         found = unopened_calls(buf, self._pos, self._final, self._tools, self.OWN_FIELDS, markers)
         if found is None:
@@ -3342,7 +3346,7 @@ class Pairs(Repairs):
         if kind is None:
             return False
         if kind in ("skip", "end"):
-            if self._mark.ambiguous >= SPELLED_OTHERWISE:
+            if self._mark.ambiguous:  # most pairs end as the template writes it
                 self._note_spelling()
             self._pos = self._mark.end
         if kind == "skip":
@@ -3391,7 +3395,7 @@ class Pairs(Repairs):
 
     def _elements(self, start: int, name: str) -> bool | None:
         buf, mark = self._buf, self.BREAKS.find(self._buf, start)
-        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start, mark.start) <= mark.start):
+        if not self._final and not self.BREAKS.is_decided(mark, buf, start):
             return False
         end, doubts = len(buf) if mark is None else mark.start, Doubts(self._tools, mark is None)
         found, size = tagged(buf[start:end], name, doubts)

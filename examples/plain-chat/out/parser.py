@@ -543,8 +543,10 @@ class StreamParser(Copyable):
         continue_final_message: bool = False,
         special: Sequence[Sequence[int]] | None = None,
     ) -> Message:
-        """Returns the message of a model's output.
+        """Returns the message of a model's output; see `StreamParser` for how to read it in chunks.
 
+        `tools`: the request's tools, also as JSON text.  `prompt`: the prompt, or its end.  `parse_reasoning`,
+        `parse_tool_calls`: False leaves these parts in the content.  `echo` adds what the prompt has of the answer.
         `json_content` drops a Markdown fence around the content.  `continue_final_message`: the prompt ends with the
         beginning of this answer.  `special`: the (start, end) ranges of the text that came from special tokens."""
         parser = cls(

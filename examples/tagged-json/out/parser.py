@@ -195,6 +195,10 @@ class Scanner:
             near = self._near.search(buf, start + 1)
         return self.with_lead(buf, pos, len(buf))
 
+    def is_decided(self, mark: Match | None, buf: str, pos: int) -> bool:
+        """Return whether no further text can change that `mark` is the first marker from `pos` on."""
+        return mark is not None and mark.start < self.partial_match(buf, pos, mark.start)
+
     def safe_prefix_end(self, text: str) -> int:
         """Return the same as `partial_match`; -1 if the text may contain a whole marker."""
         near = self._near.search(text)
@@ -1282,11 +1286,9 @@ def holds_other_call(name: str, arguments: str, tools: Parameters) -> bool:
 def is_wrapper(first_key: Any, name: str, tools: Parameters) -> bool:
     """Return whether an object may contain the arguments of a tool, as the schema has no key like its first."""
     keys = keys_allowed(tools.get(name)) if first_key is not None else None
-    return (
-        keys is not None
-        and first_key[1] not in keys
-        and (keys != set() or first_key[1] in KNOWN_KEYS or first_key[1] == name)
-    )
+    if keys is None or first_key[1] in keys:
+        return False
+    return keys != set() or first_key[1] in KNOWN_KEYS or first_key[1] == name
 
 
 def misfit_in(text: str, schema: object, *, types: bool = True) -> tuple[str, str] | None:
@@ -2032,8 +2034,10 @@ class Stream(Copyable):
         continue_final_message: bool = False,
         special: Sequence[Sequence[int]] | None = None,
     ) -> Message:
-        """Returns the message of a model's output.
+        """Returns the message of a model's output; see `StreamParser` for how to read it in chunks.
 
+        `tools`: the request's tools, also as JSON text.  `prompt`: the prompt, or its end.  `parse_reasoning`,
+        `parse_tool_calls`: False leaves these parts in the content.  `echo` adds what the prompt has of the answer.
         `json_content` drops a Markdown fence around the content.  `continue_final_message`: the prompt ends with the
         beginning of this answer.  `special`: the (start, end) ranges of the text that came from special tokens."""
         parser = cls(
@@ -2328,8 +2332,7 @@ class TurnStates(Stream):
 
     def _drop(self, only_space: bool = True) -> bool:
         """Consume a marker that only structures the turn."""
-        if self._mark.ambiguous >= SPELLED_OTHERWISE:
-            self._note_spelling()
+        self._note_spelling()
         self._pos += self._skip
         self._space = self._mark.trail
         self._only_space_so_far = only_space
@@ -2338,9 +2341,10 @@ class TurnStates(Stream):
         return True
 
     def _note_spelling(self) -> None:
-        """Report, once, that the marker is in other case, or has other separators."""
-        self._note(*SPELLING)
-        self._mark.ambiguous = PART_OF_LONGER
+        """Report, once, that the marker is in other case, or has other separators, if it does."""
+        if self._mark.ambiguous >= SPELLED_OTHERWISE:
+            self._note(*SPELLING)
+            self._mark.ambiguous = PART_OF_LONGER
 
     def _drop_noted(self, code: str, text: str) -> bool:
         """Drop the marker and report it, unless it is the prompt's; the part that it is in continues."""
@@ -2522,7 +2526,7 @@ def named_call(buf: str, pos: int, final: bool, tools: Parameters, breaks: Scann
     if after is None:
         return [], pos
     mark = breaks.find(buf, after.end())
-    if not final and (after[1] is not None or mark is None or breaks.partial_match(buf, pos, mark.start) <= mark.start):
+    if not final and (after[1] is not None or not breaks.is_decided(mark, buf, pos)):
         return None
     end, doubts = len(buf) if mark is None else mark.start, Doubts(tools, mark is None)
     found = given_in(name, buf[after.end() : end].rstrip(" \t\r\n.,;"), doubts)
@@ -2779,7 +2783,7 @@ class Machine(TurnStates):
 
     def _drop_closer(self, unclosed: bool) -> bool:
         """Drop a closer or a separator after a call; `unclosed`: something is missing of the call, or of the next."""
-        if self._mark.ambiguous >= SPELLED_OTHERWISE:
+        if self._mark.ambiguous:
             self._note_spelling()
         self._pos, self._space, self._unclosed = self._mark.end, self._mark.trail, unclosed
         self._ends_in_bracket = self._buf[self._pos - 1 : self._pos] == ")"
@@ -2820,7 +2824,7 @@ class Machine(TurnStates):
         return True
 
     def _open_call(self, name: str, call_id: str | None = None) -> None:
-        if self._mark.ambiguous >= SPELLED_OTHERWISE:
+        if self._mark.ambiguous:
             self._note_spelling()
         if self._is_opened_twice:
             self._note("calls_opened_twice", "the calls are opened twice")
@@ -2875,7 +2879,7 @@ class Machine(TurnStates):
         if times == MOST_READINGS or not may_be_calls(buf[start : start + NAME_LIMIT], self._tools):
             return self._restore_first_reading()
         mark = self.BREAKS.find(buf, start)
-        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start, mark.start) <= mark.start):
+        if not self._final and not self.BREAKS.is_decided(mark, buf, start):
             return False
         found, end, doubts = calls_up_to(mark, buf, start, self._tools, self.AFTER_CALL)
         if not found:
@@ -2892,10 +2896,9 @@ class Machine(TurnStates):
 
     def _unopened_calls(self) -> bool | None:
         """Read calls before any content that no marker opens; None if there are none, False if undecided."""
-        begins = self._only_space_so_far or self._opened_to == self._base + self._pos
+        buf, begins = self._buf, self._only_space_so_far or self._opened_to == self._base + self._pos
         if not (begins and self._tools and self._calls_on):
             return None
-        buf = self._buf
         markers = self.IN_CONTENT, self.BREAKS, self.AFTER_CALL
         found = unopened_calls(buf, self._pos, self._final, self._tools, self.OWN_FIELDS, markers)
         if found is None:
@@ -3008,9 +3011,8 @@ class CallReader(RegularReader):
         return len(self.path) == 1 and self.path[0] in (keys_of(schema, schema) or ())
 
     def _token(self, buf: str, pos: int, final: bool) -> int:
-        at_next = (
-            self.is_call and buf[pos] == "{" and self.want in ("member", "comma") and not (self.role or self.lists)
-        )
+        is_outside = self.want in ("member", "comma") and not (self.role or self.lists)
+        at_next = self.is_call and is_outside and buf[pos] == "{"
         key = FIRST_KEY.match(buf, pos) if at_next else None
         if at_next and key is None and not final and PART_OF_FIRST_KEY.fullmatch(buf, pos):
             return -1
@@ -3194,7 +3196,7 @@ class CallObjects(Machine):
         if irregular is None or irregular[1] is None:
             return irregular is None or self._final
         start, mark = irregular.start(1), self.BREAKS.find(buf, irregular.start(1))
-        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start, mark.start) <= mark.start):
+        if not self._final and not self.BREAKS.is_decided(mark, buf, start):
             return False
         text = buf[start : len(buf) if mark is None else mark.start]
         doubts = Doubts(self._tools, mark is None)
