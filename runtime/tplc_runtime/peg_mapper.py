@@ -89,7 +89,7 @@ def map_tree(
     """Return the message of a tree, without its prefilled part.  `readers` read text that differs from what the
     template writes."""
     transcript = Transcript(json_content)
-    transcript.ESCAPES = readers.spelled.escapes
+    transcript.ESCAPES = readers.form.escapes
     mapper = _Mapper(tree.full_text, transcript, readers, prefilled, parse_reasoning)
     mapper.turn(tree)
     mapper.end_content(final=True)
@@ -219,18 +219,18 @@ class _Mapper(ValueMapper):
         if name is None and given is not None:
             name = first(given, "name")
             called = self.plain(name) if name is not None else ""
-        called = self.spelled.name_escapes.unescape(called)
+        called = self.form.header.name_escapes.unescape(called)
         header = first(inner, "other_header")
         if pairs_end_in_text(self.readers, self.text, first(inner, "arguments")):
             self.incomplete = True
         if header is not None:
             called, end = self.readers.other_header(self.text, header.start)
             self.incomplete = self.incomplete or has_argument(self.text[header.start : end], called, self.schemas)
-        if self.spelled.names_alike:
+        if self.form.names_alike:
             called = tool_named(called, self.schemas)
         identity = None if given is None else self.plain(given)
-        if identity is not None and not identity.startswith(self.spelled.id_prefix):
-            identity = self.spelled.id_prefix + identity
+        if identity is not None and not identity.startswith(self.form.header.id_prefix):
+            identity = self.form.header.id_prefix + identity
         written = first(inner, "arguments")
         whole = first(inner, "call_object") or inner
         over = written is not None and first(written, "arguments_close") is not None
@@ -249,7 +249,7 @@ class _Mapper(ValueMapper):
     def read_calls(self, node: Node) -> Iterator[tuple[Place, str, Optional[str], str]]:
         """Yield the calls that a reader finds in the text of a node."""
         if node.expr_name == "other_calls_for_unopened":
-            has_ids = "id" in self.spelled.fields.values()
+            has_ids = "id" in self.form.objects.fields.values()
             for name, arguments, identity in self.readers.unopened_at(self.text, node.start)[0]:
                 self.incomplete = self.incomplete or not self.readers.fits(name, arguments)
                 yield Place(node.start, node.start, node.end, node.end), name, identity if has_ids else None, arguments
@@ -273,8 +273,8 @@ class _Mapper(ValueMapper):
             self.prefilled_calls -= 1
             return
         odd = not (self.schemas or ODD_IN_NAMES.isdisjoint(called))
-        spelled = self.readers.spelled
-        odd = odd or is_damaged(arguments, self.schemas.get(called), spelled.pair_markers, spelled.own_keys)
+        form = self.readers.form
+        odd = odd or is_damaged(arguments, self.schemas.get(called), form.pairs.markers, form.objects.own_keys)
         self.incomplete = self.incomplete or odd or holds_other_call(called, arguments, self.readers.tools)
         if arguments.startswith(self.prefilled_arguments):
             arguments = arguments[len(self.prefilled_arguments) :]
@@ -331,11 +331,11 @@ class _Mapper(ValueMapper):
 
 def pairs_end_in_text(readers: Readers, text: str, node: Optional[Node]) -> bool:
     """Return whether text is in the place of a pair, or of the end of the call."""
-    between = readers.spelled.between
+    between = readers.form.pairs.between
     if between is None or node is None or first(node, "whole_object", "arguments_close") is not None:
         return False
     at = next_char(text, node.end)
     mark = between.match_at(text, at)
     ends = at == len(text) or (mark is not None and mark.kind in ("end", "next"))
-    ends = ends or (readers.spelled.juxtaposed and "\n" in text[node.end : at])
+    ends = ends or (readers.form.markers.are_juxtaposed and "\n" in text[node.end : at])
     return not ends and not readers.closes_garbled(text, at)

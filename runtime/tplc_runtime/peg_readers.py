@@ -8,17 +8,16 @@ they read a text that is whole.  A method takes the text and a position, as rule
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, Optional
+from typing import NamedTuple, Optional
 
 from .callobjects import CallObjects, CallReader
-from .escapes import Escapes
 from .machine import CLOSER_KINDS
 from .objects import Objects
 from .pairs import BEFORE_COLLECTION, BEFORE_POSITIONAL, Pairs, irregular_key, positional_arguments, with_list
-from .pattern import NAME_LIMIT, Pattern
+from .pattern import NAME_LIMIT
+from .peg_form import FormOfCalls
 from .repairs import LEFT_OVER_BRACKET, Repairs, irregular_header, is_empty_object
-from .scanner import NO_MARKERS, PLAIN_WORD, Scanner, next_char
+from .scanner import PLAIN_WORD, next_char
 from .schema import Parameters, begins_with_tag, is_odd_key, properties_of, tool_named
 from .second import (
     ENDS_OF_CALLS,
@@ -39,14 +38,7 @@ from .second import (
     tagged,
 )
 from .unopened import is_object_over, unopened_calls, unopened_header
-from .values import Reader, Style, unwrapped
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
-
-Styles = tuple[Style, Style, Style]
-NEVER, NO_TEXTS, NO_ESCAPES = Pattern(r"\Z"), Pattern("(?!)"), Escapes({})
+from .values import Reader, unwrapped
 
 
 class Value(NamedTuple):
@@ -73,52 +65,12 @@ class CallOfObject(NamedTuple):
     expected: str = ""
 
 
-@dataclass
-class OtherSpelling:
-    """How a format writes calls: what its readers need to know."""
-
-    styles: Styles
-    breaks: Scanner = NO_MARKERS
-    follow: tuple[Pattern, Pattern] = (NEVER, NEVER)
-    fields: Mapping[tuple[str, ...], str] = field(default_factory=dict)
-    closers: tuple[str, ...] = ()
-    after_call: Scanner = NO_MARKERS
-    in_content: Scanner = NO_MARKERS
-    between: Optional[Scanner] = None
-    header_texts: Pattern = NO_TEXTS
-    id_prefix: str = ""
-    around_key: Optional[tuple[Pattern, Pattern]] = None
-    value_opener: Optional[Pattern] = None
-    damaged: Optional[Pattern] = None
-    pair_markers: Optional[Scanner] = None
-    own_keys: tuple[str, ...] = ()
-    own_fields: dict[str, str] = field(default_factory=dict)
-    pairs_open: bool = True
-    elements_first: bool = False
-    juxtaposed: bool = False  # only white space shows that another call follows
-    begins: bool = False  # the openers of calls are like text, so arguments must begin after a tool's name
-    arguments_begin: Optional[Pattern] = None
-    is_distinct: bool = True
-    names_alike: bool = True
-    reads_again: bool = True
-    name_is_first: bool = True  # in headers
-    own_header: Sequence[Any] = ()  # see `unopened_header`
-    may_close: bool = False  # a call has a closer
-    garbled: Pattern = NO_TEXTS  # closers with the right letters and other brackets
-    is_closed: bool = False  # a call that is no object has a closer
-    text_words: tuple[str, ...] = ()  # what is text unless a schema says otherwise
-    literals: str = ""  # a raw value that is a whole string in such quotes is that string
-    name_escapes: Escapes = NO_ESCAPES
-    key_escapes: Escapes = NO_ESCAPES
-    escapes: Optional[Mapping[str, Escapes]] = None  # those in content and reasoning
-
-
 class Readers:
     """The readers of a format, for the tools of one request."""
 
-    def __init__(self, spelled: OtherSpelling, tools: Parameters) -> None:
-        self.spelled, self.tools = spelled, tools
-        self.object_call, self.header = _object_call(spelled), _header(spelled)()
+    def __init__(self, form: FormOfCalls, tools: Parameters) -> None:
+        self.form, self.tools = form, tools
+        self.object_call, self.header = _object_call(form), _header(form)()
         self.header._tools = tools
         self.objects: dict[int, CallOfObject] = {}
         self.doubts = Doubts(tools)  # of the last reading
@@ -127,18 +79,18 @@ class Readers:
     # Values
 
     def value_at(self, text: str, pos: int) -> Value:
-        return _read(Reader(self.spelled.styles, self.spelled.breaks), text, pos)
+        return _read(Reader(self.form.values.styles, self.form.markers.breaks), text, pos)
 
     def followed_at(self, text: str, pos: int) -> Value:
-        reader = Reader(self.spelled.styles, self.spelled.breaks)
-        reader.follow = self.spelled.follow
+        reader = Reader(self.form.values.styles, self.form.markers.breaks)
+        reader.follow = self.form.values.follow
         if reader.style.is_python and text[pos : pos + 1] in BEFORE_COLLECTION:
             text = with_list(reader, text, pos, True) or text
         return _read(reader, text, pos)
 
     def value(self, text: str, pos: int) -> Optional[int]:
         """Return an object, or a string that may hold one."""
-        style = self.spelled.styles[0]
+        style = self.form.values.styles[0]
         match = style.token.match(text, pos) if pos < len(text) else None
         is_value = match is not None and style.tokens.get(match.group(), "") in ("{", '"')
         return self.value_at(text, pos).end if is_value else None
@@ -158,7 +110,7 @@ class Readers:
         return found.end if found.expected not in ("", "end") else None
 
     def cut_object(self, text: str, pos: int) -> Optional[int]:
-        if not self.spelled.fields:
+        if not self.form.objects.fields:
             cut = self.value_at(text, pos) if text.startswith("{", pos) else None
             return cut.end if cut is not None and cut.closing else None
         found = self.object_at(text, pos)
@@ -180,11 +132,11 @@ class Readers:
 
     def others_at(self, text: str, pos: int) -> tuple[list[tuple[str, str]], int]:
         """Return the calls that begin here, and where they end."""
-        if not (self.tools and self.spelled.reads_again and may_be_calls(text[pos : pos + NAME_LIMIT], self.tools)):
+        if not (self.tools and self.form.reads_again and may_be_calls(text[pos : pos + NAME_LIMIT], self.tools)):
             return [], pos
-        if self.spelled.fields and self.object_at(text, pos).expected in ("", "end"):
+        if self.form.objects.fields and self.object_at(text, pos).expected in ("", "end"):
             return [], pos
-        mark, after = self.spelled.breaks.find(text, pos), self.spelled.after_call
+        mark, after = self.form.markers.breaks.find(text, pos), self.form.markers.after_call
         found, end, self.doubts = calls_up_to(mark, text, pos, self.tools, after)
         return found, end
 
@@ -194,29 +146,29 @@ class Readers:
         return found[1] if found[0] else None
 
     def unopened_at(self, text: str, pos: int) -> tuple[list[tuple[str, str, Optional[str]]], int]:
-        spelled = self.spelled
+        form = self.form
         self.doubts = Doubts(self.tools)
-        markers = spelled.in_content, spelled.breaks, spelled.after_call
-        found = unopened_calls(text, pos, True, self.tools, spelled.own_fields, markers)
+        markers = form.markers.in_content, form.markers.breaks, form.markers.after_call
+        found = unopened_calls(text, pos, True, self.tools, form.objects.own_fields, markers)
         return found or ([], pos)
 
     def unopened_header(self, text: str, pos: int) -> Optional[int]:
         """Return where the header of a call begins whose opener is missing, or a piece of it."""
-        header, after = self.spelled.own_header, self.spelled.after_call
-        over = is_closed_call if self.spelled.may_close else is_object_over
+        header, after = self.form.header.unopened, self.form.markers.after_call
+        over = is_closed_call if self.form.is_closed else is_object_over
         at = unopened_header(text, pos, True, self.tools, header, over, after) if header else None
         return None if at is None or at < 0 else at
 
     def calls_follow(self, text: str, pos: int) -> Optional[int]:
         """Return the position if a call that is closed comes next, or calls in another form than the template's."""
         start = pos - text.startswith("{", pos - 1)
-        markers = self.spelled.breaks, self.spelled.after_call
-        return pos if calls_follow(text, start, True, self.tools, *markers, self.spelled.name_is_first) else None
+        markers = self.form.markers.breaks, self.form.markers.after_call
+        return pos if calls_follow(text, start, True, self.tools, *markers, self.form.header.name_is_first) else None
 
     def up_to_marker(self, text: str, pos: int) -> tuple[int, Doubts]:
         """Return where the next marker that is in no call begins, or the text ends, and the tools of a reading up to
         there."""
-        mark = self.spelled.breaks.find(text, pos)
+        mark = self.form.markers.breaks.find(text, pos)
         return len(text) if mark is None else mark.start, Doubts(self.tools, mark is None)
 
     def other_header(self, text: str, pos: int) -> tuple[str, int]:
@@ -228,18 +180,18 @@ class Readers:
     def arguments_begin(self, name: str, text: str, pos: int) -> Optional[tuple[str, int]]:
         """Return where the arguments of a tool begin; None where they must and don't."""
         self.header._buf, self.header._final = text, True
-        return None if self.spelled.begins and self.header._expected_arguments(pos, name) else ("", pos)
+        return None if self.form.header.is_like_text and self.header._expected_arguments(pos, name) else ("", pos)
 
     def other_pair(self, name: str, text: str, pos: int) -> Optional[tuple[str, int, bool]]:
         """Return the key of a tool's pair in another form than the template's, where its value begins, and whether it
         has an opener."""
-        if self.spelled.around_key is None or not self.spelled.reads_again:
+        if self.form.pairs.around_key is None or not self.form.reads_again:
             return None
         start = next_char(text, pos)
         keys = properties_of(self.tools.get(name))
-        key, at, end = irregular_key(text, start, keys, (*self.spelled.around_key, 0), True) or ("", 0, 0)
-        opener, after_key = self.spelled.value_opener, at + len(key)
-        is_opened = text[after_key:end] != "\n" and (at > start or not self.spelled.pairs_open)
+        key, at, end = irregular_key(text, start, keys, (*self.form.pairs.around_key, 0), True) or ("", 0, 0)
+        opener, after_key = self.form.pairs.value_opener, at + len(key)
+        is_opened = text[after_key:end] != "\n" and (at > start or not self.form.pairs.have_openers)
         is_opened = is_opened and (opener is None or opener.search(text, after_key, end) is not None)
         return (key, end, is_opened) if key else None
 
@@ -250,22 +202,22 @@ class Readers:
     def object_for_pairs(self, name: str, text: str, pos: int) -> Optional[tuple[str, int]]:
         """Return the arguments in a JSON object in the place of all pairs of a tool, and where it ends; None where a
         pair or the call's end begins."""
-        mark = self.spelled.between.match_at(text, pos) if self.spelled.between is not None else None
+        mark = self.form.pairs.between.match_at(text, pos) if self.form.pairs.between is not None else None
         pos += 2 * text.startswith("**{", pos)
-        if mark is not None or not self.spelled.reads_again:
+        if mark is not None or not self.form.reads_again:
             return None
         if text.startswith("<", pos):
             tag = begins_with_tag(text, pos, self.tools.get(name))
-            is_pair = tag == "attribute" and not self.spelled.elements_first
+            is_pair = tag == "attribute" and not self.form.pairs.elements_first
             is_pair = is_pair and self.other_pair(name, text, pos) is not None
             return self._elements(name, text, pos) if tag and not is_pair else None
-        if not self.spelled.pairs_open and text[pos : pos + 1] in BEFORE_POSITIONAL:
+        if not self.form.pairs.have_openers and text[pos : pos + 1] in BEFORE_POSITIONAL:
             self.doubts = Doubts(self.tools)
             found = positional_arguments(text, pos, name, self.doubts, True)
             return found if found and found[0] else None
         if not text.startswith("{", pos):
             return None
-        return self._in_an_object(name, Reader(any_styles(), self.spelled.breaks), text, pos)
+        return self._in_an_object(name, Reader(any_styles(), self.form.markers.breaks), text, pos)
 
     def _elements(self, name: str, text: str, pos: int) -> Optional[tuple[str, int]]:
         end, self.doubts = self.up_to_marker(text, pos)
@@ -282,7 +234,7 @@ class Readers:
         """Return the arguments of a tool in another form, and the next marker, before which they end."""
         pos = next_char(text, pos)
         regular = text[pos : pos + 1] in ("{", '"', "") and NO_BRACE.match(text[pos : pos + 128]) is None
-        if regular or not self.spelled.reads_again or self.spelled.after_call.match_at(text, pos) is not None:
+        if regular or not self.form.reads_again or self.form.markers.after_call.match_at(text, pos) is not None:
             return None
         end, self.doubts = self.up_to_marker(text, pos)
         found = arguments_in(name, text[pos:end], self.doubts)
@@ -291,37 +243,37 @@ class Readers:
     def lacks_object(self, text: str, pos: int) -> bool:
         """Return whether other text is in the place of arguments that are one object."""
         at = next_char(text, pos)
-        mark = self.spelled.after_call.match_at(text, at)
+        mark = self.form.markers.after_call.match_at(text, at)
         other = at < len(text) and (mark is None or mark.kind not in CLOSER_KINDS)
-        return other and self.spelled.between is None
+        return other and self.form.pairs.between is None
 
     def text_follows(self, arguments: str, text: str, pos: int, end: int) -> bool:
         """Return whether text that could be the arguments that a call lacks is in the place of its closer, or follows
         the bracket at the call's end."""
         if is_empty_object(arguments) and text.startswith(")(", end - 1):
-            return self.spelled.after_call.match_at(text, end) is None
+            return self.form.markers.after_call.match_at(text, end) is None
         at = next_char(text, pos)
-        if at == len(text) or not self.spelled.is_closed or not is_empty_object(arguments):
+        if at == len(text) or not self.form.is_closed or self.form.objects.fields or not is_empty_object(arguments):
             return False
         if self.closes_garbled(text, at):
             return False
-        mark = self.spelled.after_call.match_at(text, at)
+        mark = self.form.markers.after_call.match_at(text, at)
         if mark is not None and mark.kind == "call" and self.tools:  # an opener that opens no call
             return tool_named(PLAIN_WORD.match(text, next_char(text, mark.end))[0], self.tools) not in self.tools
         return mark is None and LEFT_OVER_BRACKET.match(text, at) is None
 
     def closes_garbled(self, text: str, pos: int) -> bool:
         """Return whether a garbled closer is here, and then the end of the calls."""
-        garbled = self.spelled.garbled.match(text, pos)
+        garbled = self.form.markers.garbled.match(text, pos)
         if garbled is None:
             return False
         at = next_char(text, garbled.end())
-        mark = self.spelled.after_call.match_at(text, at)
+        mark = self.form.markers.after_call.match_at(text, at)
         return at == len(text) or (mark is not None and mark.kind in ENDS_OF_CALLS)
 
     def in_string(self, name: str, text: str) -> tuple[Optional[str], bool]:
         """Return an object in JSON, or the object in a JSON string, and whether it is cut, or repaired in vain."""
-        reader = None if text[:1] == "{" else unwrapped(text, self.spelled.styles)
+        reader = None if text[:1] == "{" else unwrapped(text, self.form.values.styles)
         if reader is None:
             return text if text[:1] == "{" else None, False
         is_doubtful, repair, found = reader.want != "" or reader.is_guessed, reader.repair, reader.close()
@@ -333,9 +285,9 @@ class Readers:
 
     def within(self, name: str, text: str, pos: int) -> Optional[str]:
         """Return the arguments inside another object; None if there are none."""
-        if not self.spelled.reads_again or not is_wrapper(FIRST_KEY.match(text, pos), name, self.tools):
+        if not self.form.reads_again or not is_wrapper(FIRST_KEY.match(text, pos), name, self.tools):
             return None
-        found = self._in_an_object(name, Reader(self.spelled.styles, self.spelled.breaks), text, pos)
+        found = self._in_an_object(name, Reader(self.form.values.styles, self.form.markers.breaks), text, pos)
         return None if found is None else found[0]
 
 
@@ -345,35 +297,35 @@ def _read(reader: Reader, text: str, pos: int) -> Value:
     return Value(reader.take(), end, reader.close(), repaired, reader.is_guessed)
 
 
-def _object_call(spelled: OtherSpelling) -> type[_ObjectCall]:
+def _object_call(form: FormOfCalls) -> type[_ObjectCall]:
     """Return the class that reads one object as a call of this format."""
     constants = {
-        "STYLES": spelled.styles,
-        "BREAKS": spelled.breaks,
-        "FIELDS": spelled.fields,
-        "CLOSERS": spelled.closers,
-        "OBJECTS_HAVE_ID": "id" in spelled.fields.values(),
-        "OPENER_IS_UNAMBIGUOUS": spelled.is_distinct,
-        "CORRECTS_TOOL_NAMES": spelled.names_alike,
-        "REREADS_CALLS": spelled.reads_again,
+        "STYLES": form.values.styles,
+        "BREAKS": form.markers.breaks,
+        "FIELDS": form.objects.fields,
+        "CLOSERS": form.markers.closers,
+        "OBJECTS_HAVE_ID": "id" in form.objects.fields.values(),
+        "OPENER_IS_UNAMBIGUOUS": form.markers.are_distinct,
+        "CORRECTS_TOOL_NAMES": form.names_alike,
+        "REREADS_CALLS": form.reads_again,
     }
     return type("ObjectCall", (_ObjectCall,), constants)
 
 
-def _header(spelled: OtherSpelling) -> type[Repairs]:
+def _header(form: FormOfCalls) -> type[Repairs]:
     """Return the class of a parser that knows where the arguments of a call begin, after its header."""
     constants = {
-        "STYLES": spelled.styles,
-        "AFTER_CALL": spelled.after_call,
-        "HEADER_TEXTS": spelled.header_texts,
-        "BETWEEN": spelled.between,
-        "AROUND_KEY": (*spelled.around_key, 0) if spelled.around_key is not None else None,
-        "CALL_BEGINS": spelled.begins,
-        "PAIR_OPENS": spelled.pairs_open,
-        "ARGUMENTS_BEGIN": spelled.arguments_begin,
-        "REREADS_CALLS": spelled.reads_again,
+        "STYLES": form.values.styles,
+        "AFTER_CALL": form.markers.after_call,
+        "HEADER_TEXTS": form.header.texts,
+        "BETWEEN": form.pairs.between,
+        "AROUND_KEY": (*form.pairs.around_key, 0) if form.pairs.around_key is not None else None,
+        "CALL_BEGINS": form.header.is_like_text,
+        "PAIR_OPENS": form.pairs.have_openers,
+        "ARGUMENTS_BEGIN": form.pairs.begin,
+        "REREADS_CALLS": form.reads_again,
     }
-    return type("Header", (Objects if spelled.between is None else Pairs,), constants)
+    return type("Header", (Objects if form.pairs.between is None else Pairs,), constants)
 
 
 class _ObjectCall(CallObjects):

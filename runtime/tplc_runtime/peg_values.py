@@ -38,7 +38,7 @@ TypesBy = Callable[[object, object], Types]  # called with a schema and its root
 class ValueMapper:
     def __init__(self, text: str, readers: Readers) -> None:
         self.text = text
-        self.readers, self.spelled, self.schemas = readers, readers.spelled, readers.tools
+        self.readers, self.form, self.schemas = readers, readers.form, readers.tools
         self.incomplete = self.in_call = False
         self.called = ""
         self.repaired = False  # a value of the call was repaired
@@ -75,7 +75,7 @@ class ValueMapper:
                 break
         found = "{" + ", ".join(pairs) + "}"
         self.incomplete = self.incomplete or (self.repaired and not self.readers.fits(self.called, found))
-        damaged = self.spelled.damaged
+        damaged = self.form.pairs.damaged
         by_text = damaged is not None and damaged.match(found) is not None
         self.incomplete = self.incomplete or by_text
         return found
@@ -96,13 +96,13 @@ class ValueMapper:
     def pair(self, node: Node, parent: object, root: object, types_by: TypesBy) -> tuple[str, str, Types]:
         """Return the key and the value as JSON, and the types that the schema allows."""
         key, value, word = first(node, "argument_key"), first(node, "argument_value", *RAW), first(node, "type")
-        name = self.spelled.key_escapes.unescape(self.of(key).strip()) if key is not None else ""
+        name = self.form.pairs.key_escapes.unescape(self.of(key).strip()) if key is not None else ""
         other = first(node, "other_pair")
         found = self.readers.other_pair(self.called, self.text, other.start) if other is not None else None
         if found is not None:
             name, _, is_opened = found
             self.incomplete, self.repaired = self.incomplete or not is_opened, True
-        if parent is root and self.schemas and self.spelled.reads_again:
+        if parent is root and self.schemas and self.form.reads_again:
             bare = without_quotes(name, root)
             self.repaired, name = self.repaired or bare != name, bare
         if parent is root and found is None:
@@ -144,16 +144,16 @@ class ValueMapper:
         if not self.of(choice) and choice.end == len(self.text) and not self.text[-1:].isspace():
             return "null"  # the value has not begun
         text = self.of(choice)
-        quotes = VALUE_QUOTES if choice.expr_name.endswith("_for_bare") else self.spelled.literals
+        quotes = VALUE_QUOTES if choice.expr_name.endswith("_for_bare") else self.form.values.literals
         literal = LITERAL.fullmatch(text.strip()) if quotes and kind in RAW else None
         if literal is not None and (literal[1] or " ")[0] in quotes:
             by_schema = types_of(schema, root)
-            typed = coerced(literal[1], by_schema) if self.spelled.reads_again else None
+            typed = coerced(literal[1], by_schema) if self.form.reads_again else None
             return typed or string_in(literal[1])
         return self.retyped(text, types) or '"' + escaped(text) + '"'
 
     def retyped(self, text: str, types: Types) -> Optional[str]:
-        if not self.spelled.reads_again or not text.strip():
+        if not self.form.reads_again or not text.strip():
             return None
         found = coerced(text, types)
         if found is None and types is not None and "string" not in types and MORE_THAN_VALUE.search(text.strip()):
@@ -177,7 +177,7 @@ class ValueMapper:
         if choice is not None and kind in ("scalar_value", "scalar_item"):
             typed = self.typed(choice, types)
             if typed is not None:
-                return in_type(typed, types if self.spelled.reads_again else None)
+                return in_type(typed, types if self.form.reads_again else None)
         if not text.strip() and types != frozenset(["string"]):
             return next((empty for kind, empty in EMPTY if own is None or kind in own), '""')
         return self.retyped(text, types) or '"' + escaped(text) + '"'
@@ -195,7 +195,7 @@ class ValueMapper:
             # Without a schema, 007 and 1_000 aren't known to be numbers: only JSON's own numbers are.
             fits = literal == self.of(value) if types is None else "number" in types or "integer" in types
             return literal if fits else None
-        is_text = self.of(value).strip() in self.spelled.text_words if types is None else TYPES[kind] not in types
+        is_text = self.of(value).strip() in self.form.values.text_words if types is None else TYPES[kind] not in types
         if is_text:
             return None
         return kind if kind in WORDS else nested_json(self.of(value))

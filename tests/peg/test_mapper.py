@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from tplc_runtime.peg_form import FormOfCalls, FormOfValues
 from tplc_runtime.peg_mapper import Prefilled, map_tree
-from tplc_runtime.peg_readers import OtherSpelling, Readers
+from tplc_runtime.peg_readers import Readers
 from tplc_runtime.values import Style
 
 JSON = Style([('"', '"', "json"), ("'", "'", "python")], {"true": "true", "True": "true"})
-READERS = Readers(OtherSpelling((JSON, JSON, JSON)), {})
+READERS = Readers(FormOfCalls(FormOfValues((JSON, JSON, JSON))), {})
 
 
 @dataclass

@@ -21,7 +21,7 @@ from tplc.backends.peg import generate
 from tplc.backends.peg.known_tools import known_tools
 from tplc.backends.peg.printed_grammar import PrintedGrammar
 from tplc.backends.peg.special import Parsed, guarded, unguarded_result
-from tplc.backends.peg.styles import spelled_of, styles_of
+from tplc.backends.peg.styles import form_of, styles_of
 from tplc.errors import TplcError
 from tplc.ir.escaped import refuse_values
 from tplc.ir.markers import common_prefix
@@ -30,9 +30,10 @@ from tplc.lower import CallForm, lower
 from tplc.lower.layouts import text_at
 from tplc.lower.special import special_tokens
 from tplc_runtime.heads import continued_head, filled_heads, known_head
+from tplc_runtime.peg_form import FormOfCalls
 from tplc_runtime.peg_mapper import NOT_PREFILLED, Mapped, Prefilled, map_tree
 from tplc_runtime.peg_nodes import Node
-from tplc_runtime.peg_readers import OtherSpelling, Readers
+from tplc_runtime.peg_readers import Readers
 from tplc_runtime.schema import parameters_of, tool_named
 
 if TYPE_CHECKING:
@@ -224,12 +225,12 @@ def readers_for(ir: TemplateIR, tools: ToolList | None) -> Readers:
 
 @lru_cache(maxsize=64)
 def _readers(ir: TemplateIR, tools: str) -> Readers:
-    return Readers(_spelled(ir), parameters_of(tools))
+    return Readers(_cached_form(ir), parameters_of(tools))
 
 
 @lru_cache(maxsize=16)
-def _spelled(ir: TemplateIR) -> OtherSpelling:
-    return spelled_of(lower(ir))
+def _cached_form(ir: TemplateIR) -> FormOfCalls:
+    return form_of(lower(ir))
 
 
 def externals(ir: TemplateIR, tools: ToolList | None) -> dict[str, External]:
@@ -259,7 +260,7 @@ def _name_of(readers: Readers, name: str) -> External:
         found = grammar["any_name"].match_core(text, pos, cache, error) if "any_name" in grammar else None
         if found is None:
             return None
-        written = readers.spelled.name_escapes.unescape(text[pos : found.end].strip())
+        written = readers.form.header.name_escapes.unescape(text[pos : found.end].strip())
         is_other = written not in readers.tools and tool_named(written, readers.tools) == name
         return int(found.end) if is_other else None
 
@@ -291,7 +292,7 @@ def _odd_pair_of(readers: Readers, name: str) -> External:
         key = grammar["argument_key"].match_core(text, start, cache, error)
         if key is None:
             return None
-        written = readers.spelled.key_escapes.unescape(text[start : key.end].strip())
+        written = readers.form.pairs.key_escapes.unescape(text[start : key.end].strip())
         is_odd = readers.odd_pair(name, written, text, pos)
         return int(key.end) if is_odd else None
 

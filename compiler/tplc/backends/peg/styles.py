@@ -5,7 +5,10 @@ styles_of(acceptor)  →  (at the top, inside lists, inside objects)
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tplc.lower import Acceptor
+from tplc.lower.call_form import CallForm, PairForm, PairValue, ValueEnd
 from tplc.lower.following import after_quoted
 from tplc.lower.garbled import garbled_closers
 from tplc.lower.lexemes import Lexemes, lexemes_of
@@ -15,11 +18,19 @@ from tplc.lower.states import respelled_kinds, states
 from tplc.lower.values import style_of
 from tplc_runtime.escapes import Escapes
 from tplc_runtime.pattern import Pattern
-from tplc_runtime.peg_readers import NEVER, OtherSpelling
+from tplc_runtime.peg_form import (
+    NEVER,
+    NO_TEXTS,
+    FormOfCalls,
+    FormOfHeaders,
+    FormOfObjects,
+    FormOfPairs,
+    FormOfValues,
+    MarkersOfCalls,
+    Styles,
+)
 from tplc_runtime.scanner import Scanner
 from tplc_runtime.values import Style
-
-Styles = tuple[Style, Style, Style]
 
 
 def styles_of(acceptor: Acceptor) -> Styles:
@@ -30,50 +41,85 @@ def styles_of(acceptor: Acceptor) -> Styles:
     return top, in_list, inside
 
 
-def spelled_of(acceptor: Acceptor) -> OtherSpelling:
+def form_of(acceptor: Acceptor) -> FormOfCalls:
     """Return the data about calls that readers need."""
     calls, kinds = acceptor.calls, acceptor.tolerances
-    spelled = OtherSpelling(
-        styles_of(acceptor),
+    form = FormOfCalls(
+        FormOfValues(styles_of(acceptor)),
         names_alike="tool_names" in kinds,
         reads_again="other_forms" in kinds,
         escapes={each.kind: Escapes(dict(each.replaced)) for each in acceptor.escapes} or None,
     )
     if calls is None:
-        return spelled
+        return form
+    return replace(
+        form,
+        values=form.values if calls.pairs is None else _values(calls.pairs.value, calls.pairs.value_end, form),
+        markers=_markers(acceptor, calls),
+        header=_header(calls),
+        objects=FormOfObjects(
+            fields=dict((*calls.object.fields, *calls.object.wrapped)),
+            own_keys=own_keys(calls),
+            own_fields=own_fields(calls),
+        ),
+        pairs=form.pairs if calls.pairs is None else _pairs(acceptor, calls.pairs, calls),
+        is_closed=calls.is_closed,
+    )
+
+
+def _values(value: PairValue, value_end: ValueEnd, form: FormOfCalls) -> FormOfValues:
+    follow = (NEVER, NEVER)
+    if value.quoted:
+        before_end, at_end = (Pattern(after_quoted(value_end.following, over=over)) for over in (False, True))
+        follow = (before_end, at_end)
+    words = tuple(word for word, _ in value.words[1])
+    return FormOfValues(form.values.styles, follow, words, value.literals)
+
+
+def _markers(acceptor: Acceptor, calls: CallForm) -> MarkersOfCalls:
     found = {state.name: scanner(state.lexemes) for state in states(acceptor)}
-    spelled.breaks, spelled.after_call = scanner(lexemes_of([("mark", calls.breaks)])), found["after_call"]
-    spelled.in_content = found["content"]
-    spelled.is_distinct = not calls.opening.at_lines
-    spelled.fields = dict((*calls.object.fields, *calls.object.wrapped))
-    spelled.closers, spelled.header_texts = calls.closing.distinctive, Pattern(calls.header_pattern)
-    spelled.id_prefix, spelled.name_escapes = calls.shape.id_prefix, Escapes(dict(calls.replaced))
-    spelled.own_fields = own_fields(calls)
-    spelled.own_keys, spelled.begins = own_keys(calls), bool(calls.opening.begins)
-    spelled.name_is_first = calls.name_is_first
-    if (pieces := calls.pieces_before_name) is not None:
-        spelled.own_header, spelled.may_close = (Pattern(calls.opening.begins), "", *pieces), calls.is_closed
-    pairs = calls.pairs
     garbled = garbled_closers(acceptor)
-    spelled.garbled = spelled.garbled if garbled is None else Pattern(garbled.pattern)
-    spelled.is_closed = not calls.object.fields and calls.is_closed
-    if pairs is not None:
-        spelled.between = scanner(between_pairs(pairs, respelled_kinds(acceptor)))
-        value, value_end = pairs.value, pairs.value_end
-        follows = [after_quoted(value_end.following, over=over) for over in (False, True)] if value.quoted else []
-        spelled.follow = (Pattern(follows[0]), Pattern(follows[1])) if follows else (NEVER, NEVER)
-        damaged, around = damaged_arguments(acceptor), around_key(pairs)
-        spelled.damaged = None if damaged is None else Pattern(damaged)
-        spelled.pair_markers = scanner(value_ends_and_markers(pairs)) if value_end.marks and not value.quoted else None
-        spelled.elements_first, spelled.juxtaposed = bool(value_end.unprefixed), calls.calls_are_juxtaposed
-        spelled.pairs_open, spelled.literals = bool(pairs.opens), value.literals
-        spelled.text_words = tuple(word for word, _ in value.words[1])
-        spelled.arguments_begin = Pattern(calls.pairs_begin) if calls.pairs_begin else None
-        spelled.key_escapes = Escapes(dict(pairs.replaced))
-        spelled.around_key = None if around is None else (Pattern(around[0]), Pattern(around[1]))
-        opener = value_opener(pairs)
-        spelled.value_opener = None if opener is None else Pattern(opener)
-    return spelled
+    return MarkersOfCalls(
+        breaks=scanner(lexemes_of([("mark", calls.breaks)])),
+        in_content=found["content"],
+        after_call=found["after_call"],
+        closers=calls.closing.distinctive,
+        garbled=NO_TEXTS if garbled is None else Pattern(garbled.pattern),
+        are_juxtaposed=calls.pairs is not None and calls.calls_are_juxtaposed,
+        are_distinct=not calls.opening.at_lines,
+    )
+
+
+def _header(calls: CallForm) -> FormOfHeaders:
+    pieces = calls.pieces_before_name
+    return FormOfHeaders(
+        texts=Pattern(calls.header_pattern),
+        name_is_first=calls.name_is_first,
+        name_escapes=Escapes(dict(calls.replaced)),
+        id_prefix=calls.shape.id_prefix,
+        is_like_text=bool(calls.opening.begins),
+        unopened=() if pieces is None else (Pattern(calls.opening.begins), "", *pieces),
+    )
+
+
+def _pairs(acceptor: Acceptor, pairs: PairForm, calls: CallForm) -> FormOfPairs:
+    around = around_key(pairs)
+    shows_pairs = pairs.value_end.marks and not pairs.value.quoted
+    return FormOfPairs(
+        between=scanner(between_pairs(pairs, respelled_kinds(acceptor))),
+        have_openers=bool(pairs.opens),
+        begin=_pattern(calls.pairs_begin or None),
+        around_key=None if around is None else (Pattern(around[0]), Pattern(around[1])),
+        key_escapes=Escapes(dict(pairs.replaced)),
+        value_opener=_pattern(value_opener(pairs)),
+        elements_first=bool(pairs.value_end.unprefixed),
+        damaged=_pattern(damaged_arguments(acceptor)),
+        markers=scanner(value_ends_and_markers(pairs)) if shows_pairs else None,
+    )
+
+
+def _pattern(text: str | None) -> Pattern | None:
+    return None if text is None else Pattern(text)
 
 
 def scanner(found: Lexemes) -> Scanner:
