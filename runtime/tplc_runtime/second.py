@@ -209,8 +209,8 @@ def is_asked_for(arguments: str, schema: Any) -> bool:
 def calls_up_to(
     mark: Match | None, text: str, pos: int, tools: Parameters, after: Scanner
 ) -> tuple[list[Any], int, Doubts]:
-    """Return the calls up to the mark, or up to a closing tag or an end of the turn before it, where they end, and what
-    is doubtful.  `after` finds ends of turns: a value may contain one, so it ends only calls that are whole."""
+    """Return the calls up to the mark, or up to a closing tag, an end of the turn or the bracket after all calls, where
+    they end, and what is doubtful.  `after` finds the latter two, which a value may contain as well."""
     end, doubts = len(text) if mark is None else mark.start, Doubts(tools, mark is None)
     found = calls_in(text[pos:end], doubts)
     tag = -1 if found else text.rfind("</", pos, end)
@@ -225,7 +225,8 @@ def calls_up_to(
             calls = calls_in(text[pos : mark.start], whole)
             if calls and not whole.is_guessed:
                 return calls, mark.start, whole
-    return found, end, doubts
+    closer = after.match_at(text, pos + len(text[pos:end].rstrip()) - 1) if found and not doubts.is_guessed else None
+    return found, closer.start if closer is not None and closer.kind in ("section", "closed") else end, doubts
 
 
 def arguments_in(name: str, text: str, tools: Doubts) -> str | None:

@@ -216,9 +216,8 @@ def _over(buf: str, end: int, final: bool, closing: str, after: Scanner, tools: 
     is_cut = any(after.prefix_of(buf, start, ENDS_OF_CALLS) for start in starts)
     if (is_cut or PART_OF_AROUND.match(buf, at)) and not final:
         return None
-    if is_cut and len(buf) - at >= LEAST_CUT:
-        return True
-    return not closing and (buf[at] in ",;" or _tool_tag(buf, at, tools) is not None)
+    another = buf[at] in ",;" or _tool_tag(buf, at, tools) is not None
+    return (is_cut and len(buf) - at >= LEAST_CUT) or (another and not closing)
 
 
 def _whole_call(value: Any, tools: Doubts) -> tuple[str, str, str | None] | None:

@@ -49,6 +49,13 @@ CASES = {
         None,
         [OSLO],
     ),
+    # A list of objects whose bracket is that of the calls.
+    "a list of calls": Case(
+        "bare-keyword-calls", '[{"name": "get_weather", "arguments": {"city": "Oslo"}}]', None, [OSLO], False
+    ),
+    "a list of calls that is cut": Case(
+        "bare-keyword-calls", '[{"name": "get_weather", "arguments": {"city": "Oslo"}}', None, [OSLO]
+    ),
     # Arguments that the call's arguments lack.
     "an argument after the arguments": Case(
         "tagged-json", '<fn>\n{"name": "get_weather", "arguments": {"city": "Oslo"}, "days": 3}\n</fn>', None, [OSLO]

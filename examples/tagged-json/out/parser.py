@@ -1196,8 +1196,8 @@ def is_asked_for(arguments: str, schema: Any) -> bool:
 def calls_up_to(
     mark: Match | None, text: str, pos: int, tools: Parameters, after: Scanner
 ) -> tuple[list[Any], int, Doubts]:
-    """Return the calls up to the mark, or up to a closing tag or an end of the turn before it, where they end, and what
-    is doubtful.  `after` finds ends of turns: a value may contain one, so it ends only calls that are whole."""
+    """Return the calls up to the mark, or up to a closing tag, an end of the turn or the bracket after all calls, where
+    they end, and what is doubtful.  `after` finds the latter two, which a value may contain as well."""
     end, doubts = len(text) if mark is None else mark.start, Doubts(tools, mark is None)
     found = calls_in(text[pos:end], doubts)
     tag = -1 if found else text.rfind("</", pos, end)
@@ -1212,7 +1212,8 @@ def calls_up_to(
             calls = calls_in(text[pos : mark.start], whole)
             if calls and not whole.is_guessed:
                 return calls, mark.start, whole
-    return found, end, doubts
+    closer = after.match_at(text, pos + len(text[pos:end].rstrip()) - 1) if found and not doubts.is_guessed else None
+    return found, closer.start if closer is not None and closer.kind == "closed" else end, doubts
 
 
 def given_in(name: str, text: str, tools: Doubts) -> str | None:
@@ -2596,9 +2597,8 @@ def _over(buf: str, end: int, final: bool, closing: str, after: Scanner, tools: 
     is_cut = any(after.prefix_of(buf, start, ENDS_OF_CALLS) for start in starts)
     if (is_cut or PART_OF_AROUND.match(buf, at)) and not final:
         return None
-    if is_cut and len(buf) - at >= LEAST_CUT:
-        return True
-    return not closing and (buf[at] in ",;" or _tool_tag(buf, at, tools) is not None)
+    another = buf[at] in ",;" or _tool_tag(buf, at, tools) is not None
+    return (is_cut and len(buf) - at >= LEAST_CUT) or (another and not closing)
 
 
 def _whole_call(value: Any, tools: Doubts) -> tuple[str, str, str | None] | None:
