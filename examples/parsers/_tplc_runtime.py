@@ -299,7 +299,7 @@ NULL = {"type": "null"}
 NAMESPACE = Pattern(r"\A\S*[.:/](?=[^.:/]+\Z)")
 # What Python code writes before the name of a function that it calls.
 BEFORE_A_CALL = Pattern(r"\A(?:\w{1,64} ?= ?|(?:return|yield) )?(?:await )?")
-KEY_IN_TEXT = Pattern(r"""(?<!\w)([\w-]{1,64})["']?(?=\s?(?:[=:]|<<)|\s\w{1,32}=)""")
+KEY_IN_TEXT = Pattern(r"""(?<!\w)([\w-]{1,64})["']?(?=\s?(?:[=:]|<[<|])|\s\w{1,32}=)""")
 SEPARATORS = Pattern(r"[\s_.\\-]+")
 OPENING_TAG = Pattern(  # the word of an attribute doesn't count
     r"""<([\w:-]{1,64})(?:\s{0,8}[ =]\s{0,8}(?:\w{1,32}\s{0,8}=\s{0,8})?["']?"""
@@ -1255,6 +1255,9 @@ CALLED = Pattern(
 KEYWORD = Pattern(r"""\s*["']?(\w{1,64})["']?\s*[=:]\s*""")
 KEYWORD_FOLLOWS = (Pattern(r"\s{0,16}(?:,\s{0,16}(?:[\"']?\w{1,64}[\"']?\s{0,16}[=:]|\))|\))"),) * 2
 AFTER_KEYWORD = Pattern(r"\s*(?:,\s*)?(\))?")
+# An argument after an object, or after a call, and the beginning of one.
+MORE_ARGUMENTS = Pattern(r"""[\s,;]{0,16}[({]?\s{0,16}["']?(\w{1,64})["']?\s{0,16}[=:]""")
+PART_OF_MORE = Pattern(r"""[\s,;]{0,16}[({]?\s{0,16}["']?\w{0,64}["']?\s{0,16}""")
 ELEMENT = Pattern(rf"\s*{OPENING_TAG.pattern}(.*?)</\1\s{{0,8}}>\s*")
 SURROGATE = Pattern(r"[\ud800-\udfff]")
 LAST_WORD = Pattern(rf"(?<![{NAME_CHARACTERS}])([{NAME_CHARACTERS}]{{1,64}})\s*\Z")
@@ -1516,16 +1519,14 @@ def loaded(text: str) -> Any:
 
 def distinct(members: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return an object; raise ValueError, with the key, if it would lose a member."""
-    found = dict(members)
-    if len(found) < len(members):
+    if len(found := dict(members)) < len(members):
         raise ValueError("repeated key", Counter(key for key, _ in members).most_common(1)[0][0])
     return found
 
 
 def finite(text: str) -> float:
     """Return a number; raise ValueError if it is too large."""
-    number = float(text)
-    if number in (INFINITY, -INFINITY):
+    if (number := float(text)) in (INFINITY, -INFINITY):
         raise ValueError(text)
     return number
 
@@ -1606,16 +1607,17 @@ def json_value(text: str, pos: int, tools: Doubts, follow: Any = None) -> tuple[
 
 
 def call_in_text(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
-    """Return the call `f(a=1)`, `f({"a": 1})` or `f {"a": 1}` as an object, or None, and where it ends."""
+    """Return the call `f(a=1)`, `f({"a": 1}, b=2)` or `f {"a": 1}` as an object, or None, and where it ends."""
     match = CALLED.match(text, pos)
     name = tool_named(match[1], tools) if match is not None else ""
     if match is None or name not in tools:
         return None, pos
     pos = match.end()
-    members: dict[str, Any] = {}
+    members: Any = {}
     if text.startswith("{", pos):
-        arguments, pos = json_value(text, pos, tools)
-        return {"name": name, "arguments": arguments}, pos
+        members, pos = json_value(text, pos, tools)
+        if not (match[2] and members and MORE_ARGUMENTS.match(text, pos)):
+            return {"name": name, "arguments": members}, pos
     while match[2]:
         after = AFTER_KEYWORD.match(text, pos)
         if after[1] or after.end() == len(text):
@@ -1640,7 +1642,8 @@ def tagged(text: str, name: str, tools: Doubts) -> tuple[dict[str, Any], int]:
         if element is None or key not in keys or key in found:
             break
         types, value = types_of_member(schema, key), element[3].strip()
-        typed, end = (None, -1) if types is None or "string" in types else json_value(value, 0, tools)
+        is_text = (types is None or "string" in types) and not (value[:1] == '"' and loaded(value) is not None)
+        typed, end = (None, -1) if is_text else json_value(value, 0, tools)
         found[key] = typed if end == len(value) else value
         pos = element.end()
     is_closed = found and text[pos:].rstrip() == f"</{name}>"
@@ -1683,8 +1686,7 @@ def call_of(value: Any, tools: Doubts) -> tuple[str, str] | None:
 
 
 def innermost(value: Any) -> dict[str, Any] | None:
-    """Return the object, or the one in the place of its name, with the members next to that; None if both have
-    arguments."""
+    """Return the object, or the one that is its name, with the members next to that; None if both have arguments."""
     while isinstance(value, dict):
         inner = [key for key in NAME_KEYS if isinstance(value.get(key), dict)]
         if len(inner) != 1 or any(isinstance(value.get(key), str) for key in NAME_KEYS):
@@ -3607,6 +3609,9 @@ class Machine(CallArguments):
 
     def _leave_calls(self, kind: str) -> bool:
         """Go on with content: something else than more of the calls follows, or nothing."""
+        if kind == "" and self._unclosed and self._tools and not self._final:
+            if PART_OF_MORE.fullmatch(self._buf, next_char(self._buf, self._pos)):
+                return False  # more of the arguments may follow
         if kind == "" and (self._unclosed or (self._ends_in_bracket and self._buf.startswith("(", self._pos))):
             self._note_following_text()
         self._unclosed = self._unclosed and next_char(self._buf, self._pos) == len(self._buf)
@@ -3953,10 +3958,6 @@ LEFT_OVER = Pattern(r"[\"']?[}\])]{0,4}[.,;]|" + LEFT_OVER_BRACKET.pattern)
 PART_OF_CLOSING_TAG = Pattern(r"<(?:/[\w:.=▁|｜-]{0,64})?\Z")
 
 
-def is_empty_object(arguments: str) -> bool:
-    return arguments[:1] == "{" and not arguments[1:-1].strip()
-
-
 def irregular_header(parser: Any, buf: str, start: int, tools: Parameters, final: bool) -> tuple[str, int] | None:
     """Return the tool that an irregular header names, and where its arguments begin; ("", 0) if it names none, None if
     undecided.  `parser` has the texts of headers, and knows where arguments begin, and headers continue."""
@@ -4066,9 +4067,8 @@ class Repairs(Machine):
             self._reread = self._base + (len(buf) if mark is None else mark.start), times + 1
             return self._restore_first_reading()
         self.incomplete |= doubts.is_guessed
-        self._repaired = True
         self._note("other_form_of_calls", "calls that are not written as the template does")
-        self._pos = end
+        self._pos, self._repaired = end, True
         for name, arguments in found:
             self._open_call(name, None)
             self._close_call(arguments)
@@ -4128,6 +4128,9 @@ class Repairs(Machine):
         self.incomplete |= doubts.is_guessed
         return self._close_call(arguments)
 
+    def _schema(self) -> object:
+        return self._tools.get(self._out.calls[-1][0])
+
     def _restore_first_reading(self) -> bool:
         """Return to the result of the first reading: the second found no call."""
         self._second_reading_failed, self._state = True, type(self)._call
@@ -4137,8 +4140,9 @@ class Repairs(Machine):
         at, texts = next_char(self._buf, self._pos), self._out.texts["arguments"]
         if at < len(self._buf) and LEFT_OVER_BRACKET.match(self._buf, at) is None:
             self._out.flush()
-            if is_empty_object("".join(texts)):
-                self._note_lost_text("no_argument", "text follows the empty arguments of a call")
+            more = MORE_ARGUMENTS.match(self._buf, at)
+            if (more and more[1] in properties_of(self._schema())) or "".join(texts).strip("{} \t\n\r") == "":
+                self._note_lost_text("no_argument", "text follows the arguments of a call")
 
     def _left_over_ends(self, start: int) -> list[int]:
         """Return where a bracket, a fence or punctuation too many ends, and a garbled closer; -1 if undecided."""
@@ -4479,6 +4483,10 @@ LONGEST_OBJECT = 1 << 18  # a longer one isn't read at once
 OBJECT_END = Pattern(r"\s*\}")
 
 
+def is_empty_object(arguments: str) -> bool:
+    return arguments[:1] == "{" and not arguments[1:-1].strip()
+
+
 class CallReader(RegularReader):
     """Reads a call object, and pauses at every key and after every value that has a role in a call."""
 
@@ -4765,7 +4773,7 @@ class CallObjects(Repairs):
             self._unknown = self._unknown or text not in ("null", '""')
             is_empty = is_empty_object(text) or text in NOTHING_GIVEN
             lost = event == "arguments" and (("*",) in self.FIELDS or not is_empty)
-            known = other and self._has_name and reader.at_argument(self._tools.get(self._out.calls[-1][0]))
+            known = other and self._has_name and reader.at_argument(self._schema())
             self.incomplete |= lost or known
             self._others_found += [text] * (other and text[:1] in ("{", "[", '"'))
         return True
@@ -4779,7 +4787,7 @@ class CallObjects(Repairs):
         """Return whether a member next to the name is one of the arguments."""
         if not self._has_name or self._arguments_before_name is not None:
             return False
-        found = reader.at_argument(self._tools.get(self._out.calls[-1][0]))
+        found = reader.at_argument(self._schema())
         if found and not self._arguments_next_to_name:
             self._note("arguments_next_to_name", "the arguments are next to the name")
         return found
@@ -4996,6 +5004,15 @@ def positional_arguments(buf: str, start: int, name: str, tools: Doubts, final: 
     return (as_json(members), found.end(1)) if fits else ("", start)
 
 
+def object_and_more(text: str, name: str, tools: Doubts) -> tuple[str, int] | None:
+    """Return the arguments in an object and in the keywords after it, and where they end, before a bracket; None if
+    there is anything else."""
+    call, size = call_in_text(f"{name}({text}", 0, tools)
+    given = None if call is None else arguments_of(name, call["arguments"], tools)
+    end = size - len(name) - 1
+    return None if given is None or MORE_ARGUMENTS.match(text, end) else (given, end - (text[end - 1] == ")"))
+
+
 class Pairs(Repairs):
     BETWEEN: ClassVar[Scanner]  # pair, end (consumed), next (not consumed), and others (skipped)
     PAIR: ClassVar[Sequence[Any]]
@@ -5110,6 +5127,10 @@ class Pairs(Repairs):
         if buf[start : start + 1] not in ("{", "<") or name not in self._tools:
             return None
         if buf[start] == "{":
+            if not self.PAIR_OPENS:
+                more = self._object_and_more(start, name)
+                if more is not None:
+                    return more
             return self._in_an_object(start, Reader(any_styles(), self.BREAKS), OBJECT)
         tag = begins_with_tag(buf, start, self._schema())
         if tag:
@@ -5118,6 +5139,25 @@ class Pairs(Repairs):
                 return False if other is None else None if other[0] else self._elements(start, name)
             return self._elements(start, name)
         return False if not self._final and len(buf) - start < NAME_LIMIT and ">" not in buf[start:] else None
+
+    def _object_and_more(self, start: int, name: str) -> bool | None:
+        """Read an object with keywords after it; return None if there are none."""
+        buf, reader = self._buf, Reader(any_styles(), self.BREAKS)
+        end = reader.read(buf, start, self._final)
+        if not self._final and (reader.want or PART_OF_MORE.fullmatch(buf, end)):
+            return False
+        if MORE_ARGUMENTS.match(buf, end) is None:
+            return None
+        mark = self.BREAKS.find(buf, start)
+        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start, mark.start) <= mark.start):
+            return False
+        doubts = Doubts(self._tools, mark is None)
+        found = object_and_more(buf[start : None if mark is None else mark.start], name, doubts)
+        if found is None:
+            self.incomplete = True
+            return None
+        self._note(*OBJECT)
+        return self._read_whole(found[0], start + found[1], doubts)
 
     def _elements(self, start: int, name: str) -> bool | None:
         buf, mark = self._buf, self.BREAKS.find(self._buf, start)
@@ -5164,9 +5204,6 @@ class Pairs(Repairs):
         self._out.emit("arguments", self._key_of(comma, key))
         self._begin_value(key, values.get("type", ""))
         return True
-
-    def _schema(self) -> object:
-        return self._tools.get(self._out.calls[-1][0])
 
     def _irregular_pair(self) -> bool | None:
         """Read a pair with another opener or key end, or without one, if the schema knows the key; None otherwise."""
@@ -5580,8 +5617,7 @@ class RawPairs(Pairs):
         self._keys = keys if len(keys) <= MOST_KEYS else set()  # keys of the schema that were not read yet
 
     def _end_of_value(self, own: End, ends: Any = None) -> End:
-        """Return the possible ends of a value: its own, or a pair with a key of the schema that was not read yet, the
-        opener of which is in `ends`."""
+        """Return the possible ends of a value: its own, or a pair with a key not read yet, after one of `ends`."""
         self._own_end, self._next_lines = own, ""
         if not (self.NEXT_PAIR and self._keys):
             return own

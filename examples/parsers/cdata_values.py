@@ -89,8 +89,8 @@ class StreamParser(WrappedValues):
     BREAKS = Markers(mark=("</act>", '<act name="', '```\ufdd1\n<act name="', "<-assistant->"))
     LEFT_OVER = Markers(call=('<act name="',))
     GARBLED = (
-        Pattern("([()/<>\\[\\\\\\]{\\|}＜＞｜][()/<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:act))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[)/>\\\\\\]\\|}＞｜]{0,4})|</[\\w:.=▁|｜-]{1,64}>"),
-        "()/<>[\\]{|}＜＞｜", ("act",),
+        Pattern("([()/<>\\[\\\\\\]{\\|}＜＞｜][()/<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:act))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[)/>\\\\\\]\\|}＞｜]{0,4}|act>)|</[\\w:.=▁|｜-]{1,64}>"),
+        "()/<>[\\]a{|}＜＞｜", ("act",),
     )
     USUAL_NEXT = ExpectedText('</act>\n<act name="', '<act name="', '\n<act name="')
     NAME_FOLLOWS_SPACE = False

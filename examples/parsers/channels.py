@@ -126,6 +126,7 @@ class StreamParser(Objects):
         ),
     )
     LEFT_OVER = Markers(call=("{to}fn.",))
+    GARBLED = (Pattern("(invoke\\})|</[\\w:.=▁|｜-]{1,64}>"), "<i{", ("invoke",))
     USUAL_NEXT = ExpectedText("{invoke}{start}assistant{to}fn.", "{start}assistant{to}fn.")
     NAME_FOLLOWS_SPACE = False
     AFTER_CALL = Markers(

@@ -121,6 +121,10 @@ class StreamParser(Objects):
         ),
     )
     LEFT_OVER = Markers(call=("〔调用〕", "〔一个〕function〔名〕"))
+    GARBLED = (
+        Pattern("(/调用〕|/调用|调用〕)|``〔/一个〕|``〔/一个|`〔/一个〕|`〔/一个|〔/一个〕|〔/一个|/一个〕|/一个|一个〕|/一个〕|/一个|一个〕|</[\\w:.=▁|｜-]{1,64}>"),
+        "/<`〔一调", ("一个", "调用"),
+    )
     USUAL_NEXT = ExpectedText(
         "```〔/一个〕\n〔一个〕function〔名〕", "〔一个〕function〔名〕", "\n〔一个〕function〔名〕"
     )

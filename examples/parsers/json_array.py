@@ -111,8 +111,8 @@ class StreamParser(CallObjects):
     BREAKS = Markers(mark=("]«/wishes»", "«/wishes»", "```\ufdd1\n«wishes»[{", "«wishes»", "«/»", "«assistant»"))
     LEFT_OVER = Markers(call=("«wishes»[",))
     GARBLED = (
-        Pattern("((?!))|[()/<>\\[\\\\\\]{\\|}«»＜＞｜][()/<>\\[\\\\\\]{\\|}«»＜＞｜\\s]{0,7}(?:(?ai:wishes))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[)/>\\\\\\]\\|}»＞｜]{0,4}|</[\\w:.=▁|｜-]{1,64}>"),
-        "()/<>[\\]{|}«»＜＞｜", ("wishes",),
+        Pattern("((?!))|[()/<>\\[\\\\\\]{\\|}«»＜＞｜][()/<>\\[\\\\\\]{\\|}«»＜＞｜\\s]{0,7}(?:(?ai:wishes))s?(?!\\w)(?:[=:][\"']?[\\w.:-]{1,64}[\"']?)?[)/>\\\\\\]\\|}»＞｜]{0,4}|wishes»|wishes»|</[\\w:.=▁|｜-]{1,64}>"),
+        "()/<>[\\]w{|}«»＜＞｜", ("wishes",),
     )
     USUAL_NEXT = ExpectedText(', {"name": "')
     NAME_FOLLOWS_SPACE = False

@@ -58,8 +58,8 @@ class StreamParser(CallObjects):
     AROUND_REASONING = (("(~muse~)",), ("(~/muse~)",))
     MARKER_LIKE = (
         Pattern(
-            r"(?:\(~\w(?:[\w ▁:.-]{0,46}\w)?~\))(?=\w|\n|\s\s|\Z)|(?:\(~end~\)|#top#)\s*\Z|(?:\(~(?:e(?:n(?:d(?:~)?)?)?)?|"
-            r"#t(?:o(?:p)?)?)\Z"
+            r"(?:\(~/?\w(?:[\w ▁:.-]{0,46}\w)?~\))(?=\w|\n|\s\s|\Z)|(?:\(~end~\)|#top#)\s*\Z|(?:\(~(?:e(?:n(?:d(?:~)?)?)?)"
+            r"?|#t(?:o(?:p)?)?)\Z"
         ),
         Pattern(
             r"\A\s*\(~/muse~\)|\(~/muse~\)\s*\Z|\A\s*\(~muse~\)|\A\s*\(~answer~\)|\A\s*\(~aside~\)|\(~/aside~\)\s*\Z|\(~do"
@@ -101,6 +101,9 @@ class StreamParser(CallObjects):
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Markers(mark=("(~/do~)", "```\ufdd1\n(~do~){", "(~do~)", "(~end~)", "(~assistant~)"))
     LEFT_OVER = Markers(call=("(~do~)",))
+    GARBLED = (
+        Pattern("((?!))|~/do~\\)|~/do~|~/do|/do~\\)|/do~|/do|do~\\)|do~|</[\\w:.=▁|｜-]{1,64}>"), "(/<d~", ("do",),
+    )
     USUAL_NEXT = ExpectedText(', {"call": "')
     NAME_FOLLOWS_SPACE = False
     CALLS_HAVE_CLOSER = False

@@ -102,6 +102,10 @@ class StreamParser(ElementPairs):
         ),
     )
     LEFT_OVER = Markers(call=("^<jobs>\n", '^<job of="'))
+    GARBLED = (
+        Pattern("(</job>|</job|/job>|/job|job>|</jobs>|</jobs|/jobs>|/jobs|jobs>)|</[\\w:.=▁|｜-]{1,64}>"), "/<^j",
+        ("job", "jobs"),
+    )
     USUAL_NEXT = ExpectedText('^</job>\n^<job of="', '^<job of="', '\n^<job of="')
     NAME_FOLLOWS_SPACE = False
     MAY_BE_EMPTY = False

@@ -92,6 +92,7 @@ class StreamParser(RawPairs):
         ),
     )
     LEFT_OVER = Markers(call=("\n\n⟨steps⟩\n", '⟨step name="'))
+    GARBLED = (Pattern("(/step⟩|/step|step⟩|/steps⟩|/steps|steps⟩)|</[\\w:.=▁|｜-]{1,64}>"), "/<s⟨", ("step", "steps"))
     USUAL_NEXT = ExpectedText('⟨/step⟩\n⟨step name="', '⟨step name="', '\n⟨step name="')
     NAME_FOLLOWS_SPACE = False
     MAY_BE_EMPTY = False

@@ -11,7 +11,7 @@ import json
 import sys
 
 from .pattern import Pattern
-from .repairs import AROUND_ARGUMENTS, Repairs, is_empty_object
+from .repairs import AROUND_ARGUMENTS, Repairs
 from .scanner import NO_MARKERS, next_char
 from .schema import keys_of, tool_named
 from .second import (
@@ -42,6 +42,10 @@ COMMAS = (",", ";")
 IRREGULAR_ARGUMENTS = Pattern(r"\s*(?::\s*(?:([`(<:=*>])|\Z)|\Z)")
 LONGEST_OBJECT = 1 << 18  # a longer one isn't read at once
 OBJECT_END = Pattern(r"\s*\}")
+
+
+def is_empty_object(arguments: str) -> bool:
+    return arguments[:1] == "{" and not arguments[1:-1].strip()
 
 
 class CallReader(RegularReader):
@@ -330,7 +334,7 @@ class CallObjects(Repairs):
             self._unknown = self._unknown or text not in ("null", '""')
             is_empty = is_empty_object(text) or text in NOTHING_GIVEN
             lost = event == "arguments" and (("*",) in self.FIELDS or not is_empty)
-            known = other and self._has_name and reader.at_argument(self._tools.get(self._out.calls[-1][0]))
+            known = other and self._has_name and reader.at_argument(self._schema())
             self.incomplete |= lost or known
             self._others_found += [text] * (other and text[:1] in ("{", "[", '"'))
         return True
@@ -344,7 +348,7 @@ class CallObjects(Repairs):
         """Return whether a member next to the name is one of the arguments."""
         if not self._has_name or self._arguments_before_name is not None:
             return False
-        found = reader.at_argument(self._tools.get(self._out.calls[-1][0]))
+        found = reader.at_argument(self._schema())
         if found and not self._arguments_next_to_name:
             self._note("arguments_next_to_name", "the arguments are next to the name")
         return found

@@ -8,7 +8,7 @@ from .arguments import CallArguments
 from .pattern import IDENTIFIER, LEAST_CUT
 from .scanner import NO_MARKERS, PLAIN_WORD, SPELLED_OTHERWISE, next_char, squeezed
 from .schema import tool_named
-from .second import FENCE_END
+from .second import FENCE_END, PART_OF_MORE
 from .slots import NEVER_IN_NAMES, ODD_IN_NAMES
 from .turn import CALL_KINDS, ENDS_IN_CALL
 
@@ -197,6 +197,9 @@ class Machine(CallArguments):
 
     def _leave_calls(self, kind: str) -> bool:
         """Go on with content: something else than more of the calls follows, or nothing."""
+        if kind == "" and self._unclosed and self._tools and not self._final:
+            if PART_OF_MORE.fullmatch(self._buf, next_char(self._buf, self._pos)):
+                return False  # more of the arguments may follow
         if kind == "" and (self._unclosed or (self._ends_in_bracket and self._buf.startswith("(", self._pos))):
             self._note_following_text()
         self._unclosed = self._unclosed and next_char(self._buf, self._pos) == len(self._buf)

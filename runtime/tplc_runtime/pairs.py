@@ -9,7 +9,17 @@ from .pattern import NAME_LIMIT, ONE_WORD, Pattern
 from .repairs import Repairs
 from .scanner import SPELLED_OTHERWISE, Match, Scanner, next_char
 from .schema import MARKUP_IN_KEYS, begins_with_tag, is_odd_key, keys_of, misfit, properties_of, without_quotes
-from .second import Doubts, any_styles, as_json, json_value, tagged
+from .second import (
+    MORE_ARGUMENTS,
+    PART_OF_MORE,
+    Doubts,
+    any_styles,
+    arguments_of,
+    as_json,
+    call_in_text,
+    json_value,
+    tagged,
+)
 from .values import Reader, RegularReader, escaped
 
 TYPE_CHECKING = False
@@ -95,6 +105,15 @@ def positional_arguments(buf: str, start: int, name: str, tools: Doubts, final: 
     tools.is_guessed = True
     fits = (misfit(members, tools[name]) or ("inside",))[0] == "inside"  # quotes show that a key in a text is none
     return (as_json(members), found.end(1)) if fits else ("", start)
+
+
+def object_and_more(text: str, name: str, tools: Doubts) -> tuple[str, int] | None:
+    """Return the arguments in an object and in the keywords after it, and where they end, before a bracket; None if
+    there is anything else."""
+    call, size = call_in_text(f"{name}({text}", 0, tools)
+    given = None if call is None else arguments_of(name, call["arguments"], tools)
+    end = size - len(name) - 1
+    return None if given is None or MORE_ARGUMENTS.match(text, end) else (given, end - (text[end - 1] == ")"))
 
 
 class Pairs(Repairs):
@@ -211,6 +230,10 @@ class Pairs(Repairs):
         if buf[start : start + 1] not in ("{", "<") or name not in self._tools:
             return None
         if buf[start] == "{":
+            if not self.PAIR_OPENS:
+                more = self._object_and_more(start, name)
+                if more is not None:
+                    return more
             return self._in_an_object(start, Reader(any_styles(), self.BREAKS), OBJECT)
         tag = begins_with_tag(buf, start, self._schema())
         if tag:
@@ -219,6 +242,25 @@ class Pairs(Repairs):
                 return False if other is None else None if other[0] else self._elements(start, name)
             return self._elements(start, name)
         return False if not self._final and len(buf) - start < NAME_LIMIT and ">" not in buf[start:] else None
+
+    def _object_and_more(self, start: int, name: str) -> bool | None:
+        """Read an object with keywords after it; return None if there are none."""
+        buf, reader = self._buf, Reader(any_styles(), self.BREAKS)
+        end = reader.read(buf, start, self._final)
+        if not self._final and (reader.want or PART_OF_MORE.fullmatch(buf, end)):
+            return False
+        if MORE_ARGUMENTS.match(buf, end) is None:
+            return None
+        mark = self.BREAKS.find(buf, start)
+        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start, mark.start) <= mark.start):
+            return False
+        doubts = Doubts(self._tools, mark is None)
+        found = object_and_more(buf[start : None if mark is None else mark.start], name, doubts)
+        if found is None:
+            self.incomplete = True
+            return None
+        self._note(*OBJECT)
+        return self._read_whole(found[0], start + found[1], doubts)
 
     def _elements(self, start: int, name: str) -> bool | None:
         buf, mark = self._buf, self.BREAKS.find(self._buf, start)
@@ -265,9 +307,6 @@ class Pairs(Repairs):
         self._out.emit("arguments", self._key_of(comma, key))
         self._begin_value(key, values.get("type", ""))
         return True
-
-    def _schema(self) -> object:
-        return self._tools.get(self._out.calls[-1][0])
 
     def _irregular_pair(self) -> bool | None:
         """Read a pair with another opener or key end, or without one, if the schema knows the key; None otherwise."""

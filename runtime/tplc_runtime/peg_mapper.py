@@ -243,7 +243,7 @@ class _Mapper(ValueMapper):
             self.add_call(place, called, identity, "")
         else:
             arguments = self.arguments(written, called)
-            self.incomplete = self.incomplete or self.readers.text_follows(arguments, self.text, end, inner.end)
+            self.incomplete = self.incomplete or self.readers.text_follows(called, arguments, self.text, end, inner.end)
             self.add_call(place, called, identity, arguments)
 
     def read_calls(self, node: Node) -> Iterator[tuple[Place, str, Optional[str], str]]:

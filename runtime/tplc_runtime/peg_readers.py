@@ -10,18 +10,27 @@ from __future__ import annotations
 
 from typing import NamedTuple, Optional
 
-from .callobjects import CallObjects, CallReader
+from .callobjects import CallObjects, CallReader, is_empty_object
 from .machine import CLOSER_KINDS
 from .objects import Objects
-from .pairs import BEFORE_COLLECTION, BEFORE_POSITIONAL, Pairs, irregular_key, positional_arguments, with_list
+from .pairs import (
+    BEFORE_COLLECTION,
+    BEFORE_POSITIONAL,
+    Pairs,
+    irregular_key,
+    object_and_more,
+    positional_arguments,
+    with_list,
+)
 from .pattern import NAME_LIMIT
 from .peg_form import FormOfCalls
-from .repairs import LEFT_OVER_BRACKET, Repairs, irregular_header, is_empty_object
+from .repairs import LEFT_OVER_BRACKET, Repairs, irregular_header
 from .scanner import PLAIN_WORD, next_char
 from .schema import Parameters, begins_with_tag, is_odd_key, properties_of, tool_named
 from .second import (
     ENDS_OF_CALLS,
     FIRST_KEY,
+    MORE_ARGUMENTS,
     NO_BRACE,
     Doubts,
     any_styles,
@@ -217,7 +226,17 @@ class Readers:
             return found if found and found[0] else None
         if not text.startswith("{", pos):
             return None
-        return self._in_an_object(name, Reader(any_styles(), self.form.markers.breaks), text, pos)
+        end = Reader(any_styles(), self.form.markers.breaks).read(text, pos, True)
+        has_more = not self.form.pairs.have_openers and MORE_ARGUMENTS.match(text, end) is not None
+        more = self._object_and_more(name, text, pos) if has_more else None
+        found = more or self._in_an_object(name, Reader(any_styles(), self.form.markers.breaks), text, pos)
+        self.doubts.is_guessed |= has_more and more is None
+        return found
+
+    def _object_and_more(self, name: str, text: str, pos: int) -> Optional[tuple[str, int]]:
+        end, self.doubts = self.up_to_marker(text, pos)
+        found = object_and_more(text[pos:end], name, self.doubts)
+        return None if found is None else (found[0], pos + found[1])
 
     def _elements(self, name: str, text: str, pos: int) -> Optional[tuple[str, int]]:
         end, self.doubts = self.up_to_marker(text, pos)
@@ -247,13 +266,15 @@ class Readers:
         other = at < len(text) and (mark is None or mark.kind not in CLOSER_KINDS)
         return other and self.form.pairs.between is None
 
-    def text_follows(self, arguments: str, text: str, pos: int, end: int) -> bool:
+    def text_follows(self, name: str, arguments: str, text: str, pos: int, end: int) -> bool:
         """Return whether text that could be the arguments that a call lacks is in the place of its closer, or follows
         the bracket at the call's end."""
         if is_empty_object(arguments) and text.startswith(")(", end - 1):
             return self.form.markers.after_call.match_at(text, end) is None
         at = next_char(text, pos)
-        if at == len(text) or not self.form.is_closed or self.form.objects.fields or not is_empty_object(arguments):
+        more = MORE_ARGUMENTS.match(text, at)
+        is_more = is_empty_object(arguments) or (more and more[1] in properties_of(self.tools.get(name)))
+        if at == len(text) or not self.form.is_closed or self.form.objects.fields or not is_more:
             return False
         if self.closes_garbled(text, at):
             return False

@@ -286,8 +286,7 @@ class RawPairs(Pairs):
         self._keys = keys if len(keys) <= MOST_KEYS else set()  # keys of the schema that were not read yet
 
     def _end_of_value(self, own: End, ends: Any = None) -> End:
-        """Return the possible ends of a value: its own, or a pair with a key of the schema that was not read yet, the
-        opener of which is in `ends`."""
+        """Return the possible ends of a value: its own, or a pair with a key not read yet, after one of `ends`."""
         self._own_end, self._next_lines = own, ""
         if not (self.NEXT_PAIR and self._keys):
             return own

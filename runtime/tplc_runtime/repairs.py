@@ -8,6 +8,7 @@ from .scanner import NO_MARKERS, Match, next_char, squeezed
 from .schema import KEY_IN_TEXT, begins_with_tag, properties_of, tool_named
 from .second import (
     ENDS_OF_CALLS,
+    MORE_ARGUMENTS,
     NEAR,
     Doubts,
     arguments_of,
@@ -35,10 +36,6 @@ PART_OF_ATTRIBUTE = Pattern(r"\w{1,32}\s?=\s?")  # before the quote that shows w
 LEFT_OVER_BRACKET = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}|\|?>")
 LEFT_OVER = Pattern(r"[\"']?[}\])]{0,4}[.,;]|" + LEFT_OVER_BRACKET.pattern)
 PART_OF_CLOSING_TAG = Pattern(r"<(?:/[\w:.=▁|｜-]{0,64})?\Z")
-
-
-def is_empty_object(arguments: str) -> bool:
-    return arguments[:1] == "{" and not arguments[1:-1].strip()
 
 
 def irregular_header(parser: Any, buf: str, start: int, tools: Parameters, final: bool) -> tuple[str, int] | None:
@@ -150,9 +147,8 @@ class Repairs(Machine):
             self._reread = self._base + (len(buf) if mark is None else mark.start), times + 1
             return self._restore_first_reading()
         self.incomplete |= doubts.is_guessed
-        self._repaired = True
         self._note("other_form_of_calls", "calls that are not written as the template does")
-        self._pos = end
+        self._pos, self._repaired = end, True
         for name, arguments in found:
             self._open_call(name, None)
             self._close_call(arguments)
@@ -212,6 +208,9 @@ class Repairs(Machine):
         self.incomplete |= doubts.is_guessed
         return self._close_call(arguments)
 
+    def _schema(self) -> object:
+        return self._tools.get(self._out.calls[-1][0])
+
     def _restore_first_reading(self) -> bool:
         """Return to the result of the first reading: the second found no call."""
         self._second_reading_failed, self._state = True, type(self)._call
@@ -221,8 +220,9 @@ class Repairs(Machine):
         at, texts = next_char(self._buf, self._pos), self._out.texts["arguments"]
         if at < len(self._buf) and LEFT_OVER_BRACKET.match(self._buf, at) is None:
             self._out.flush()
-            if is_empty_object("".join(texts)):
-                self._note_lost_text("no_argument", "text follows the empty arguments of a call")
+            more = MORE_ARGUMENTS.match(self._buf, at)
+            if (more and more[1] in properties_of(self._schema())) or "".join(texts).strip("{} \t\n\r") == "":
+                self._note_lost_text("no_argument", "text follows the arguments of a call")
 
     def _left_over_ends(self, start: int) -> list[int]:
         """Return where a bracket, a fence or punctuation too many ends, and a garbled closer; -1 if undecided."""

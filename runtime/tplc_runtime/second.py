@@ -81,6 +81,9 @@ CALLED = Pattern(
 KEYWORD = Pattern(r"""\s*["']?(\w{1,64})["']?\s*[=:]\s*""")
 KEYWORD_FOLLOWS = (Pattern(r"\s{0,16}(?:,\s{0,16}(?:[\"']?\w{1,64}[\"']?\s{0,16}[=:]|\))|\))"),) * 2
 AFTER_KEYWORD = Pattern(r"\s*(?:,\s*)?(\))?")
+# An argument after an object, or after a call, and the beginning of one.
+MORE_ARGUMENTS = Pattern(r"""[\s,;]{0,16}[({]?\s{0,16}["']?(\w{1,64})["']?\s{0,16}[=:]""")
+PART_OF_MORE = Pattern(r"""[\s,;]{0,16}[({]?\s{0,16}["']?\w{0,64}["']?\s{0,16}""")
 ELEMENT = Pattern(rf"\s*{OPENING_TAG.pattern}(.*?)</\1\s{{0,8}}>\s*")
 SURROGATE = Pattern(r"[\ud800-\udfff]")
 LAST_WORD = Pattern(rf"(?<![{NAME_CHARACTERS}])([{NAME_CHARACTERS}]{{1,64}})\s*\Z")
@@ -342,16 +345,14 @@ def loaded(text: str) -> Any:
 
 def distinct(members: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return an object; raise ValueError, with the key, if it would lose a member."""
-    found = dict(members)
-    if len(found) < len(members):
+    if len(found := dict(members)) < len(members):
         raise ValueError("repeated key", Counter(key for key, _ in members).most_common(1)[0][0])
     return found
 
 
 def finite(text: str) -> float:
     """Return a number; raise ValueError if it is too large."""
-    number = float(text)
-    if number in (INFINITY, -INFINITY):
+    if (number := float(text)) in (INFINITY, -INFINITY):
         raise ValueError(text)
     return number
 
@@ -432,16 +433,17 @@ def json_value(text: str, pos: int, tools: Doubts, follow: Any = None) -> tuple[
 
 
 def call_in_text(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
-    """Return the call `f(a=1)`, `f({"a": 1})` or `f {"a": 1}` as an object, or None, and where it ends."""
+    """Return the call `f(a=1)`, `f({"a": 1}, b=2)` or `f {"a": 1}` as an object, or None, and where it ends."""
     match = CALLED.match(text, pos)
     name = tool_named(match[1], tools) if match is not None else ""
     if match is None or name not in tools:
         return None, pos
     pos = match.end()
-    members: dict[str, Any] = {}
+    members: Any = {}
     if text.startswith("{", pos):
-        arguments, pos = json_value(text, pos, tools)
-        return {"name": name, "arguments": arguments}, pos
+        members, pos = json_value(text, pos, tools)
+        if not (match[2] and members and MORE_ARGUMENTS.match(text, pos)):
+            return {"name": name, "arguments": members}, pos
     while match[2]:
         after = AFTER_KEYWORD.match(text, pos)
         if after[1] or after.end() == len(text):
@@ -466,7 +468,8 @@ def tagged(text: str, name: str, tools: Doubts) -> tuple[dict[str, Any], int]:
         if element is None or key not in keys or key in found:
             break
         types, value = types_of_member(schema, key), element[3].strip()
-        typed, end = (None, -1) if types is None or "string" in types else json_value(value, 0, tools)
+        is_text = (types is None or "string" in types) and not (value[:1] == '"' and loaded(value) is not None)
+        typed, end = (None, -1) if is_text else json_value(value, 0, tools)
         found[key] = typed if end == len(value) else value
         pos = element.end()
     is_closed = found and text[pos:].rstrip() == f"</{name}>"
@@ -509,8 +512,7 @@ def call_of(value: Any, tools: Doubts) -> tuple[str, str] | None:
 
 
 def innermost(value: Any) -> dict[str, Any] | None:
-    """Return the object, or the one in the place of its name, with the members next to that; None if both have
-    arguments."""
+    """Return the object, or the one that is its name, with the members next to that; None if both have arguments."""
     while isinstance(value, dict):
         inner = [key for key in NAME_KEYS if isinstance(value.get(key), dict)]
         if len(inner) != 1 or any(isinstance(value.get(key), str) for key in NAME_KEYS):

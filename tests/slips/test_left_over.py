@@ -45,6 +45,34 @@ LATEX = '\n\\begin{get_weather}{"city": "Oslo", "days": 3}'
 FENCED = '〔调用〕〔一个〕function〔名〕get_weather\n```json\n{"city": "Oslo", "days": 3}\n```'
 CUT = "the output ends inside a call"
 CASES = {
+    "another object with arguments": Case(
+        "closer-with-name",
+        '\n\\begin{get_weather}{"city": "Oslo"} {"days": 3}',
+        ' {"days": 3}',
+        [("get_weather", '{"city": "Oslo"}')],
+        ["text follows the arguments of a call"],
+        incomplete=True,
+    ),
+    "text after the arguments": Case(
+        "closer-with-name",
+        '\n\\begin{get_weather}{"city": "Oslo"} days are 3',
+        " days are 3",
+        [("get_weather", '{"city": "Oslo"}')],
+        [],
+    ),
+    "a closer without its first characters": Case("tagged-json", TAGGED + "\nfn>", None, [OSLO], ["fn>" + LEFT_OVER]),
+    "the same in text": Case("tagged-json", TAGGED + "\nfn> So.", "\nfn> So.", [OSLO], []),
+    "a closing tag without its first characters": Case(
+        "parameter-tags", PAIRS + "</do>\ndeed>", None, [OSLO], ["deed>" + LEFT_OVER]
+    ),
+    "a key and a marker in a value": Case(
+        "cdata-values",
+        '<act name="get_weather"><arg key="city">Oslo days<|3|></arg></act>',
+        None,
+        [("get_weather", '{"city": "Oslo days<|3|>"}')],
+        ["the argument days is in the value of another"],
+        incomplete=True,
+    ),
     "a bracket after an opener of content": Case(
         "wrapped-content", "<#answer#>>Hello.<#/answer#><#over#>", ">Hello.", [], [">" + LIKE]
     ),

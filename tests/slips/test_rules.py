@@ -13,7 +13,36 @@ from tests.slips.measure import joined, read, reading
 
 OSLO = ("get_weather", {"city": "Oslo", "days": 3})
 
+OBJECT = "an object in the place of arguments"
 RULES: dict[str, tuple[str, str, Any, bool, list[str]]] = {
+    "keywords after an object": (
+        "keyword-calls",
+        '<.code.>[get_weather({"city": "Oslo"}, days=3), get_time(zone="CET", exact=true)]<./code.>',
+        (None, None, [OSLO, ("get_time", {"zone": "CET", "exact": True})]),
+        False,
+        [OBJECT],
+    ),
+    "keywords after an object with one of its keys": (
+        "keyword-calls",
+        '<.code.>[get_weather({"city": "Oslo"}, city="Rome")]<./code.>',
+        (' city="Rome")]<./code.>', None, [("get_weather", {"city": "Oslo"})]),
+        True,
+        [OBJECT, "not a call: expected name"],
+    ),
+    "keywords after an object that no tool has": (
+        "keyword-calls",
+        '<.code.>[get_weather({"city": "Oslo"}, zone=3)]<./code.>',
+        (" zone=3)]<./code.>", None, [("get_weather", {"city": "Oslo"})]),
+        True,
+        [OBJECT, "not a call: expected name"],
+    ),
+    "strings in quotes in elements named by keys": (
+        "tagged-name-json",
+        '§call§get_weather§with§<city>"Oslo"</city><days>3</days>§end§',
+        (None, None, [OSLO]),
+        False,
+        ["arguments: in another form"],
+    ),
     "an argument without its closer ends where the next begins": (
         "cdata-values",
         '<act name="get_weather"><arg key="city">Oslo<arg key="days">3</arg></act>',
@@ -157,7 +186,7 @@ RULES: dict[str, tuple[str, str, Any, bool, list[str]]] = {
         '{to}fn.get_weather{}work{body}{"city": "Oslo", "days": 3}{invoke}{done}',
         ('work{body}{"city": "Oslo", "days": 3}{invoke}', None, [("get_weather", {})]),
         True,
-        ["text follows the empty arguments of a call"],
+        ["text follows the arguments of a call"],
     ),
     "a closer with other brackets before the end of the turn": (
         "tagged-json",
@@ -335,7 +364,7 @@ RULES: dict[str, tuple[str, str, Any, bool, list[str]]] = {
         '<!calls!><!call!>tools.make_plan:0<!args!>{"tags": ["sea"}, "options": {}}<!/call!><!/calls!><!.!>',
         (', "options": {}}<!/call!><!/calls!>', None, [("make_plan", {"tags": ["sea"]})]),
         True,
-        ["arguments: missing closing bracket"],
+        ["arguments: missing closing bracket", "text follows the arguments of a call"],
     ),
     "parentheses around the arguments": (
         "open-json",
@@ -384,7 +413,7 @@ RULES: dict[str, tuple[str, str, Any, bool, list[str]]] = {
         "<!calls!><!call!>tools.get_weather:0<!args!>hm<!/call!><!/calls!><!.!>",
         ("hm<!/call!><!/calls!>", None, [("get_weather", {})]),
         True,
-        ["expected the arguments", "text follows the empty arguments of a call"],
+        ["expected the arguments", "text follows the arguments of a call"],
     ),
     "an argument with another attribute": (
         "cdata-values",

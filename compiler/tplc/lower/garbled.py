@@ -8,12 +8,14 @@ They count directly after a call, where a marker of the calls, the end of the tu
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from tplc.ir.markers import is_unmistakable
 from tplc.lower.acceptor import Acceptor
 from tplc.lower.layouts import unique
 from tplc.lower.lexemes import NOTHING, exact, in_class, is_respelled, respelling
+from tplc_runtime.pattern import LEAST_CUT
 from tplc_runtime.second import CLOSING_TAG
 
 WORDS = re.compile(r"[A-Za-z]+|[^\W_A-Za-z]+")
@@ -42,12 +44,13 @@ def garbled_closers(acceptor: Acceptor) -> Garbled | None:
     calls = acceptor.calls
     if calls is None or not acceptor.tolerances.issuperset(("marker_spelling", "repeated_markers")):
         return None
-    cores = unique(text.strip() for text in calls.closing.closers if not any(map(str.isspace, text.strip())))
-    cores = tuple(core for core in cores if core and (is_respelled(core) or SHORT.fullmatch(core)))
+    closers = unique(text.strip() for text in calls.closing.closers if not any(map(str.isspace, text.strip())))
+    cores = tuple(core for core in closers if core and (_is_garbled(core) or is_unmistakable(core)))
     if not cores:
         return None
     after = (*acceptor.ends, *acceptor.last_ends, *calls.closing.separators)  # no first character of these is taken
     first_chars = set[str]().union(*(_first_chars([core]) if is_respelled(core) else core[0] for core in cores))
+    first_chars.update(*(re.split(r"(?<=\w)", core, maxsplit=1)[0] for core in cores))
     lasts = {text.strip() for text in calls.closing.last}
     pieces = {_letters(text) for text in calls.closing.closers if text.strip() not in lasts}
     # The letters of a piece of the last closer don't show whether all of it is there.
@@ -57,6 +60,22 @@ def garbled_closers(acceptor: Acceptor) -> Garbled | None:
     last = f"({last or NOTHING})"
     pattern = "|".join([last, *[other] * bool(other), CLOSING_TAG.pattern])
     return Garbled(pattern, last, "".join(sorted({*first_chars, "<"})), words)
+
+
+def _parts(core: str) -> Iterator[str]:
+    """Yield the patterns of what is left of a closer without its first characters: its words, with some of the
+    punctuation next to them.  A missing bracket before them is garbled as well, if others may be there."""
+    found = re.fullmatch(r"(\W*)(\w(?:.*\w)?)(\W*)", core)
+    if found is not None:
+        lead, words, trail = found.groups()
+        starts = [lead[at:] for at in range(1, len(lead))] * (not _is_garbled(core)) + [""]
+        texts = [start + words + trail[:end] for start in starts for end in range(len(trail), -1, -1)]
+        yield from (exact(text) for text in texts if text != words and len(text) >= LEAST_CUT)
+
+
+def _is_garbled(core: str) -> bool:
+    """Return whether a closer may have other brackets, or is in another case."""
+    return is_respelled(core) or SHORT.fullmatch(core) is not None
 
 
 def _letters(core: str) -> str:
@@ -70,7 +89,8 @@ def _spellings(cores: Sequence[str], after: Iterable[str]) -> str:
     """
     long = [core for core in cores if is_respelled(core)]
     patterns = [_with_other_brackets(long, after)] * bool(long)
-    return "|".join(patterns + [respelling(core) for core in cores if core not in long])
+    patterns += [respelling(core) for core in cores if core not in long and _is_garbled(core)]
+    return "|".join([*patterns, *(part for core in cores for part in _parts(core))])
 
 
 def _first_chars(cores: Iterable[str]) -> set[str]:

@@ -228,7 +228,7 @@ def _other_words(cores: Sequence[str]) -> tuple[str, ...]:
     """Return the patterns of other words between the brackets of these markers: tokens that the template doesn't
     write."""
     found = filter(None, map(_BETWEEN_BRACKETS.fullmatch, cores))
-    return unique(rf"{exact(match[1])}\w(?:[\w ▁:.-]{{0,46}}\w)?{exact(match[2])}" for match in found)
+    return unique(rf"{exact(match[1])}/?\w(?:[\w ▁:.-]{{0,46}}\w)?{exact(match[2])}" for match in found)
 
 
 def _from_bracket(core: str) -> str:

@@ -292,7 +292,7 @@ NULL = {"type": "null"}
 NAMESPACE = Pattern(r"\A\S*[.:/](?=[^.:/]+\Z)")
 # What Python code writes before the name of a function that it calls.
 BEFORE_A_CALL = Pattern(r"\A(?:\w{1,64} ?= ?|(?:return|yield) )?(?:await )?")
-KEY_IN_TEXT = Pattern(r"""(?<!\w)([\w-]{1,64})["']?(?=\s?(?:[=:]|<<)|\s\w{1,32}=)""")
+KEY_IN_TEXT = Pattern(r"""(?<!\w)([\w-]{1,64})["']?(?=\s?(?:[=:]|<[<|])|\s\w{1,32}=)""")
 SEPARATORS = Pattern(r"[\s_.\\-]+")
 OPENING_TAG = Pattern(  # the word of an attribute doesn't count
     r"""<([\w:-]{1,64})(?:\s{0,8}[ =]\s{0,8}(?:\w{1,32}\s{0,8}=\s{0,8})?["']?"""
@@ -1132,6 +1132,9 @@ CALLED = Pattern(
 KEYWORD = Pattern(r"""\s*["']?(\w{1,64})["']?\s*[=:]\s*""")
 KEYWORD_FOLLOWS = (Pattern(r"\s{0,16}(?:,\s{0,16}(?:[\"']?\w{1,64}[\"']?\s{0,16}[=:]|\))|\))"),) * 2
 AFTER_KEYWORD = Pattern(r"\s*(?:,\s*)?(\))?")
+# An argument after an object, or after a call, and the beginning of one.
+MORE_ARGUMENTS = Pattern(r"""[\s,;]{0,16}[({]?\s{0,16}["']?(\w{1,64})["']?\s{0,16}[=:]""")
+PART_OF_MORE = Pattern(r"""[\s,;]{0,16}[({]?\s{0,16}["']?\w{0,64}["']?\s{0,16}""")
 ELEMENT = Pattern(rf"\s*{OPENING_TAG.pattern}(.*?)</\1\s{{0,8}}>\s*")
 SURROGATE = Pattern(r"[\ud800-\udfff]")
 LAST_WORD = Pattern(rf"(?<![{NAME_CHARACTERS}])([{NAME_CHARACTERS}]{{1,64}})\s*\Z")
@@ -1321,16 +1324,14 @@ def loaded(text: str) -> Any:
 
 def distinct(members: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return an object; raise ValueError, with the key, if it would lose a member."""
-    found = dict(members)
-    if len(found) < len(members):
+    if len(found := dict(members)) < len(members):
         raise ValueError("repeated key", Counter(key for key, _ in members).most_common(1)[0][0])
     return found
 
 
 def finite(text: str) -> float:
     """Return a number; raise ValueError if it is too large."""
-    number = float(text)
-    if number in (INFINITY, -INFINITY):
+    if (number := float(text)) in (INFINITY, -INFINITY):
         raise ValueError(text)
     return number
 
@@ -1411,16 +1412,17 @@ def json_value(text: str, pos: int, tools: Doubts, follow: Any = None) -> tuple[
 
 
 def call_in_text(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
-    """Return the call `f(a=1)`, `f({"a": 1})` or `f {"a": 1}` as an object, or None, and where it ends."""
+    """Return the call `f(a=1)`, `f({"a": 1}, b=2)` or `f {"a": 1}` as an object, or None, and where it ends."""
     match = CALLED.match(text, pos)
     name = tool_named(match[1], tools) if match is not None else ""
     if match is None or name not in tools:
         return None, pos
     pos = match.end()
-    members: dict[str, Any] = {}
+    members: Any = {}
     if text.startswith("{", pos):
-        arguments, pos = json_value(text, pos, tools)
-        return {"name": name, "arguments": arguments}, pos
+        members, pos = json_value(text, pos, tools)
+        if not (match[2] and members and MORE_ARGUMENTS.match(text, pos)):
+            return {"name": name, "arguments": members}, pos
     while match[2]:
         after = AFTER_KEYWORD.match(text, pos)
         if after[1] or after.end() == len(text):
@@ -1445,7 +1447,8 @@ def tagged(text: str, name: str, tools: Doubts) -> tuple[dict[str, Any], int]:
         if element is None or key not in keys or key in found:
             break
         types, value = types_of_member(schema, key), element[3].strip()
-        typed, end = (None, -1) if types is None or "string" in types else json_value(value, 0, tools)
+        is_text = (types is None or "string" in types) and not (value[:1] == '"' and loaded(value) is not None)
+        typed, end = (None, -1) if is_text else json_value(value, 0, tools)
         found[key] = typed if end == len(value) else value
         pos = element.end()
     is_closed = found and text[pos:].rstrip() == f"</{name}>"
@@ -1488,8 +1491,7 @@ def call_of(value: Any, tools: Doubts) -> tuple[str, str] | None:
 
 
 def innermost(value: Any) -> dict[str, Any] | None:
-    """Return the object, or the one in the place of its name, with the members next to that; None if both have
-    arguments."""
+    """Return the object, or the one that is its name, with the members next to that; None if both have arguments."""
     while isinstance(value, dict):
         inner = [key for key in NAME_KEYS if isinstance(value.get(key), dict)]
         if len(inner) != 1 or any(isinstance(value.get(key), str) for key in NAME_KEYS):
@@ -2631,10 +2633,6 @@ LEFT_OVER = Pattern(r"[\"']?[}\])]{0,4}[.,;]|" + LEFT_OVER_BRACKET.pattern)
 PART_OF_CLOSING_TAG = Pattern(r"<(?:/[\w:.=▁|｜-]{0,64})?\Z")
 
 
-def is_empty_object(arguments: str) -> bool:
-    return arguments[:1] == "{" and not arguments[1:-1].strip()
-
-
 class Machine(TurnStates):
     BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that never occur in names, or in values outside of a string
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
@@ -2800,6 +2798,9 @@ class Machine(TurnStates):
 
     def _leave_calls(self, kind: str) -> bool:
         """Go on with content: something else than more of the calls follows, or nothing."""
+        if kind == "" and self._unclosed and self._tools and not self._final:
+            if PART_OF_MORE.fullmatch(self._buf, next_char(self._buf, self._pos)):
+                return False  # more of the arguments may follow
         if kind == "" and (self._unclosed or (self._ends_in_bracket and self._buf.startswith("(", self._pos))):
             self._note_following_text()
         self._unclosed = self._unclosed and next_char(self._buf, self._pos) == len(self._buf)
@@ -2886,9 +2887,8 @@ class Machine(TurnStates):
             self._reread = self._base + (len(buf) if mark is None else mark.start), times + 1
             return self._restore_first_reading()
         self.incomplete |= doubts.is_guessed
-        self._repaired = True
         self._note("other_form_of_calls", "calls that are not written as the template does")
-        self._pos = end
+        self._pos, self._repaired = end, True
         for name, arguments in found:
             self._open_call(name, None)
             self._close_call(arguments)
@@ -2914,6 +2914,9 @@ class Machine(TurnStates):
             self._repaired = True  # what the schema doesn't allow makes the message incomplete
             self._close_call(arguments)
         return True
+
+    def _schema(self) -> object:
+        return self._tools.get(self._out.calls[-1][0])
 
     def _left_over_ends(self, start: int) -> list[int]:
         """Return where a bracket, a fence or punctuation too many ends, and a garbled closer; -1 if undecided."""
@@ -2977,6 +2980,10 @@ COMMAS = (",", ";")
 IRREGULAR_ARGUMENTS = Pattern(r"\s*(?::\s*(?:([`(<:=*>])|\Z)|\Z)")
 LONGEST_OBJECT = 1 << 18  # a longer one isn't read at once
 OBJECT_END = Pattern(r"\s*\}")
+
+
+def is_empty_object(arguments: str) -> bool:
+    return arguments[:1] == "{" and not arguments[1:-1].strip()
 
 
 class CallReader(RegularReader):
@@ -3244,7 +3251,7 @@ class CallObjects(Machine):
             self._unknown = self._unknown or text not in ("null", '""')
             is_empty = is_empty_object(text) or text in NOTHING_GIVEN
             lost = event == "arguments" and (("*",) in self.FIELDS or not is_empty)
-            known = other and self._has_name and reader.at_argument(self._tools.get(self._out.calls[-1][0]))
+            known = other and self._has_name and reader.at_argument(self._schema())
             self.incomplete |= lost or known
             self._others_found += [text] * (other and text[:1] in ("{", "[", '"'))
         return True
@@ -3258,7 +3265,7 @@ class CallObjects(Machine):
         """Return whether a member next to the name is one of the arguments."""
         if not self._has_name or self._arguments_before_name is not None:
             return False
-        found = reader.at_argument(self._tools.get(self._out.calls[-1][0]))
+        found = reader.at_argument(self._schema())
         if found and not self._arguments_next_to_name:
             self._note("arguments_next_to_name", "the arguments are next to the name")
         return found
@@ -3526,7 +3533,8 @@ class StreamParser(CallObjects):
     )
     LEFT_OVER = Scanner(("call", "<fn>", "", "\n", 0), find="<(fn>)", near=r"<(?=[f]|\Z)", width=5)
     GARBLED = (
-        Pattern("(<[\\s|｜]{0,4}[/\\\\][\\s|｜]{0,4}(?ai:fn)[\\s|｜]{0,4}>)|</[\\w:.=▁|｜-]{1,64}>"), "<", ("fn",),
+        Pattern("(<[\\s|｜]{0,4}[/\\\\][\\s|｜]{0,4}(?ai:fn)[\\s|｜]{0,4}>|fn>)|</[\\w:.=▁|｜-]{1,64}>"), "/<f",
+        ("fn",),
     )
     USUAL_NEXT = ExpectedText('</fn>\n<fn>\n{"name": "', '<fn>\n{"name": "', '\n<fn>\n{"name": "')
     AFTER_CALL = Scanner(
