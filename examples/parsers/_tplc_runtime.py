@@ -513,11 +513,10 @@ def is_odd_key(key: str, schema: object) -> bool:
 
 
 def without_quotes(key: str, schema: object) -> str:
-    """Return a key without the quotes around it if the schema has only that one; otherwise the key."""
-    if key[:1] not in ("'", '"'):
+    """Return a key without quotes, or a colon, next to it if the schema has only that one; otherwise the key."""
+    if (bare := key.strip("'\":= ")) == key:
         return key
-    keys, bare = keys_of(schema, schema), key.strip("'\"")
-    # Other keys of an open schema may contain quotes.
+    keys = keys_of(schema, schema)  # None: other keys of an open schema may contain quotes
     return key if keys is None or key in keys or bare not in keys else bare
 
 
@@ -1232,9 +1231,10 @@ PART_OF_FIRST_KEY = Pattern(r"""\{\s{0,64}(?:["']\w{0,64})?""")
 FENCE = Pattern(r"```[\w-]*[^\S\n]*\n")
 INFINITY = float("inf")
 CALL_IN_CALL = rf"(?:print\(\s*(?=\w[{NAME_CHARACTERS}]*\())?"
-BEFORE_CALLS = Pattern(rf"[\s(>]*(?:\[\s*(?=\w[{NAME_CHARACTERS}]*\())?{CALL_IN_CALL}")
+COMMENTS = Pattern(r"(?:\s|(?:#|//)[^\n]*(?:\n|\Z))*")
+BEFORE_CALLS = Pattern(rf"{COMMENTS.pattern}[\s(>]*(?:\[\s*(?=\w[{NAME_CHARACTERS}]*\())?{CALL_IN_CALL}")
 NO_BRACE = Pattern(r"""["']\w+["']\s*:""")
-BETWEEN_CALLS = Pattern(r"[\s,;)\]}`]*(?:and\s+)?" + CALL_IN_CALL)
+BETWEEN_CALLS = Pattern(rf"[\s,;)\]}}`]*{COMMENTS.pattern}(?:and\s+)?" + CALL_IN_CALL)
 BEFORE_FIRST_KEY = Pattern(
     r"""[\s(>{\[\\"'“”‘«`]*(?:(?:(?i:json)\b:?|(?<=```)[\w-]{0,16}(?:\n|\Z))[\s({\[\\"'“”‘«`]*)?"""
     r"""(?:<(?:[\w:-]+\s*[ =]\s*(?:\w+\s*=\s*)?)?["']?)?"""
@@ -1270,10 +1270,10 @@ NAME_LEFT_OPEN = Pattern(r':\s*"(\w+)\s*,(?=\s*"\w+"\s*:)')
 
 def may_be_calls(text: str, tools: Parameters) -> bool:
     """Return whether the text begins like a call: with an object, or with brackets, quotes and a tool's name."""
+    text = text[COMMENTS.match(text).end() :]
     rest = text[BEFORE_FIRST_KEY.match(text).end() :][:64]
-    if ANY_KEY.match(text) is not None:
-        return True
-    return not rest or any(rest.startswith(word) or word.startswith(rest) for word in [*KNOWN_KEYS, "print(", *tools])
+    is_begun = ANY_KEY.match(text) is not None or not rest
+    return is_begun or any(rest.startswith(word) or word.startswith(rest) for word in [*KNOWN_KEYS, "print(", *tools])
 
 
 class Doubts(Parameters):
@@ -1644,8 +1644,7 @@ def tagged(text: str, name: str, tools: Doubts) -> tuple[dict[str, Any], int]:
         types, value = types_of_member(schema, key), element[3].strip()
         is_text = (types is None or "string" in types) and not (value[:1] == '"' and loaded(value) is not None)
         typed, end = (None, -1) if is_text else json_value(value, 0, tools)
-        found[key] = typed if end == len(value) else value
-        pos = element.end()
+        found[key], pos = typed if end == len(value) else value, element.end()
     is_closed = found and text[pos:].rstrip() == f"</{name}>"
     return found, len(text) if is_closed else pos
 
@@ -3000,7 +2999,7 @@ class TurnStates(PlacedMarkers):
             core = marks.prefix_of(buf, start)
             if core:  # nothing is decided before all of it has arrived
                 if " " in core or not core.isprintable():  # white space may differ, or words, or the spelling
-                    self._is_still_ambiguous = lambda text: truncated_core((core,), text)
+                    self._is_still_ambiguous = lambda text: len(text) <= marks.width and truncated_core((core,), text)
                 else:
                     self._is_still_ambiguous = core[:-1].startswith
                 self._ambiguous_from = start
@@ -3609,12 +3608,12 @@ class Machine(CallArguments):
 
     def _leave_calls(self, kind: str) -> bool:
         """Go on with content: something else than more of the calls follows, or nothing."""
-        if kind == "" and self._unclosed and self._tools and not self._final:
-            if PART_OF_MORE.fullmatch(self._buf, next_char(self._buf, self._pos)):
-                return False  # more of the arguments may follow
+        at = next_char(self._buf, self._pos)
+        if kind == "" and self._unclosed and not self._final and PART_OF_MORE.fullmatch(self._buf, at):
+            return False  # more of the arguments may follow
         if kind == "" and (self._unclosed or (self._ends_in_bracket and self._buf.startswith("(", self._pos))):
             self._note_following_text()
-        self._unclosed = self._unclosed and next_char(self._buf, self._pos) == len(self._buf)
+        self._unclosed = self._unclosed and at == len(self._buf)
         self._state = type(self)._content
         return True
 
@@ -4358,9 +4357,9 @@ class Objects(Repairs):
         if not self._final and any(part.fullmatch(rest) for part in parts):
             return False
         fence, mark = FENCE_OPEN.match(buf, start), self.AFTER_CALL.match_at(buf, start)
-        if mark is not None:
+        if mark is not None and (fence is None or not buf.startswith("{", fence.end())):
             return None
-        if not self._final and rest[:1] != "{" and self.AFTER_CALL.prefix_of(buf, start):
+        if not self._final and fence is None and rest[:1] != "{" and self.AFTER_CALL.prefix_of(buf, start):
             return False
         if fence is not None:
             self._note("fence_around_arguments", "a fence around the arguments")
@@ -5198,7 +5197,7 @@ class Pairs(Repairs):
             self.incomplete = True
             self._note("markup_in_key", "an argument has a name that holds markup")
         if key != bare:
-            self._note("key_in_quotes", f"the argument {bare} is written in quotes")
+            self._note("key_in_quotes", f"the argument {bare} is written as {key}")
             key, self._repaired = bare, True
         self._pos = end
         self._out.emit("arguments", self._key_of(comma, key))
@@ -5802,7 +5801,8 @@ class RawPairs(Pairs):
         """Add text to a value.  It is pending only while it could be something other than a string."""
         if self._as != "string":
             self._out.texts["value"].append(text)
-            if self._as in ("", "word") or (self._as == "number" and not NUMBER_PART.fullmatch(text)):
+            undecided = self._as in ("", "word") or (self._as == "number" and not NUMBER_PART.fullmatch(text))
+            if undecided and text.strip():
                 self._as = self._read_as("".join(self._out.texts["value"]).strip())
             if self._as != "string":
                 return

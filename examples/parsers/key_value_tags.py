@@ -132,7 +132,7 @@ class StreamParser(RawPairs):
     RESUMES = True
     AROUND_KEY = (
         Pattern("(?:\\s{0,64}(?:(?<=\\s)\\w{1,32}\\s?=(?=\\s?[\"'])|:|k|\\]|\\[|[\\\"'“”]))*"),
-        Pattern("(?:\\s{0,64}(?:(?<=\\[/k\\])\\n(?!\\Z)|v|k|\\]|\\[|/|[\\\"'“”]))*"), 68,
+        Pattern("(?:\\s{0,64}(?:(?<=\\[/k\\])\\n(?!\\Z)|[:=]>?(?=\\s{0,64}\\[v\\])|v|k|\\]|\\[|/|[\\\"'“”]))*"), 68,
     )
     VALUE_OPENER = Pattern(r"\[v\]")
     DAMAGED = Pattern(

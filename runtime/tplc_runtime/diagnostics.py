@@ -52,7 +52,7 @@ CODES = {
     "call_as_arguments": "A whole call, or another object, is around the arguments.",
     "closer_in_argument": "An argument's value contains its own closer. The one before the call's next marker ends it.",
     "fence_around_arguments": "The arguments are inside a Markdown fence, which was dropped.",
-    "key_in_quotes": "The name of an argument is in quotes, which were dropped.",
+    "key_in_quotes": "The name of an argument is in quotes, or before a colon. They were dropped.",
     "markup_in_key": "The name of an argument contains markup.",
     "no_argument": "Text inside a call isn't an argument.",
     "no_arguments": "A call has no arguments where they were expected.",

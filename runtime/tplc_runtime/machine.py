@@ -197,12 +197,12 @@ class Machine(CallArguments):
 
     def _leave_calls(self, kind: str) -> bool:
         """Go on with content: something else than more of the calls follows, or nothing."""
-        if kind == "" and self._unclosed and self._tools and not self._final:
-            if PART_OF_MORE.fullmatch(self._buf, next_char(self._buf, self._pos)):
-                return False  # more of the arguments may follow
+        at = next_char(self._buf, self._pos)
+        if kind == "" and self._unclosed and not self._final and PART_OF_MORE.fullmatch(self._buf, at):
+            return False  # more of the arguments may follow
         if kind == "" and (self._unclosed or (self._ends_in_bracket and self._buf.startswith("(", self._pos))):
             self._note_following_text()
-        self._unclosed = self._unclosed and next_char(self._buf, self._pos) == len(self._buf)
+        self._unclosed = self._unclosed and at == len(self._buf)
         self._state = type(self)._content
         return True
 

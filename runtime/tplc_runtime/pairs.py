@@ -301,7 +301,7 @@ class Pairs(Repairs):
             self.incomplete = True
             self._note("markup_in_key", "an argument has a name that holds markup")
         if key != bare:
-            self._note("key_in_quotes", f"the argument {bare} is written in quotes")
+            self._note("key_in_quotes", f"the argument {bare} is written as {key}")
             key, self._repaired = bare, True
         self._pos = end
         self._out.emit("arguments", self._key_of(comma, key))

@@ -471,7 +471,8 @@ class RawPairs(Pairs):
         """Add text to a value.  It is pending only while it could be something other than a string."""
         if self._as != "string":
             self._out.texts["value"].append(text)
-            if self._as in ("", "word") or (self._as == "number" and not NUMBER_PART.fullmatch(text)):
+            undecided = self._as in ("", "word") or (self._as == "number" and not NUMBER_PART.fullmatch(text))
+            if undecided and text.strip():
                 self._as = self._read_as("".join(self._out.texts["value"]).strip())
             if self._as != "string":
                 return

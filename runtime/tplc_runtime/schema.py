@@ -246,11 +246,10 @@ def is_odd_key(key: str, schema: object) -> bool:
 
 
 def without_quotes(key: str, schema: object) -> str:
-    """Return a key without the quotes around it if the schema has only that one; otherwise the key."""
-    if key[:1] not in ("'", '"'):
+    """Return a key without quotes, or a colon, next to it if the schema has only that one; otherwise the key."""
+    if (bare := key.strip("'\":= ")) == key:
         return key
-    keys, bare = keys_of(schema, schema), key.strip("'\"")
-    # Other keys of an open schema may contain quotes.
+    keys = keys_of(schema, schema)  # None: other keys of an open schema may contain quotes
     return key if keys is None or key in keys or bare not in keys else bare
 
 

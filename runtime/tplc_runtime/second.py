@@ -58,9 +58,10 @@ PART_OF_FIRST_KEY = Pattern(r"""\{\s{0,64}(?:["']\w{0,64})?""")
 FENCE = Pattern(r"```[\w-]*[^\S\n]*\n")
 INFINITY = float("inf")
 CALL_IN_CALL = rf"(?:print\(\s*(?=\w[{NAME_CHARACTERS}]*\())?"
-BEFORE_CALLS = Pattern(rf"[\s(>]*(?:\[\s*(?=\w[{NAME_CHARACTERS}]*\())?{CALL_IN_CALL}")
+COMMENTS = Pattern(r"(?:\s|(?:#|//)[^\n]*(?:\n|\Z))*")
+BEFORE_CALLS = Pattern(rf"{COMMENTS.pattern}[\s(>]*(?:\[\s*(?=\w[{NAME_CHARACTERS}]*\())?{CALL_IN_CALL}")
 NO_BRACE = Pattern(r"""["']\w+["']\s*:""")
-BETWEEN_CALLS = Pattern(r"[\s,;)\]}`]*(?:and\s+)?" + CALL_IN_CALL)
+BETWEEN_CALLS = Pattern(rf"[\s,;)\]}}`]*{COMMENTS.pattern}(?:and\s+)?" + CALL_IN_CALL)
 BEFORE_FIRST_KEY = Pattern(
     r"""[\s(>{\[\\"'“”‘«`]*(?:(?:(?i:json)\b:?|(?<=```)[\w-]{0,16}(?:\n|\Z))[\s({\[\\"'“”‘«`]*)?"""
     r"""(?:<(?:[\w:-]+\s*[ =]\s*(?:\w+\s*=\s*)?)?["']?)?"""
@@ -96,10 +97,10 @@ NAME_LEFT_OPEN = Pattern(r':\s*"(\w+)\s*,(?=\s*"\w+"\s*:)')
 
 def may_be_calls(text: str, tools: Parameters) -> bool:
     """Return whether the text begins like a call: with an object, or with brackets, quotes and a tool's name."""
+    text = text[COMMENTS.match(text).end() :]
     rest = text[BEFORE_FIRST_KEY.match(text).end() :][:64]
-    if ANY_KEY.match(text) is not None:
-        return True
-    return not rest or any(rest.startswith(word) or word.startswith(rest) for word in [*KNOWN_KEYS, "print(", *tools])
+    is_begun = ANY_KEY.match(text) is not None or not rest
+    return is_begun or any(rest.startswith(word) or word.startswith(rest) for word in [*KNOWN_KEYS, "print(", *tools])
 
 
 class Doubts(Parameters):
@@ -470,8 +471,7 @@ def tagged(text: str, name: str, tools: Doubts) -> tuple[dict[str, Any], int]:
         types, value = types_of_member(schema, key), element[3].strip()
         is_text = (types is None or "string" in types) and not (value[:1] == '"' and loaded(value) is not None)
         typed, end = (None, -1) if is_text else json_value(value, 0, tools)
-        found[key] = typed if end == len(value) else value
-        pos = element.end()
+        found[key], pos = typed if end == len(value) else value, element.end()
     is_closed = found and text[pos:].rstrip() == f"</{name}>"
     return found, len(text) if is_closed else pos
 

@@ -231,7 +231,7 @@ class TurnStates(PlacedMarkers):
             core = marks.prefix_of(buf, start)
             if core:  # nothing is decided before all of it has arrived
                 if " " in core or not core.isprintable():  # white space may differ, or words, or the spelling
-                    self._is_still_ambiguous = lambda text: truncated_core((core,), text)
+                    self._is_still_ambiguous = lambda text: len(text) <= marks.width and truncated_core((core,), text)
                 else:
                     self._is_still_ambiguous = core[:-1].startswith
                 self._ambiguous_from = start

@@ -91,6 +91,29 @@ def test_a_fence_without_a_newline_is_no_part_of_a_header() -> None:
         assert stream.diagnostics != []
 
 
+def test_a_fence_around_the_arguments_of_a_call_in_a_fence() -> None:
+    call = name("```call ", "\\n") + "{{- c.function.arguments | tojson }}" + close("\\n```\\n")
+    ir = compile_template(template_with(call), name="t")
+    parser = load_module(generate(ir, "python"))
+    for text in ("```call get_it\n```json\n%s\n```\n```\n<|e|>", "```call get_it\n```\n%s\n```\n<|e|>"):
+        output = text % '{"city": "Oslo", "n": 12}'
+        message = parser.parse(output, tools=[TOOL])
+        assert [call["function"]["arguments"] for call in message["tool_calls"]] == ['{"city": "Oslo", "n": 12}']
+        assert message["content"] is None
+        assert streamed(parser, list(output), tools=[TOOL]) == message == PegEngine(ir).parse(output, tools=[TOOL])
+
+
+def test_equals_for_the_colon_before_a_key() -> None:
+    pair = "{{- '[arg:' + k + ']' + v | string + '[/arg]\\n' }}"
+    pairs = "{%- for k, v in c.function.arguments.items() %}" + pair + "{%- endfor %}"
+    ir = compile_template(template_with(name("[fn:", "]\\n") + pairs + close("[/fn]\\n")), name="t")
+    parser = load_module(generate(ir, "python"))
+    output = "[fn:get_it]\n[arg=city]Oslo[/arg]\n[arg=n]12[/arg]\n[/fn]\n<|e|>"
+    message = parser.parse(output, tools=[TOOL])
+    assert [call["function"]["arguments"] for call in message["tool_calls"]] == ['{"city": "Oslo", "n": 12}']
+    assert streamed(parser, list(output), tools=[TOOL]) == message == PegEngine(ir).parse(output, tools=[TOOL])
+
+
 CODE = {
     "with a language": "Look:\n```python\nx = 1\n```",
     "without one": "```\nx = 1\n```",

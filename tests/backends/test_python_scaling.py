@@ -119,10 +119,12 @@ def test_openers_without_calls_take_linear_time(name: str, unit: str) -> None:
     assert min(_seconds(name, long) for _ in range(3)) < TIMES * min(_seconds(name, short) for _ in range(3)) + 0.02
 
 
-def _seconds(name: str, text: str) -> float:
+def _seconds(name: str, text: str, chunk: int = 0) -> float:
+    chunks = [text[at : at + chunk] for at in range(0, len(text), chunk)] if chunk else [text]
     stream = parser_of(name).StreamParser()
     start = time.process_time()
-    stream.feed(text)
+    for each in chunks:
+        stream.feed(each)
     stream.finish()
     return time.process_time() - start
 
@@ -168,3 +170,9 @@ def test_short_openers_in_a_row_are_text_at_once() -> None:
     """Only two of them are looked at together, so the text before them isn't kept."""
     stream = parser_of("parameter-tags").StreamParser()
     assert sum(len(stream.feed("<deed>")) for _ in range(100)) > 40
+
+
+def test_white_space_is_not_examined_again_where_a_marker_has_some() -> None:
+    call = '(use [{"get_forecast": {"city": "Oslo"}}]'
+    short, long = (_seconds("name-as-key", call + " " * size + "use)", CHUNK) for size in (40_000, 160_000))
+    assert long < TIMES * short + 0.02

@@ -36,6 +36,37 @@ RULES: dict[str, tuple[str, str, Any, bool, list[str]]] = {
         True,
         [OBJECT, "not a call: expected name"],
     ),
+    "a comment before a call": (
+        "keyword-calls",
+        '<.code.>[# The weather.\nget_weather(city="Oslo", days=3)]<./code.>',
+        (None, None, [OSLO]),
+        False,
+        ["calls that are not written as the template does"],
+    ),
+    "comments before objects": (
+        "json-array",
+        '«wishes»// First\n[{"name": "get_weather", "arguments": {"city": "Oslo", "days": 3}}]«/wishes»«/»',
+        (None, None, [OSLO]),
+        False,
+        ["calls that are not written as the template does"],
+    ),
+    "a colon after a key": (
+        "key-value-tags",
+        "\n[ability]get_weather\n[k]city:[/k]\n[v]Oslo[/v]\n[k]days[/k]\n[v]3[/v]\n[/ability]",
+        (None, None, [OSLO]),
+        False,
+        ["the argument city is written as city:"],
+    ),
+    "a colon before the opener of a value": (
+        "key-value-tags",
+        "\n[ability]get_weather\n[k]city[/k]: [v]Oslo[/v]\n[k]days[/k] => [v]3[/v]\n[/ability]",
+        (None, None, [OSLO]),
+        False,
+        [
+            "the argument city is not written as the template does",
+            "the argument days is not written as the template does",
+        ],
+    ),
     "strings in quotes in elements named by keys": (
         "tagged-name-json",
         '§call§get_weather§with§<city>"Oslo"</city><days>3</days>§end§',
@@ -101,8 +132,8 @@ RULES: dict[str, tuple[str, str, Any, bool, list[str]]] = {
         (None, None, [OSLO]),
         False,
         [
-            "the argument city is not written as the template does",
-            "the argument days is not written as the template does",
+            "the argument city is written as city:",
+            "the argument days is written as days:",
         ],
     ),
     "a value that begins with the opener of values": (

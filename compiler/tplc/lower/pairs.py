@@ -399,8 +399,10 @@ def around_key(pairs: PairForm) -> tuple[str, str] | None:
     # Where the template writes no attributes, models write some, or a colon.
     ends = ["=(?=\\s?[\"'])", ":"] if not any(char in text for text in before for char in "\"':") else []
     others = [rf"(?<=\s)\w{{1,32}}\s?{ends[0]}", *ends[1:]] if ends else []
+    if pairs.opens and all(text.strip()[-1:] in (":", "=") for text in pairs.opens):
+        others.append("[:=]")
     garbled = _with_other_brackets(after) + ATTRIBUTE_OR_BAR * (">" in after)
-    others_after = garbled + _space_before_missing(pairs.slots)
+    others_after = garbled + _space_before_missing(pairs.slots) + _colon_before_opener(pairs)
     return _any_of(before, others + _with_other_brackets(before)), _any_of(
         after, others_after, typed=bool(pairs.value.types)
     )
@@ -411,6 +413,13 @@ def _space_before_missing(slots: Sequence[SlotEnd]) -> list[str]:
     ends = [text for slot in slots for text in slot.suffixes]
     inside = [match for text in ends for match in re.finditer(r"(\S+)(\s+)(?=\S)", text) if is_distinctive(match[1])]
     return list(unique(rf"(?<={exact(match[1])}){exact(match[2])}(?!\Z)" for match in inside))
+
+
+def _colon_before_opener(pairs: PairForm) -> list[str]:
+    """Return the pattern of punctuation between a key's own end and the marker before its value."""
+    pieces = pieces_of(pairs.slots[-1].suffixes[0]) if pairs.slots else []
+    is_marker = len(pieces) > 1 and is_distinctive(pieces[-1])
+    return [rf"[:=]>?(?=\s{{0,{MAX_INNER_SPACE}}}{exact(pieces[-1])})"] if is_marker else []
 
 
 def value_opener(pairs: PairForm) -> str | None:
