@@ -175,7 +175,7 @@ class Objects(Repairs):
         fence, mark = FENCE_OPEN.match(buf, start), self.AFTER_CALL.match_at(buf, start)
         if mark is not None and (fence is None or not buf.startswith("{", fence.end())):
             return None
-        if not self._final and fence is None and rest[:1] != "{" and self.AFTER_CALL.prefix_of(buf, start):
+        if not self._final and rest[:1] != "{" and self.AFTER_CALL.prefix_of(buf, start):
             return False
         if fence is not None:
             self._note("fence_around_arguments", "a fence around the arguments")

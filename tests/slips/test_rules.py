@@ -67,6 +67,13 @@ RULES: dict[str, tuple[str, str, Any, bool, list[str]]] = {
             "the argument days is not written as the template does",
         ],
     ),
+    "no arguments in the fence of a header": (
+        "fenced-json",
+        "〔调用〕〔一个〕function〔名〕list_all\n```json\n\n```〔/一个〕〔/调用〕〔完〕",
+        (None, None, [("list_all", {})]),
+        False,
+        ["expected the arguments"],
+    ),
     "strings in quotes in elements named by keys": (
         "tagged-name-json",
         '§call§get_weather§with§<city>"Oslo"</city><days>3</days>§end§',
