@@ -129,13 +129,16 @@ def learn_place(prober: Prober, turn: TurnFacts, setup: Setup) -> ValuePlace:
     rest = common_suffix(after, number_after)
     lead = common_prefix(before, number_before)
     quoted, bare = before[len(lead) :], number_before[len(lead) :]
-    shared = common_suffix(quoted, bare)
+    shared, quote = common_suffix(quoted, bare), ""
+    if not shared and after[:1] == quoted[-1:] and not quoted[-1:].isalnum():
+        quote = after[:1]  # a type word may come before a quote
+        shared = common_suffix(quoted.removesuffix(quote), bare)
     if bare and quoted and shared:
         lead_end = len(lead)
         while lead_end and lead[lead_end - 1].isalnum():
             lead_end -= 1
         shared = shared.lstrip("".join(ch for ch in shared if ch.isalnum())) if shared[0].isalnum() else shared
-        return ValuePlace(key_at, lead[:lead_end], shared, True, rest, ("", after[: len(after) - len(rest)]))
+        return ValuePlace(key_at, lead[:lead_end], shared, True, rest, (quote, after[: len(after) - len(rest)]))
     return ValuePlace(key_at, lead, "", False, rest, (quoted, after[: len(after) - len(rest)]))
 
 

@@ -78,7 +78,8 @@ def _end_after_calls(split: Repetition, ends: Sequence[str]) -> tuple[str, str]:
     """Return what closes the calls, and what ends the turn after them: a marker that is written like the other ends,
     between the same brackets, and isn't a marker of calls."""
     spans = token_spans(split.end)
-    if len(spans) < 2 or spans[-1][1] < len(split.end.rstrip()):
+    least = 1 if _ends_plain_turn(split, ends) else 2
+    if len(spans) < least or spans[-1][1] < len(split.end.rstrip()):
         return split.end, ""
     last = split.end[spans[-1][0] : spans[-1][1]]
     others = split.start + split.open + split.close + split.separator + split.end[: spans[-1][0]]
@@ -87,6 +88,12 @@ def _end_after_calls(split: Repetition, ends: Sequence[str]) -> tuple[str, str]:
     if _brackets(last) not in usual or _brackets(last) in marks:
         return split.end, ""
     return split.end[: spans[-1][0]], split.end[spans[-1][0] :]
+
+
+def _ends_plain_turn(split: Repetition, ends: Sequence[str]) -> bool:
+    """Return whether a turn without calls has just what opens the calls before what follows them."""
+    heads = [end.removesuffix(split.end) for end in ends if split.end and end.endswith(split.end)]
+    return any(head.strip() and head.strip() == split.start.strip() for head in heads)
 
 
 def _brackets(mark: str) -> tuple[str, str]:

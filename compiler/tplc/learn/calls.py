@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from tplc.ir.markers import lead_of
 from tplc.ir.nodes import JsonFields, Layout, ObjectArguments, Replaced, Slot, ToolFormat, Tools
 from tplc.learn.align import Repetition, repetition
-from tplc.learn.arguments import COUNT, ArgumentFacts, merged, text_items
+from tplc.learn.arguments import COUNT, INDEX, ArgumentFacts, merged, text_items
 from tplc.learn.bare_call import learn_bare_call
 from tplc.learn.call_ends import turn_end_after, without_turn_end
 from tplc.learn.call_id import id_pattern, learn_call_id
@@ -50,7 +50,7 @@ def learn_calls(
     split, turn_end = turn_end_after(split, ends)
     placement = learn_content_placement(prober, turn, called.setup, lead=shown.pre)
     split, turn_end = _without_rest(split, placement, turn_end)
-    split = _without_counts(_with_space_around(split, placement))
+    split = _without_counts(_with_space_around(split, placement, first_index))
     pattern = id_pattern(prober, turn, called.setup)
     tools = written_calls(
         split, shown, arguments, first_index=first_index, parallel=called.parallel, id_pattern=pattern
@@ -122,12 +122,14 @@ def _without_counts(split: Repetition) -> Repetition:
     return replace(split, start=start, separator=separator, end=end)
 
 
-def _with_space_around(split: Repetition, placement: ContentPlacement) -> Repetition:
+def _with_space_around(split: Repetition, placement: ContentPlacement, first_index: int) -> Repetition:
     """Return the split with the white space between content and calls, which belongs to the calls."""
     if placement.place == "after":
         # The last closer has the white space before content, even if it has other white space at the end of a turn.
         return replace(split, end=split.end.rstrip() + placement.gap) if placement.gap.isspace() else split
-    gap, lead = placement.gap, split.start + split.open
+    # The turn with content that was rendered has one call.
+    lead = (split.start + split.open).replace(INDEX, str(first_index)).replace(COUNT, "1")
+    gap = placement.gap
     space, others = lead_of(gap), lead.removesuffix(gap)
     if placement.place == "before" and gap.strip() and others.isspace() and split.start.startswith(others):
         return replace(split, start=split.start[len(others) :])  # that opens the turn, or its content

@@ -115,9 +115,9 @@ def _ignorable_closers(ir: TemplateIR, ends: Sequence[str], tolerated: Tolerated
 
     A generation prompt may begin with such a closer. That is what the template writes, and no slip.
     """
-    opens_content = {text.strip() for text in tolerated.of_role("content.start")}
+    opens_text = {text.strip() for role in ("content.start", "reasoning.start") for text in tolerated.of_role(role)}
     for end in ends:
-        if end.strip() in opens_content:
+        if end.strip() in opens_text:
             continue
         if "stray_closers" in tolerated.kinds:
             yield Marker(end, "turn start" if could_be_prose(end) else "anywhere")
