@@ -96,8 +96,9 @@ def unopened_calls(
     return (calls, end + len(closing)) if is_whole else named_call(buf, start, final, tools, breaks)
 
 
-def named_call(buf: str, pos: int, final: bool, tools: Parameters, breaks: Scanner) -> Any:
-    """Return the call of a tool, named in any spelling, with all that its schema asks for up to the next marker."""
+def named_call(buf: str, pos: int, final: bool, tools: Doubts, breaks: Scanner) -> Any:
+    """Return the call of a tool, named in any spelling, with all that its schema asks for up to the next marker.  Words
+    before a whole call are content, also if they read as its name."""
     at = end = BEFORE_NAME.match(buf, pos).end()
     near = bare_name(buf[at : at + NEAR])
     words = [("", ""), *((bare_name(prefix + tool), tool) for prefix in PREFIXES_OF_NAMES for tool in tools)]
@@ -113,8 +114,9 @@ def named_call(buf: str, pos: int, final: bool, tools: Parameters, breaks: Scann
     if not final and (after[1] is not None or not breaks.is_decided(mark, buf, pos)):
         return None
     end, doubts = len(buf) if mark is None else mark.start, Doubts(tools, mark is None)
-    found = given_in(name, buf[after.end() : end].rstrip(" \t\r\n.,;"), doubts)
+    found = given_in(name, given := buf[after.end() : end].rstrip(" \t\r\n.,;"), doubts)
     is_whole = found is not None and not doubts.is_guessed and is_asked_for(found, tools[name])
+    is_whole = is_whole and not any(_whole_call(value, tools) for value in values_in(given, tools))
     return ([(name, found, None)], end) if is_whole else ([], pos)
 
 

@@ -35,7 +35,7 @@ SPACE = Pattern(r"[^\S \t\n\r]")  # none of JSON's four kinds
 JSON_WORDS = ("true", "false", "null")
 CAPITALS = {word.upper(): word for word in JSON_WORDS}
 # A number or literal word can't continue with these, so it ends by itself, in any format.
-AFTER_LITERAL = Pattern(rf"\s{{0,{MOST_SPACE}}}[,;)\]}}<>|]")
+AFTER_LITERAL = Pattern(rf"\s{{0,{MOST_SPACE}}}[,;)\]}}<>|]|[^\S\n]{{0,{MOST_SPACE}}}\n")
 JSON_SPACE = r"[ \t\n\r]"
 COMMENT = Pattern(r"(?://|#)[^\n]*(?:\n|\Z)|/\*.*?\*/")
 # A key with its quotes and its colon (the second group), or its beginning; also a key without the second quote.
@@ -298,8 +298,9 @@ class ValueWriter(Copyable):
                 self._repaired("missing closing bracket", guessed=True)
                 self._pop()
             self._pop()
-        elif token == ":" and self.want == "colon":
-            self.out.append(":")
+        elif token == ":" and (self.want == "colon" or (self.style.bare_keys and self.want in ("key", "member"))):
+            self.out += [*self.comma, ":" if self.want == "colon" else '"":']  # a key may be empty
+            self.comma.clear()
             self.want = "value"
         elif token == "," and self.want == "comma":
             self.comma.append(",")

@@ -148,3 +148,48 @@ def test_what_the_template_writes_is_complete_and_needs_no_repair(name: str, tex
     stream.finish()
     assert stream.message["tool_calls"]
     assert (stream.diagnostics, stream.incomplete, ir.verification.verified) == ([], False, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        # A key without quotes may be empty.
+        ("authored/script-objects", "\nawait tools.pin({ at: { : 1 } });<|done|>\n", {"": 1}),
+        ("authored/script-objects", '\nawait tools.pin({ at: { a: "x", : 1 } });<|done|>\n', {"a": "x", "": 1}),
+        # The end of a turn is text of a value if the call goes on in the next line.
+        ("authored/values-below-their-keys", "<|fn|>pin\nat:\n    a<|end|>\n<|/fn|><|end|>", "a<|end|>"),
+    ],
+)
+def test_values_of_an_argument(name: str, text: str, value: Any) -> None:
+    assert read(name, text) == (None, None, [("pin", {"at": value})])
+
+
+def test_the_next_argument_follows_the_end_of_a_turn_in_a_value() -> None:
+    text = "<|fn|>pin\nat:\n    <|end|>\nn:\n    1\n<|/fn|><|end|>"
+    assert read("authored/values-below-their-keys", text) == (None, None, [("pin", {"at": "<|end|>", "n": 1})])
+    # Without anything after it, it ends the turn.
+    assert read("authored/values-below-their-keys", "<|fn|>pin\nat:\n    a<|end|>\n")[2] == [("pin", {"at": "a"})]
+
+
+@pytest.mark.parametrize("tools", [(), ("pin",)])
+def test_a_number_ends_before_a_line_with_any_key(tools: tuple[str, ...]) -> None:
+    text = '\n.. call:: pin\n   :n: 1.5\n   :k[0]: "x"\n   :to(a): true\n   :b: 2\n.. endcall\n\n.. end\n'
+    found = {"n": 1.5, "k[0]": "x", "to(a)": True, "b": 2}
+    assert read("authored/directives", text, *tools) == (None, None, [("pin", found)])
+
+
+@pytest.mark.parametrize("content", ["Pin", "Pin:", "**pin**", "p i n"])
+def test_words_that_read_as_a_tools_name_before_its_call_are_content(content: str) -> None:
+    call = '{"type": "tool_use", "id": "a1", "name": "pin", "input": {"at": "Oslo", "n": 1}}'
+    assert read("authored/object-per-line", f"{content}\n{call}\n{{eom}}\n", "pin") == (None, content, [PIN])
+
+
+def test_a_key_that_a_line_end_ends_has_several_words() -> None:
+    text = '<x>pin\nthe place\n"Oslo"\nn\n1\n;\n</x></ai>'
+    found = [("pin", {"the place": "Oslo", "n": 1})]
+    assert read("authored/keys-on-lines-of-their-own", text) == (None, None, found)
+
+
+def test_white_space_before_calls_that_end_reasoning_is_held_back() -> None:
+    text = '<work>Where?\n[run pin {"at": "Oslo", "n": 1}]</work>Hi<|end|>'
+    assert read("authored/calls-in-lines-of-thought", text) == ("Where?", "Hi", [PIN])

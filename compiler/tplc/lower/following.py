@@ -220,7 +220,8 @@ def pattern_of(
     pattern = f"(?:{'|'.join([pair, *choices])})"
     if following.lead != "blank":
         return (SPACE if following.lead == "free" else "") + pattern
-    return f"(?:{_blank(following)}{pattern}|{_at_once(following)})"
+    goes_on = "|".join([re.sub(r"\(\?P<\w+>", "(?:", pair), *([first] if following.closes else [])])
+    return f"(?:{_blank(following)}{pattern}|{_at_once(following, goes_on)})"
 
 
 def _after_written_space(following: Following, ends: Sequence[str], calls: Sequence[str], *, over: bool) -> list[str]:
@@ -349,10 +350,11 @@ def _blank(following: Following) -> str:
     return r"\n" + INDENT if following.blank == "\n" else exact(following.blank)
 
 
-def _at_once(following: Following) -> str:
+def _at_once(following: Following, goes_on: str) -> str:
     """Return the pattern of an end of the turn directly after a value, also with the call's closer before it.  Before
-    more text in its line, an end is text of the value: the template writes what ends a value on a line of its own."""
-    line_end = r"(?=[^\S\n]*(?:\n|\Z))" if following.blank == "\n" else ""
+    more text in its line, or a line that goes on with the call, an end is text of the value: the template writes what
+    ends a value on a line of its own."""
+    line_end = rf"(?=[^\S\n]*(?:\n|\Z))(?!\n{INDENT}(?:{goes_on}))" if following.blank == "\n" else ""
     last = "|".join([*(exact(text) + line_end for text in following.turn_ends), r"\Z"])
     if not following.closes:
         return last

@@ -113,7 +113,7 @@ def states(acceptor: Acceptor) -> tuple[TurnState, ...]:
     if is_unopened(acceptor):
         found.append(("pending", (*_closers(acceptor), *known, *content)))
     elif acceptor.reasoning_ends:
-        found.append(("reasoning", _ends_of_reasoning(acceptor)))
+        found.append(("reasoning", ends_of_reasoning(acceptor)))
     found.append(("content", (*known, *content)))
     calls = acceptor.calls
     alike = respelled_kinds(acceptor)
@@ -321,7 +321,8 @@ def _in_content(acceptor: Acceptor) -> Kinds:
     )
 
 
-def _ends_of_reasoning(acceptor: Acceptor) -> Kinds:
+def ends_of_reasoning(acceptor: Acceptor) -> Kinds:
+    """Return the markers that end reasoning, with the white space that counts before them there."""
     calls = acceptor.calls
     openers: tuple[str, ...] = ()
     if calls is not None and calls_end_reasoning(acceptor):

@@ -484,7 +484,7 @@ SPACE = Pattern(r"[^\S \t\n\r]")  # none of JSON's four kinds
 JSON_WORDS = ("true", "false", "null")
 CAPITALS = {word.upper(): word for word in JSON_WORDS}
 # A number or literal word can't continue with these, so it ends by itself, in any format.
-AFTER_LITERAL = Pattern(rf"\s{{0,{MOST_SPACE}}}[,;)\]}}<>|]")
+AFTER_LITERAL = Pattern(rf"\s{{0,{MOST_SPACE}}}[,;)\]}}<>|]|[^\S\n]{{0,{MOST_SPACE}}}\n")
 JSON_SPACE = r"[ \t\n\r]"
 COMMENT = Pattern(r"(?://|#)[^\n]*(?:\n|\Z)|/\*.*?\*/")
 # A key with its quotes and its colon (the second group), or its beginning; also a key without the second quote.
@@ -702,8 +702,9 @@ class ValueWriter(Copyable):
                 self._repaired("missing closing bracket", guessed=True)
                 self._pop()
             self._pop()
-        elif token == ":" and self.want == "colon":
-            self.out.append(":")
+        elif token == ":" and (self.want == "colon" or (self.style.bare_keys and self.want in ("key", "member"))):
+            self.out += [*self.comma, ":" if self.want == "colon" else '"":']  # a key may be empty
+            self.comma.clear()
             self.want = "value"
         elif token == "," and self.want == "comma":
             self.comma.append(",")
@@ -2515,8 +2516,9 @@ def unopened_calls(
     return (calls, end + len(closing)) if is_whole else named_call(buf, start, final, tools, breaks)
 
 
-def named_call(buf: str, pos: int, final: bool, tools: Parameters, breaks: Scanner) -> Any:
-    """Return the call of a tool, named in any spelling, with all that its schema asks for up to the next marker."""
+def named_call(buf: str, pos: int, final: bool, tools: Doubts, breaks: Scanner) -> Any:
+    """Return the call of a tool, named in any spelling, with all that its schema asks for up to the next marker.  Words
+    before a whole call are content, also if they read as its name."""
     at = end = BEFORE_NAME.match(buf, pos).end()
     near = bare_name(buf[at : at + NEAR])
     words = [("", ""), *((bare_name(prefix + tool), tool) for prefix in PREFIXES_OF_NAMES for tool in tools)]
@@ -2532,8 +2534,9 @@ def named_call(buf: str, pos: int, final: bool, tools: Parameters, breaks: Scann
     if not final and (after[1] is not None or not breaks.is_decided(mark, buf, pos)):
         return None
     end, doubts = len(buf) if mark is None else mark.start, Doubts(tools, mark is None)
-    found = given_in(name, buf[after.end() : end].rstrip(" \t\r\n.,;"), doubts)
+    found = given_in(name, given := buf[after.end() : end].rstrip(" \t\r\n.,;"), doubts)
     is_whole = found is not None and not doubts.is_guessed and is_asked_for(found, tools[name])
+    is_whole = is_whole and not any(_whole_call(value, tools) for value in values_in(given, tools))
     return ([(name, found, None)], end) if is_whole else ([], pos)
 
 

@@ -19,6 +19,7 @@ from tplc.backends.peg.raw_values import RawValues, key_ends
 from tplc.backends.peg.rules import Rule, rule, sequence
 from tplc.backends.peg.values import value_rules
 from tplc.lower import PairForm
+from tplc.lower.call_form import LINE_END
 from tplc.lower.following import after_quoted
 from tplc.lower.lexemes import group
 from tplc.lower.pairs import around_key
@@ -170,8 +171,11 @@ class PairRules:
         over = self.instead
         garbled = self.form.garbled_closer if not self.pairs.opens else ""
         rules += [rule("arguments_over", leaf(either([over, garbled])))] if over or garbled else []
-        # What shows that the key has ended: a marker, or white space alone.
-        stop = rf"\s*+{group(cores(self.key_end, any_spelling=self.form.any_spelling))}" if self.key_end else r"\s"
+        # What shows that the key has ended: a marker, or white space alone, which may be a line end.
+        blank = (
+            r"[^\S\n]*+\n" if any(one.kind == "key" and one.stops == LINE_END for one in self.pairs.slots) else r"\s"
+        )
+        stop = rf"\s*+{group(cores(self.key_end, any_spelling=self.form.any_spelling))}" if self.key_end else blank
         empty = f"(?={stop})|" if self.key_end else ""
         # A key ends where a value without quotes would begin.
         bare = f"(?!{marker_core(self.pairs.slots[-1].suffixes[-1])})" if self.pairs.value_end.bare is not None else ""

@@ -20,7 +20,7 @@ from tplc.backends.python.literals import WIDTH, literal, texts
 from tplc.lower import Acceptor
 from tplc.lower.garbled_values import garbled_end_of_value
 from tplc.lower.pairs import closes_lost_value
-from tplc.lower.states import texts_at
+from tplc.lower.states import ends_of_reasoning, texts_at
 
 MOST_PENDING = 12  # kinds of pending text that `feed` looks for
 NOT_EMPTY = 'chunk != ""'  # twice as fast as the truth of a string
@@ -250,10 +250,8 @@ def _markers_in_text(facts: Acceptor) -> list[str]:
     markers = [*facts.reasoning_ends, *facts.ends, *facts.last_ends]
     markers += [*texts_at(facts.reasoning_starts, "anywhere"), *texts_at(facts.ignorable_closers, "anywhere")]
     markers += [*texts_at(facts.content_starts, "anywhere"), *facts.content_ends, *facts.headers]
-    return [
-        *markers,
-        *((*calls.opening.openers, *calls.opening.ordinary, *calls.opening.short) if calls is not None else ()),
-    ]
+    markers += (*calls.opening.openers, *calls.opening.ordinary, *calls.opening.short) if calls is not None else ()
+    return [*markers, *(text for _, texts in ends_of_reasoning(facts) for text in texts)]
 
 
 def _first(marker: str) -> str:
