@@ -9,6 +9,8 @@ from tplc.ir.nodes import PairArguments, Slot, TemplateIR
 from tplc.ir.sizes import longest_text
 from tplc.render import Limits
 
+MOST_NAMES = 2  # in a call: what opens it and what closes it
+
 
 def check_sizes(ir: TemplateIR, limits: Limits) -> None:
     path, size = longest_text(ir)
@@ -20,7 +22,10 @@ def check_slots(ir: TemplateIR) -> None:
     """Check that a text after every slot ends it, and that arguments open with a character of their own."""
     pairs, kinds = ir.tools.arguments, {item.kind for item in ir.tools.call if isinstance(item, Slot)}
     if not kinds.isdisjoint({"key", "type", "value"}):
-        why = "the texts around arguments depend on the values, so the end of an argument is unknown"
+        repeated = (
+            "repeat the name of the call" if ir.tools.call.count(Slot("name")) > MOST_NAMES else "depend on the values"
+        )
+        why = f"the texts around arguments {repeated}, so the end of an argument is unknown"
         raise NotLearned(ir.provenance.name, why)
     for layout in (ir.tools.call, pairs.pair if isinstance(pairs, PairArguments) else ()):
         for one, two in pairwise(layout):

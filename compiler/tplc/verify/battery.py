@@ -156,7 +156,7 @@ def battery(ir: TemplateIR) -> Iterator[Case]:
     for title, text in _CONTENTS:
         yield Case(f"content: {title}", content=text)
     yield Case("content: a long text", content=f"{LONG_CONTENT}{punctuation} The end.")
-    for title, text in _reasoning_markers(ir.reasoning):
+    for title, text in _reasoning_markers(ir.reasoning, ir.content.end.strip()):
         yield Case(f"content: {title}", content=text)
     yield from _quoted_words(ir)
     yield Case("content before a call: code at its end", content=CODE, calls=(_call("find"),))
@@ -278,8 +278,9 @@ def _escapes(ir: TemplateIR, slot: str) -> str:
     return f"{chars} and {''.join(f'a{one.text}b' for one in escapes)}." if escapes else ""
 
 
-def _reasoning_markers(reasoning: Reasoning) -> Iterator[tuple[str, str]]:
-    """Yield content with the markers of reasoning in it, if they are punctuation that prose and code use as well."""
+def _reasoning_markers(reasoning: Reasoning, end_of_content: str) -> Iterator[tuple[str, str]]:
+    """Yield content with the markers of reasoning in it, if they are punctuation that prose and code use as well, and
+    don't end content."""
     if reasoning.mode == "delimiter":
         return
     start, end = (text.strip() if could_be_prose(text) else "" for text in (reasoning.start, reasoning.end))
@@ -287,7 +288,7 @@ def _reasoning_markers(reasoning: Reasoning) -> Iterator[tuple[str, str]]:
         yield f"reasoning between {start!r} and {reasoning.end.strip()!r} in it", f"x {reasoning.start}2{reasoning.end}"
         return
     for marker in dict.fromkeys((start, end)):
-        if marker:
+        if marker not in ("", end_of_content):
             yield f"the marker {marker!r} in it", f"x {marker} 2"
 
 

@@ -10,6 +10,7 @@ nothing better is known, it is the part of a message that every failure has, and
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from tplc.ir.printed import quoted
 from tplc.ir.tolerances import check_tolerances, tolerances_from
 from tplc.ir.write import WrittenPart, write_parts
 from tplc.transformations import transformations
-from tplc.verify.battery import KEY, OUTER_SPACE, Case, id_of
+from tplc.verify.battery import KEY, OUTER_SPACE, Case, closer_of_values, id_of
 from tplc.verify.compare import as_message
 from tplc.verify.lengths import lengths
 from tplc.verify.misplaced import misplaced
@@ -79,6 +80,7 @@ def causes(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
             found = [] if by_name else [*_by_type(tried), *_without_arguments(ir, tried)]
             found = found or by_name or [*_changed(ir, tried)][:1]
             found = found or ([] if read else [*_unopened(ir)])
+            found = found or [*_escaped_ends(ir)] or [*_numbered(ir, tried)] or [*_without_tools(ir, tried)]
             found = found or [*_taken_for_markers(ir, tried), *_unexplained(ir, tried)]
         yield from found or [*_unopened(ir)] or _common(tried)
 
@@ -299,6 +301,41 @@ def _without_arguments(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
             f"the template writes calls without arguments in another form: {quoted(place.around_rendered)} where the "
             f"format says {quoted(place.around_written)}"
         )
+
+
+def _escaped_ends(ir: TemplateIR) -> Iterator[str]:
+    """Yield the escapes in values that contain what ends a value."""
+    end = closer_of_values(ir)
+    for one in ir.tools.replaced:
+        if end and end in one.text and one.slot in ("value", "string"):
+            written = f"is also in {quoted(one.text)}, which the template writes for {quoted(one.char)}"
+            yield f"what ends a value ({quoted(end)}) {written}: the end of a value is unknown"
+
+
+def _numbered(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
+    """Yield markers with numbers that count what they are around: most failed renders differ from the format in numbers
+    alone."""
+    failed = [one for one in tried if not one.passed]
+    places = [place for one in failed if (place := _place(ir, one)) is not None and _differs_in_numbers(ir, one)]
+    if len(places) * 2 > len(failed):
+        yield (
+            f"numbers in the markers depend on the message: {quoted(places[0].around_rendered)} where the format says "
+            f"{quoted(places[0].around_written)}, and a marker is the same text for any number"
+        )
+
+
+def _differs_in_numbers(ir: TemplateIR, one: Tried) -> bool:
+    written, rendered = (re.sub(r"\d+", "0", text) for text in (_written(ir, one.case), one.turn))
+    return bool(written) and written in rendered
+
+
+def _without_tools(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
+    """Yield that raw values contain text like markers, if messages fail only where no tools are given."""
+    failed, dialect = [one for one in tried if not one.passed], ir.tools.dialect
+    raw = isinstance(ir.tools.arguments, PairArguments) and dialect is not None and not dialect.top.strings
+    if raw and failed and all(one.problem.startswith("without tools") for one in failed):
+        where = "text in a value without quotes reads as a further argument or as the end of the call"
+        yield f"if no tools are given, {where}; {_first(failed)}"
 
 
 def _texts(one: Tried) -> str:
