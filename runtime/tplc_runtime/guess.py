@@ -43,10 +43,12 @@ class LookaheadEnd:
         self._called = [group for group in ("name", "bare") if group in self.end.groupindex]
 
     def before(self, keys: Collection[str] | None, names: Collection[str] | None = None) -> LookaheadEnd:
-        # A key that isn't a word is searched for literally; `re` caches what it has compiled.
-        odd = [key for key in sorted(keys or (), key=len, reverse=True) if ODD_KEY.fullmatch(key) is not None]
-        among = "".join(re.escape(key) + "|" for key in odd[:MOST_KEYS])
-        twin = LookaheadEnd(self.end.pattern.replace(KEY_GROUP, KEY_GROUP + among), self.start.pattern)
+        # A key or a name that isn't a word is searched for literally; `re` caches what it has compiled.
+        end = self.end.pattern
+        for group, texts in ((KEY_GROUP, keys), *(("(?P<" + called + ">", names) for called in self._called)):
+            odd = [text for text in sorted(texts or (), key=len, reverse=True) if ODD_KEY.fullmatch(text) is not None]
+            end = end.replace(group, group + "".join(re.escape(text) + "|" for text in odd[:MOST_KEYS]))
+        twin = LookaheadEnd(end, self.start.pattern)
         twin.keys, twin.names = keys, names
         return twin
 

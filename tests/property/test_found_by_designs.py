@@ -50,6 +50,10 @@ TURNS = {
     + CONTENT,
     "names after an object that a word opens": CONTENT
     + calls("{{- 'Ask:' ~ (c.function.arguments | tojson) ~ '<!is!>' ~ c.function.name ~ '.ask.' }}"),
+    "names with a colon after raw values, before keys with a colon": CONTENT
+    + "{%- if m.tool_calls %}{{- '(begin' }}"
+    + calls("{{- ' (' ~ c.function.name }}" + pairs("{{- ' :' ~ k ~ ' ' ~ (v | string) }}") + "{{- ')' }}")
+    + "{{- ')\\n' }}{%- endif %}",
     "a number before calls of known tools only": CONTENT
     + calls("{{- '@ do @ ' ~ loop.index ~ ' ' ~ " + OBJECT + " ~ '@ no do @' }}"),
 }
