@@ -252,7 +252,7 @@ class Pairs(Repairs):
         if MORE_ARGUMENTS.match(buf, end) is None:
             return None
         mark = self.BREAKS.find(buf, start)
-        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start, mark.start) <= mark.start):
+        if not self._final and not self.BREAKS.is_decided(mark, buf, start):
             return False
         doubts = Doubts(self._tools, mark is None)
         found = object_and_more(buf[start : None if mark is None else mark.start], name, doubts)
