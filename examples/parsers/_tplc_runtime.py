@@ -1219,6 +1219,7 @@ NAMESPACES = ("functions.", "tools.", "function:")
 WORDS_OF_CALLS = ("json", "print(", "<", *NAMESPACES, *KNOWN_KEYS)  # or a tool's name
 TURN_ENDS = ("end", "final_end")
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", *TURN_ENDS)
+ENDS_OF_ALL = ("section", "closed")
 MOST_TURN_ENDS = 4  # so many are tried as the end of a text that is read again
 NEAR = 128  # the name of a tool is so near to the beginning of a call
 LONGEST_FOLLOWING = 4096  # longer text is not examined
@@ -1250,9 +1251,7 @@ AFTER_ARGUMENTS = Pattern(r"[\s)`]*")
 AFTER_OBJECT = Pattern(r"\s*(?:[,;]\s*)?")
 WORD_BEFORE = Pattern(rf"\s*{LABEL}")
 # The name of a tool before its arguments, which punctuation or a token may separate, and a keyword in them.
-CALLED = Pattern(
-    rf"""["'`]?([{NAME_CHARACTERS}]{{1,64}}?)["'`]?\s*(?:([(])|(?:(?:[:=]|\[\w+\]|```[\w-]*)\s*)?(?=\{{))"""
-)
+CALLED = Pattern(rf"""["'`]?([{NAME_CHARACTERS}]{{1,64}}?)["'`]?\s*(?:(\()|(?:(?:[:=]|\[\w+]|```[\w-]*)\s*)?(?=\{{))""")
 KEYWORD = Pattern(r"""\s*["']?(\w{1,64})["']?\s*[=:]\s*""")
 KEYWORD_FOLLOWS = (Pattern(r"\s{0,16}(?:,\s{0,16}(?:[\"']?\w{1,64}[\"']?\s{0,16}[=:]|\))|\))"),) * 2
 AFTER_KEYWORD = Pattern(r"\s*(?:,\s*)?(\))?")
@@ -1403,8 +1402,8 @@ def calls_up_to(
             calls = calls_in(text[pos : mark.start], whole)
             if calls and not whole.is_guessed:
                 return calls, mark.start, whole
-    closer = after.match_at(text, pos + len(text[pos:end].rstrip()) - 1) if found and not doubts.is_guessed else None
-    return found, closer.start if closer is not None and closer.kind in ("section", "closed") else end, doubts
+    mark = after.match_at(text, pos + len(text[pos:end].rstrip()) - 1) if found and not doubts.is_guessed else None
+    return found, mark.start if mark is not None and mark.kind in ENDS_OF_ALL else end, doubts
 
 
 def arguments_in(name: str, text: str, tools: Doubts) -> str | None:
@@ -3221,11 +3220,6 @@ class Slots(TurnStates):
         self._slot_diagnostics = others
         return values, pos, ""
 
-    def _note_slot_diagnostics(self) -> None:
-        """Note repeated slots with different values, and markers in another spelling."""
-        for code, text in self._slot_diagnostics:
-            self._note(code, text)
-
     def _end_of_slot(
         self, slot: str, pos: int, known: int, ends: Scanner, stops: str, separator: str
     ) -> tuple[Match | None, str]:
@@ -3518,8 +3512,8 @@ class Machine(CallArguments):
         self._second_reading_failed = self._second_reading_failed and expected == "more"
         if expected:
             return expected != "more" and self._no_call(expected)
-        if self._slot_diagnostics:
-            self._note_slot_diagnostics()
+        for diagnostic in self._slot_diagnostics:
+            self._note(*diagnostic)
         if self.CORRECTS_TOOL_NAMES and values["name"] != written:
             self._note("tool_name_corrected", f"the tool {values['name']} is called as {written}")
         self._pos = end
@@ -3627,7 +3621,8 @@ class Machine(CallArguments):
         if self.OTHER_SPELLINGS:
             self._note_spelling()
         if not expected:
-            self._note_slot_diagnostics()
+            for diagnostic in self._slot_diagnostics:
+                self._note(*diagnostic)
         else:  # a word before the next marker is the name: only its end is missing
             word = PLAIN_WORD.match(self._buf, next_char(self._buf, self._mark.end))
             is_name = word[0] and self.BREAKS.match_at(self._buf, next_char(self._buf, word.end())) is not None
@@ -4429,7 +4424,8 @@ class NamedLast(Objects):
         if expected:
             return self._no_call(expected)
         if not unclosed:
-            self._note_slot_diagnostics()
+            for diagnostic in self._slot_diagnostics:
+                self._note(*diagnostic)
         if self.CORRECTS_TOOL_NAMES and values["name"] != written:
             self._note("tool_name_corrected", f"the tool {values['name']} is called as {written}")
         self._open_call(values["name"], values.get("id"))
@@ -4593,7 +4589,8 @@ class CallObjects(Repairs):
             _, end, expected = self._slots(self._pos + self._skip, self.HEADER)
             if expected:
                 return expected != "more" and self._no_call(expected)
-            self._note_slot_diagnostics()
+            for diagnostic in self._slot_diagnostics:
+                self._note(*diagnostic)
             self._skip = end - self._pos
         self._begin_object()
         return True
@@ -4623,8 +4620,7 @@ class CallObjects(Repairs):
         end -= len(self.OBJECT_OPENER) * self._buf.endswith(self.OBJECT_OPENER, self._pos, end)
         self._raw, self._raw_base = [self._buf[self._pos : end]], self._base + self._pos  # while it may still be text
         self._object_at = end - self._pos
-        self._pos, self._space = end, ""
-        self._written = ""
+        self._pos, self._space, self._written = end, "", ""
         self._has_name = self._arguments_next_to_name = False
         self._unknown = False  # fields may contain the arguments
         self._others_found: list[str] = []  # the values of unknown fields
@@ -5195,7 +5191,8 @@ class Pairs(Repairs):
             self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
             if self.OTHER_SPELLINGS and self.PAIR_OPENS:
                 self._note_spelling()
-            self._note_slot_diagnostics()
+            for diagnostic in self._slot_diagnostics:
+                self._note(*diagnostic)
         if odd:
             self.incomplete = True
             self._note("markup_in_key", "an argument has a name that holds markup")
@@ -5416,9 +5413,7 @@ def begins_with_key(buf: str, pos: int, keys: Iterable[str], end: Scanner) -> bo
 def may_begin_with_key(buf: str, pos: int, keys: Iterable[str], end: Scanner) -> bool:
     """Return whether the text from `pos` to the end is the beginning of one of the keys and what ends a key."""
     rest = buf[pos:]
-    return any(
-        key.startswith(rest) or (rest.startswith(key) and end.prefix_of(buf, pos + len(key)) != "") for key in keys
-    )
+    return any(key.startswith(rest) or (rest.startswith(key) and end.prefix_of(buf, pos + len(key))) for key in keys)
 
 
 def key_at(buf: str, opener: Match) -> int:

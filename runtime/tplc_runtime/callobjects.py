@@ -152,7 +152,8 @@ class CallObjects(Repairs):
             _, end, expected = self._slots(self._pos + self._skip, self.HEADER)
             if expected:
                 return expected != "more" and self._no_call(expected)
-            self._note_slot_diagnostics()
+            for diagnostic in self._slot_diagnostics:
+                self._note(*diagnostic)
             self._skip = end - self._pos
         self._begin_object()
         return True
@@ -182,8 +183,7 @@ class CallObjects(Repairs):
         end -= len(self.OBJECT_OPENER) * self._buf.endswith(self.OBJECT_OPENER, self._pos, end)
         self._raw, self._raw_base = [self._buf[self._pos : end]], self._base + self._pos  # while it may still be text
         self._object_at = end - self._pos
-        self._pos, self._space = end, ""
-        self._written = ""
+        self._pos, self._space, self._written = end, "", ""
         self._has_name = self._arguments_next_to_name = False
         self._unknown = False  # fields may contain the arguments
         self._others_found: list[str] = []  # the values of unknown fields

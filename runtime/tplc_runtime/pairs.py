@@ -296,7 +296,8 @@ class Pairs(Repairs):
             self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
             if self.OTHER_SPELLINGS and self.PAIR_OPENS:
                 self._note_spelling()
-            self._note_slot_diagnostics()
+            for diagnostic in self._slot_diagnostics:
+                self._note(*diagnostic)
         if odd:
             self.incomplete = True
             self._note("markup_in_key", "an argument has a name that holds markup")

@@ -83,9 +83,7 @@ def begins_with_key(buf: str, pos: int, keys: Iterable[str], end: Scanner) -> bo
 def may_begin_with_key(buf: str, pos: int, keys: Iterable[str], end: Scanner) -> bool:
     """Return whether the text from `pos` to the end is the beginning of one of the keys and what ends a key."""
     rest = buf[pos:]
-    return any(
-        key.startswith(rest) or (rest.startswith(key) and end.prefix_of(buf, pos + len(key)) != "") for key in keys
-    )
+    return any(key.startswith(rest) or (rest.startswith(key) and end.prefix_of(buf, pos + len(key))) for key in keys)
 
 
 def key_at(buf: str, opener: Match) -> int:

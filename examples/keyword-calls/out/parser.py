@@ -1160,6 +1160,7 @@ KNOWN_KEYS = NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS + SCHEMA_KEYS
 NAMESPACES = ("functions.", "tools.", "function:")
 TURN_ENDS = ("end", "final_end")
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", *TURN_ENDS)
+ENDS_OF_ALL = ("section", "closed")
 MOST_TURN_ENDS = 4  # so many are tried as the end of a text that is read again
 NEAR = 128  # the name of a tool is so near to the beginning of a call
 MOST_WRAPS = 4  # objects around the arguments, or around a call
@@ -1182,9 +1183,7 @@ ANY_KEY = Pattern(
 LABEL = rf"(?i:json|{'|'.join(ARGUMENT_KEYS)})\b\s?[:=]?\s*"
 WORD_BEFORE = Pattern(rf"\s*{LABEL}")
 # The name of a tool before its arguments, which punctuation or a token may separate, and a keyword in them.
-CALLED = Pattern(
-    rf"""["'`]?([{NAME_CHARACTERS}]{{1,64}}?)["'`]?\s*(?:([(])|(?:(?:[:=]|\[\w+\]|```[\w-]*)\s*)?(?=\{{))"""
-)
+CALLED = Pattern(rf"""["'`]?([{NAME_CHARACTERS}]{{1,64}}?)["'`]?\s*(?:(\()|(?:(?:[:=]|\[\w+]|```[\w-]*)\s*)?(?=\{{))""")
 KEYWORD = Pattern(r"""\s*["']?(\w{1,64})["']?\s*[=:]\s*""")
 KEYWORD_FOLLOWS = (Pattern(r"\s{0,16}(?:,\s{0,16}(?:[\"']?\w{1,64}[\"']?\s{0,16}[=:]|\))|\))"),) * 2
 AFTER_KEYWORD = Pattern(r"\s*(?:,\s*)?(\))?")
@@ -1271,8 +1270,8 @@ def calls_up_to(
             calls = calls_in(text[pos : mark.start], whole)
             if calls and not whole.is_guessed:
                 return calls, mark.start, whole
-    closer = after.match_at(text, pos + len(text[pos:end].rstrip()) - 1) if found and not doubts.is_guessed else None
-    return found, closer.start if closer is not None and closer.kind == "closed" else end, doubts
+    mark = after.match_at(text, pos + len(text[pos:end].rstrip()) - 1) if found and not doubts.is_guessed else None
+    return found, mark.start if mark is not None and mark.kind in ENDS_OF_ALL else end, doubts
 
 
 def given_in(name: str, text: str, tools: Doubts) -> str | None:
@@ -2484,11 +2483,6 @@ class Slots(TurnStates):
         self._slot_diagnostics = others
         return values, pos, ""
 
-    def _note_slot_diagnostics(self) -> None:
-        """Note repeated slots with different values, and markers in another spelling."""
-        for code, text in self._slot_diagnostics:
-            self._note(code, text)
-
     def _end_of_slot(
         self, slot: str, pos: int, known: int, ends: Scanner, stops: str, separator: str
     ) -> tuple[Match | None, str]:
@@ -2704,8 +2698,8 @@ class Machine(Slots):
         self._second_reading_failed = self._second_reading_failed and expected == "more"
         if expected:
             return expected != "more" and self._no_call(expected)
-        if self._slot_diagnostics:
-            self._note_slot_diagnostics()
+        for diagnostic in self._slot_diagnostics:
+            self._note(*diagnostic)
         if values["name"] != written:
             self._note("tool_name_corrected", f"the tool {values['name']} is called as {written}")
         self._pos = end
@@ -3460,7 +3454,8 @@ class Pairs(Repairs):
         respelled = self._mark.ambiguous >= SPELLED_OTHERWISE
         if self._slot_diagnostics or odd or respelled or key != bare:
             self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
-            self._note_slot_diagnostics()
+            for diagnostic in self._slot_diagnostics:
+                self._note(*diagnostic)
         if odd:
             self.incomplete = True
             self._note("markup_in_key", "an argument has a name that holds markup")

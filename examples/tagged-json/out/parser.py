@@ -1100,6 +1100,7 @@ KNOWN_KEYS = NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS + SCHEMA_KEYS
 NAMESPACES = ("functions.", "tools.", "function:")
 TURN_ENDS = ("end", "final_end")
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", *TURN_ENDS)
+ENDS_OF_ALL = ("section", "closed")
 MOST_TURN_ENDS = 4  # so many are tried as the end of a text that is read again
 NEAR = 128  # the name of a tool is so near to the beginning of a call
 NOTHING_GIVEN = ("null", '""', "[]", "None")  # in place of an object without members
@@ -1128,9 +1129,7 @@ AFTER_ARGUMENTS = Pattern(r"[\s)`]*")
 AFTER_OBJECT = Pattern(r"\s*(?:[,;]\s*)?")
 WORD_BEFORE = Pattern(rf"\s*{LABEL}")
 # The name of a tool before its arguments, which punctuation or a token may separate, and a keyword in them.
-CALLED = Pattern(
-    rf"""["'`]?([{NAME_CHARACTERS}]{{1,64}}?)["'`]?\s*(?:([(])|(?:(?:[:=]|\[\w+\]|```[\w-]*)\s*)?(?=\{{))"""
-)
+CALLED = Pattern(rf"""["'`]?([{NAME_CHARACTERS}]{{1,64}}?)["'`]?\s*(?:(\()|(?:(?:[:=]|\[\w+]|```[\w-]*)\s*)?(?=\{{))""")
 KEYWORD = Pattern(r"""\s*["']?(\w{1,64})["']?\s*[=:]\s*""")
 KEYWORD_FOLLOWS = (Pattern(r"\s{0,16}(?:,\s{0,16}(?:[\"']?\w{1,64}[\"']?\s{0,16}[=:]|\))|\))"),) * 2
 AFTER_KEYWORD = Pattern(r"\s*(?:,\s*)?(\))?")
@@ -1217,8 +1216,8 @@ def calls_up_to(
             calls = calls_in(text[pos : mark.start], whole)
             if calls and not whole.is_guessed:
                 return calls, mark.start, whole
-    closer = after.match_at(text, pos + len(text[pos:end].rstrip()) - 1) if found and not doubts.is_guessed else None
-    return found, closer.start if closer is not None and closer.kind == "closed" else end, doubts
+    mark = after.match_at(text, pos + len(text[pos:end].rstrip()) - 1) if found and not doubts.is_guessed else None
+    return found, mark.start if mark is not None and mark.kind in ENDS_OF_ALL else end, doubts
 
 
 def given_in(name: str, text: str, tools: Doubts) -> str | None:
@@ -3116,8 +3115,7 @@ class CallObjects(Machine):
         end -= len(self.OBJECT_OPENER) * self._buf.endswith(self.OBJECT_OPENER, self._pos, end)
         self._raw, self._raw_base = [self._buf[self._pos : end]], self._base + self._pos  # while it may still be text
         self._object_at = end - self._pos
-        self._pos, self._space = end, ""
-        self._written = ""
+        self._pos, self._space, self._written = end, "", ""
         self._has_name = self._arguments_next_to_name = False
         self._unknown = False  # fields may contain the arguments
         self._others_found: list[str] = []  # the values of unknown fields
