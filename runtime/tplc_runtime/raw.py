@@ -416,6 +416,8 @@ class RawPairs(Pairs):
     def _marker_or_key_follows(self, at: int) -> bool | None:
         """Return whether a marker of the call or a known key comes next; None: more input is needed."""
         buf, mark = self._buf, self.BETWEEN.match_at(self._buf, at)
+        if self.VALUE_CLOSE and self._closer.prefix_of(buf, at):
+            mark = None  # the call's end may repeat the name as this closer does the key
         if mark is not None and not mark.ambiguous and mark.kind not in ("skip", "broken"):
             return True
         if self.USUAL_PAIR and not self._final and self._is_usual(self.USUAL_PAIR, at):

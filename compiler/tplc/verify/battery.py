@@ -184,10 +184,8 @@ def battery(ir: TemplateIR) -> Iterator[Case]:
             continue
         yield _value_case(f"string: the marker {marker!r} in it", f"before {marker} after")
     closer = closer_of_values(ir)
-    if closer and closer != end:
-        alone = [] if _closes_as_calls_do(ir) else [closer]
-        for marker in dict.fromkeys((*alone, _closer_of_calls(ir))):
-            yield _value_case(f"string: the marker {marker!r} alone", marker)
+    for marker in dict.fromkeys((closer, _closer_of_calls(ir))) if closer and closer != end else ():
+        yield _value_case(f"string: the marker {marker!r} alone", marker)
     yield from _names_and_types(ir)
     yield from _words_as_keys(ir)
     yield from _escaped_names(ir)
@@ -355,15 +353,6 @@ def closer_of_values(ir: TemplateIR) -> str:
         return ""
     after = pairs.pair[pairs.pair.index(Slot("value")) + 1 :]
     return "".join(item.text if isinstance(item, Text) else KEY for item in after).strip()
-
-
-def _closes_as_calls_do(ir: TemplateIR) -> bool:
-    """Return whether a value's closer repeats its key as a call's closer repeats the name: `</a>`, `</f>`.  Twice, it
-    is the end of a value and of its call: docs/limits.md states it."""
-    pairs, call = ir.tools.arguments, ir.tools.call
-    after = pairs.pair[pairs.pair.index(Slot("value")) + 1 :] if isinstance(pairs, PairArguments) else ()
-    named = [Slot("name") if item == Slot("key") else item for item in after]
-    return Slot("name") in named and named == [*call[call.index(Slot("arguments")) + 1 :]]
 
 
 def _closer_of_calls(ir: TemplateIR) -> str:
