@@ -1219,7 +1219,7 @@ NAMESPACES = ("functions.", "tools.", "function:")
 WORDS_OF_CALLS = ("json", "print(", "<", *NAMESPACES, *KNOWN_KEYS)  # or a tool's name
 TURN_ENDS = ("end", "final_end")
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", *TURN_ENDS)
-ENDS_OF_ALL = ("section", "closed")
+ENDS_OF_ALL = ("section", "closed")  # after all calls, or after the last
 MOST_TURN_ENDS = 4  # so many are tried as the end of a text that is read again
 NEAR = 128  # the name of a tool is so near to the beginning of a call
 LONGEST_FOLLOWING = 4096  # longer text is not examined
@@ -1402,8 +1402,8 @@ def calls_up_to(
             calls = calls_in(text[pos : mark.start], whole)
             if calls and not whole.is_guessed:
                 return calls, mark.start, whole
-    mark = after.match_at(text, pos + len(text[pos:end].rstrip()) - 1) if found and not doubts.is_guessed else None
-    return found, mark.start if mark is not None and mark.kind in ENDS_OF_ALL else end, doubts
+    closer = after.match_at(text, pos + len(text[pos:end].rstrip()) - 1) if found and not doubts.is_guessed else None
+    return found, closer.start if closer is not None and closer.kind in ENDS_OF_ALL else end, doubts
 
 
 def arguments_in(name: str, text: str, tools: Doubts) -> str | None:
@@ -3220,6 +3220,11 @@ class Slots(TurnStates):
         self._slot_diagnostics = others
         return values, pos, ""
 
+    def _note_slot_diagnostics(self) -> None:
+        """Note repeated slots with different values, and markers in another spelling."""
+        for code, text in self._slot_diagnostics:
+            self._note(code, text)
+
     def _end_of_slot(
         self, slot: str, pos: int, known: int, ends: Scanner, stops: str, separator: str
     ) -> tuple[Match | None, str]:
@@ -3512,8 +3517,8 @@ class Machine(CallArguments):
         self._second_reading_failed = self._second_reading_failed and expected == "more"
         if expected:
             return expected != "more" and self._no_call(expected)
-        for diagnostic in self._slot_diagnostics:
-            self._note(*diagnostic)
+        if self._slot_diagnostics:
+            self._note_slot_diagnostics()
         if self.CORRECTS_TOOL_NAMES and values["name"] != written:
             self._note("tool_name_corrected", f"the tool {values['name']} is called as {written}")
         self._pos = end
@@ -3621,8 +3626,7 @@ class Machine(CallArguments):
         if self.OTHER_SPELLINGS:
             self._note_spelling()
         if not expected:
-            for diagnostic in self._slot_diagnostics:
-                self._note(*diagnostic)
+            self._note_slot_diagnostics()
         else:  # a word before the next marker is the name: only its end is missing
             word = PLAIN_WORD.match(self._buf, next_char(self._buf, self._mark.end))
             is_name = word[0] and self.BREAKS.match_at(self._buf, next_char(self._buf, word.end())) is not None
@@ -4424,8 +4428,7 @@ class NamedLast(Objects):
         if expected:
             return self._no_call(expected)
         if not unclosed:
-            for diagnostic in self._slot_diagnostics:
-                self._note(*diagnostic)
+            self._note_slot_diagnostics()
         if self.CORRECTS_TOOL_NAMES and values["name"] != written:
             self._note("tool_name_corrected", f"the tool {values['name']} is called as {written}")
         self._open_call(values["name"], values.get("id"))
@@ -4589,8 +4592,7 @@ class CallObjects(Repairs):
             _, end, expected = self._slots(self._pos + self._skip, self.HEADER)
             if expected:
                 return expected != "more" and self._no_call(expected)
-            for diagnostic in self._slot_diagnostics:
-                self._note(*diagnostic)
+            self._note_slot_diagnostics()
             self._skip = end - self._pos
         self._begin_object()
         return True
@@ -5083,7 +5085,7 @@ class Pairs(Repairs):
         if kind is None:
             return False
         if kind in ("skip", "end"):
-            if self.OTHER_SPELLINGS and self._mark.ambiguous:  # most pairs end as the template writes it
+            if self.OTHER_SPELLINGS and self._mark.ambiguous:  # most are spelled as the template does
                 self._note_spelling()
             self._pos = self._mark.end
         if kind == "skip":
@@ -5125,10 +5127,8 @@ class Pairs(Repairs):
         if buf[start : start + 1] not in ("{", "<") or name not in self._tools:
             return None
         if buf[start] == "{":
-            if not self.PAIR_OPENS:
-                more = self._object_and_more(start, name)
-                if more is not None:
-                    return more
+            if not self.PAIR_OPENS and (more := self._object_and_more(start, name)) is not None:
+                return more
             return self._in_an_object(start, Reader(any_styles(), self.BREAKS), OBJECT)
         tag = begins_with_tag(buf, start, self._schema())
         if tag:
@@ -5186,13 +5186,11 @@ class Pairs(Repairs):
         if self.KEY_ESCAPES:
             key = self.KEY_ESCAPES.unescape(key)
         bare = without_quotes(key, schema) if schema and self.REREADS_CALLS else key
-        respelled = self._mark.ambiguous >= SPELLED_OTHERWISE
-        if self._slot_diagnostics or odd or respelled or key != bare:
+        if self._slot_diagnostics or odd or self._mark.ambiguous >= SPELLED_OTHERWISE or key != bare:
             self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
             if self.OTHER_SPELLINGS and self.PAIR_OPENS:
                 self._note_spelling()
-            for diagnostic in self._slot_diagnostics:
-                self._note(*diagnostic)
+            self._note_slot_diagnostics()
         if odd:
             self.incomplete = True
             self._note("markup_in_key", "an argument has a name that holds markup")
@@ -7408,9 +7406,10 @@ def run_command(parser: Any) -> None:
         if isinstance(error, BrokenPipeError):
             arguments.exit(141)  # output was lost: as a shell sees a program that SIGPIPE ends
         arguments.error(f"{error.filename or 'standard input or standard output'}: {error.strerror}")
-    notes = [f"{note.offset}: {note.text}" for note in stream.diagnostics]
-    for line in [*notes, *["incomplete: don't run the calls, one of them may lack something"] * stream.incomplete]:
-        print(line, file=sys.stderr)
+    for note in stream.diagnostics:
+        print(f"{note.offset}: {note.text}", file=sys.stderr)
+    if stream.incomplete:
+        print("incomplete: don't run the calls, one of them may lack something", file=sys.stderr)
 
 
 OPTIONAL_SPACE = r"(?<=[>\])}»])(?=[<\[({«])|(?<=\[)(?=\{)"  # where white space may be: "<call>|[|{"

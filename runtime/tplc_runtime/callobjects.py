@@ -152,8 +152,7 @@ class CallObjects(Repairs):
             _, end, expected = self._slots(self._pos + self._skip, self.HEADER)
             if expected:
                 return expected != "more" and self._no_call(expected)
-            for diagnostic in self._slot_diagnostics:
-                self._note(*diagnostic)
+            self._note_slot_diagnostics()
             self._skip = end - self._pos
         self._begin_object()
         return True

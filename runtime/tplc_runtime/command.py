@@ -51,6 +51,7 @@ def run_command(parser: Any) -> None:
         if isinstance(error, BrokenPipeError):
             arguments.exit(141)  # output was lost: as a shell sees a program that SIGPIPE ends
         arguments.error(f"{error.filename or 'standard input or standard output'}: {error.strerror}")
-    notes = [f"{note.offset}: {note.text}" for note in stream.diagnostics]
-    for line in [*notes, *["incomplete: don't run the calls, one of them may lack something"] * stream.incomplete]:
-        print(line, file=sys.stderr)
+    for note in stream.diagnostics:
+        print(f"{note.offset}: {note.text}", file=sys.stderr)
+    if stream.incomplete:
+        print("incomplete: don't run the calls, one of them may lack something", file=sys.stderr)

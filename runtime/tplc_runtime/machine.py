@@ -106,8 +106,8 @@ class Machine(CallArguments):
         self._second_reading_failed = self._second_reading_failed and expected == "more"
         if expected:
             return expected != "more" and self._no_call(expected)
-        for diagnostic in self._slot_diagnostics:
-            self._note(*diagnostic)
+        if self._slot_diagnostics:
+            self._note_slot_diagnostics()
         if self.CORRECTS_TOOL_NAMES and values["name"] != written:
             self._note("tool_name_corrected", f"the tool {values['name']} is called as {written}")
         self._pos = end
@@ -215,8 +215,7 @@ class Machine(CallArguments):
         if self.OTHER_SPELLINGS:
             self._note_spelling()
         if not expected:
-            for diagnostic in self._slot_diagnostics:
-                self._note(*diagnostic)
+            self._note_slot_diagnostics()
         else:  # a word before the next marker is the name: only its end is missing
             word = PLAIN_WORD.match(self._buf, next_char(self._buf, self._mark.end))
             is_name = word[0] and self.BREAKS.match_at(self._buf, next_char(self._buf, word.end())) is not None

@@ -242,8 +242,7 @@ class NamedLast(Objects):
         if expected:
             return self._no_call(expected)
         if not unclosed:
-            for diagnostic in self._slot_diagnostics:
-                self._note(*diagnostic)
+            self._note_slot_diagnostics()
         if self.CORRECTS_TOOL_NAMES and values["name"] != written:
             self._note("tool_name_corrected", f"the tool {values['name']} is called as {written}")
         self._open_call(values["name"], values.get("id"))

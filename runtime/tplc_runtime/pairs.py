@@ -188,7 +188,7 @@ class Pairs(Repairs):
         if kind is None:
             return False
         if kind in ("skip", "end"):
-            if self.OTHER_SPELLINGS and self._mark.ambiguous:  # most pairs end as the template writes it
+            if self.OTHER_SPELLINGS and self._mark.ambiguous:  # most are spelled as the template does
                 self._note_spelling()
             self._pos = self._mark.end
         if kind == "skip":
@@ -230,10 +230,8 @@ class Pairs(Repairs):
         if buf[start : start + 1] not in ("{", "<") or name not in self._tools:
             return None
         if buf[start] == "{":
-            if not self.PAIR_OPENS:
-                more = self._object_and_more(start, name)
-                if more is not None:
-                    return more
+            if not self.PAIR_OPENS and (more := self._object_and_more(start, name)) is not None:
+                return more
             return self._in_an_object(start, Reader(any_styles(), self.BREAKS), OBJECT)
         tag = begins_with_tag(buf, start, self._schema())
         if tag:
@@ -291,13 +289,11 @@ class Pairs(Repairs):
         if self.KEY_ESCAPES:
             key = self.KEY_ESCAPES.unescape(key)
         bare = without_quotes(key, schema) if schema and self.REREADS_CALLS else key
-        respelled = self._mark.ambiguous >= SPELLED_OTHERWISE
-        if self._slot_diagnostics or odd or respelled or key != bare:
+        if self._slot_diagnostics or odd or self._mark.ambiguous >= SPELLED_OTHERWISE or key != bare:
             self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
             if self.OTHER_SPELLINGS and self.PAIR_OPENS:
                 self._note_spelling()
-            for diagnostic in self._slot_diagnostics:
-                self._note(*diagnostic)
+            self._note_slot_diagnostics()
         if odd:
             self.incomplete = True
             self._note("markup_in_key", "an argument has a name that holds markup")

@@ -23,6 +23,8 @@ Styles = tuple[Style, Style, Style]
 
 @dataclass(frozen=True)
 class FormOfValues:
+    """How values are written, and what shows that a string is one."""
+
     styles: Styles  # at the top, inside lists, inside objects
     follow: tuple[Pattern, Pattern] = (NEVER, NEVER)  # what follows a value in quotes, and one at the output's end
     text_words: tuple[str, ...] = ()  # what is text unless a schema says otherwise
@@ -31,6 +33,8 @@ class FormOfValues:
 
 @dataclass(frozen=True)
 class MarkersOfCalls:
+    """The markers that readers look for around and after calls."""
+
     breaks: Scanner = NO_MARKERS  # those in no name and in no value
     in_content: Scanner = NO_MARKERS
     after_call: Scanner = NO_MARKERS
@@ -42,6 +46,8 @@ class MarkersOfCalls:
 
 @dataclass(frozen=True)
 class FormOfHeaders:
+    """What comes before the arguments of a call."""
+
     texts: Pattern = NO_TEXTS  # those of which headers consist
     name_is_first: bool = True
     name_escapes: Escapes = NO_ESCAPES
@@ -52,6 +58,8 @@ class FormOfHeaders:
 
 @dataclass(frozen=True)
 class FormOfObjects:
+    """The keys of calls that are objects; none if calls are no objects."""
+
     fields: Mapping[tuple[str, ...], str] = field(default_factory=dict)  # the role of each key of a call
     own_keys: tuple[str, ...] = ()
     own_fields: dict[str, str] = field(default_factory=dict)
@@ -59,6 +67,8 @@ class FormOfObjects:
 
 @dataclass(frozen=True)
 class FormOfPairs:
+    """Arguments that are pairs of a key and a value."""
+
     between: Optional[Scanner] = None  # the markers between pairs; None if the arguments are no pairs
     have_openers: bool = True
     begin: Optional[Pattern] = None  # the first pair, after a header that is like text
@@ -72,6 +82,8 @@ class FormOfPairs:
 
 @dataclass(frozen=True)
 class FormOfCalls:
+    """All that readers know about a format."""
+
     values: FormOfValues
     markers: MarkersOfCalls = MarkersOfCalls()
     header: FormOfHeaders = FormOfHeaders()

@@ -226,8 +226,9 @@ class Readers:
             return found if found and found[0] else None
         if not text.startswith("{", pos):
             return None
-        end = Reader(any_styles(), self.form.markers.breaks).read(text, pos, True)
-        has_more = not self.form.pairs.have_openers and MORE_ARGUMENTS.match(text, end) is not None
+        reader = Reader(any_styles(), self.form.markers.breaks)
+        is_keywords = not self.form.pairs.have_openers
+        has_more = is_keywords and MORE_ARGUMENTS.match(text, reader.read(text, pos, True)) is not None
         more = self._object_and_more(name, text, pos) if has_more else None
         found = more or self._in_an_object(name, Reader(any_styles(), self.form.markers.breaks), text, pos)
         self.doubts.is_guessed |= has_more and more is None

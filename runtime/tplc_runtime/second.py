@@ -45,7 +45,7 @@ NAMESPACES = ("functions.", "tools.", "function:")
 WORDS_OF_CALLS = ("json", "print(", "<", *NAMESPACES, *KNOWN_KEYS)  # or a tool's name
 TURN_ENDS = ("end", "final_end")
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", *TURN_ENDS)
-ENDS_OF_ALL = ("section", "closed")
+ENDS_OF_ALL = ("section", "closed")  # after all calls, or after the last
 MOST_TURN_ENDS = 4  # so many are tried as the end of a text that is read again
 NEAR = 128  # the name of a tool is so near to the beginning of a call
 LONGEST_FOLLOWING = 4096  # longer text is not examined
@@ -228,8 +228,8 @@ def calls_up_to(
             calls = calls_in(text[pos : mark.start], whole)
             if calls and not whole.is_guessed:
                 return calls, mark.start, whole
-    mark = after.match_at(text, pos + len(text[pos:end].rstrip()) - 1) if found and not doubts.is_guessed else None
-    return found, mark.start if mark is not None and mark.kind in ENDS_OF_ALL else end, doubts
+    closer = after.match_at(text, pos + len(text[pos:end].rstrip()) - 1) if found and not doubts.is_guessed else None
+    return found, closer.start if closer is not None and closer.kind in ENDS_OF_ALL else end, doubts
 
 
 def arguments_in(name: str, text: str, tools: Doubts) -> str | None:

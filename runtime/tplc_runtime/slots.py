@@ -79,6 +79,11 @@ class Slots(TurnStates):
         self._slot_diagnostics = others
         return values, pos, ""
 
+    def _note_slot_diagnostics(self) -> None:
+        """Note repeated slots with different values, and markers in another spelling."""
+        for code, text in self._slot_diagnostics:
+            self._note(code, text)
+
     def _end_of_slot(
         self, slot: str, pos: int, known: int, ends: Scanner, stops: str, separator: str
     ) -> tuple[Match | None, str]:

@@ -1160,7 +1160,7 @@ KNOWN_KEYS = NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS + SCHEMA_KEYS
 NAMESPACES = ("functions.", "tools.", "function:")
 TURN_ENDS = ("end", "final_end")
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", *TURN_ENDS)
-ENDS_OF_ALL = ("section", "closed")
+ENDS_OF_ALL = ("section", "closed")  # after all calls, or after the last
 MOST_TURN_ENDS = 4  # so many are tried as the end of a text that is read again
 NEAR = 128  # the name of a tool is so near to the beginning of a call
 MOST_WRAPS = 4  # objects around the arguments, or around a call
@@ -1270,8 +1270,8 @@ def calls_up_to(
             calls = calls_in(text[pos : mark.start], whole)
             if calls and not whole.is_guessed:
                 return calls, mark.start, whole
-    mark = after.match_at(text, pos + len(text[pos:end].rstrip()) - 1) if found and not doubts.is_guessed else None
-    return found, mark.start if mark is not None and mark.kind in ENDS_OF_ALL else end, doubts
+    closer = after.match_at(text, pos + len(text[pos:end].rstrip()) - 1) if found and not doubts.is_guessed else None
+    return found, closer.start if closer is not None and closer.kind in ENDS_OF_ALL else end, doubts
 
 
 def given_in(name: str, text: str, tools: Doubts) -> str | None:
@@ -2483,6 +2483,11 @@ class Slots(TurnStates):
         self._slot_diagnostics = others
         return values, pos, ""
 
+    def _note_slot_diagnostics(self) -> None:
+        """Note repeated slots with different values, and markers in another spelling."""
+        for code, text in self._slot_diagnostics:
+            self._note(code, text)
+
     def _end_of_slot(
         self, slot: str, pos: int, known: int, ends: Scanner, stops: str, separator: str
     ) -> tuple[Match | None, str]:
@@ -2698,8 +2703,8 @@ class Machine(Slots):
         self._second_reading_failed = self._second_reading_failed and expected == "more"
         if expected:
             return expected != "more" and self._no_call(expected)
-        for diagnostic in self._slot_diagnostics:
-            self._note(*diagnostic)
+        if self._slot_diagnostics:
+            self._note_slot_diagnostics()
         if values["name"] != written:
             self._note("tool_name_corrected", f"the tool {values['name']} is called as {written}")
         self._pos = end
@@ -3355,7 +3360,7 @@ class Pairs(Repairs):
         if kind is None:
             return False
         if kind in ("skip", "end"):
-            if self._mark.ambiguous:  # most pairs end as the template writes it
+            if self._mark.ambiguous:  # most are spelled as the template does
                 self._note_spelling()
             self._pos = self._mark.end
         if kind == "skip":
@@ -3393,8 +3398,7 @@ class Pairs(Repairs):
         if buf[start : start + 1] not in ("{", "<") or name not in self._tools:
             return None
         if buf[start] == "{":
-            more = self._object_and_more(start, name)
-            if more is not None:
+            if (more := self._object_and_more(start, name)) is not None:
                 return more
             return self._in_an_object(start, Reader(any_styles(), self.BREAKS), OBJECT)
         tag = begins_with_tag(buf, start, self._schema())
@@ -3451,11 +3455,9 @@ class Pairs(Repairs):
         key = values["key"]
         odd = odd or not (self._tools or MARKUP_IN_KEYS.isdisjoint(key))
         bare = without_quotes(key, schema) if schema else key
-        respelled = self._mark.ambiguous >= SPELLED_OTHERWISE
-        if self._slot_diagnostics or odd or respelled or key != bare:
+        if self._slot_diagnostics or odd or self._mark.ambiguous >= SPELLED_OTHERWISE or key != bare:
             self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
-            for diagnostic in self._slot_diagnostics:
-                self._note(*diagnostic)
+            self._note_slot_diagnostics()
         if odd:
             self.incomplete = True
             self._note("markup_in_key", "an argument has a name that holds markup")
@@ -3563,9 +3565,10 @@ def run_command(parser: Any) -> None:
         if isinstance(error, BrokenPipeError):
             arguments.exit(141)  # output was lost: as a shell sees a program that SIGPIPE ends
         arguments.error(f"{error.filename or 'standard input or standard output'}: {error.strerror}")
-    notes = [f"{note.offset}: {note.text}" for note in stream.diagnostics]
-    for line in [*notes, *["incomplete: don't run the calls, one of them may lack something"] * stream.incomplete]:
-        print(line, file=sys.stderr)
+    for note in stream.diagnostics:
+        print(f"{note.offset}: {note.text}", file=sys.stderr)
+    if stream.incomplete:
+        print("incomplete: don't run the calls, one of them may lack something", file=sys.stderr)
 
 
 STYLE = WordStyle(

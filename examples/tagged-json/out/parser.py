@@ -1100,7 +1100,7 @@ KNOWN_KEYS = NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS + SCHEMA_KEYS
 NAMESPACES = ("functions.", "tools.", "function:")
 TURN_ENDS = ("end", "final_end")
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", *TURN_ENDS)
-ENDS_OF_ALL = ("section", "closed")
+ENDS_OF_ALL = ("section", "closed")  # after all calls, or after the last
 MOST_TURN_ENDS = 4  # so many are tried as the end of a text that is read again
 NEAR = 128  # the name of a tool is so near to the beginning of a call
 NOTHING_GIVEN = ("null", '""', "[]", "None")  # in place of an object without members
@@ -1216,8 +1216,8 @@ def calls_up_to(
             calls = calls_in(text[pos : mark.start], whole)
             if calls and not whole.is_guessed:
                 return calls, mark.start, whole
-    mark = after.match_at(text, pos + len(text[pos:end].rstrip()) - 1) if found and not doubts.is_guessed else None
-    return found, mark.start if mark is not None and mark.kind in ENDS_OF_ALL else end, doubts
+    closer = after.match_at(text, pos + len(text[pos:end].rstrip()) - 1) if found and not doubts.is_guessed else None
+    return found, closer.start if closer is not None and closer.kind in ENDS_OF_ALL else end, doubts
 
 
 def given_in(name: str, text: str, tools: Doubts) -> str | None:
@@ -3444,9 +3444,10 @@ def run_command(parser: Any) -> None:
         if isinstance(error, BrokenPipeError):
             arguments.exit(141)  # output was lost: as a shell sees a program that SIGPIPE ends
         arguments.error(f"{error.filename or 'standard input or standard output'}: {error.strerror}")
-    notes = [f"{note.offset}: {note.text}" for note in stream.diagnostics]
-    for line in [*notes, *["incomplete: don't run the calls, one of them may lack something"] * stream.incomplete]:
-        print(line, file=sys.stderr)
+    for note in stream.diagnostics:
+        print(f"{note.offset}: {note.text}", file=sys.stderr)
+    if stream.incomplete:
+        print("incomplete: don't run the calls, one of them may lack something", file=sys.stderr)
 
 
 STYLE = Style(
