@@ -8,11 +8,12 @@ from itertools import product
 import pytest
 
 from tests.independent import TOKENS
-from tests.learn.test_idioms import CALL, CONTENT, TURNS, calls
+from tests.learn.test_idioms import CALL, CONTENT, TURNS, calls, pairs
 from tests.property.every_reader import EveryReader
 from tests.property.report_wild import read_back
 from tplc.driver import compile_template
 from tplc.ir.nodes import TemplateIR
+from tplc.ir.own_markers import own_markers
 
 REASONING = "{%- if m.reasoning_content %}{{- '@OPEN@' ~ m.reasoning_content ~ '@CLOSE@' }}{%- endif %}"
 LEAD = "{%- if m.content %}{{- '@WITH@' if m.tool_calls else '@ALONE@' }}{%- endif %}"
@@ -41,6 +42,24 @@ def test_space_after_reasoning_by_shape(closer: str, lead: str, one: str) -> Non
     for name, text in texts.items():
         turn = turn.replace(f"@{name}@", text)
     reads_back(TURNS.replace("@MACROS@", "").replace("@TURN@", turn))
+
+
+OPENERS = ("Call: ", "<do>", "\\nCall: ")
+BEFORE_CONTENT = ("<done>\\nThought: ", "<done><say>", "<done>")
+BOTH = "{%- if m.tool_calls %}{{- '@OPEN@' }}@CALLS@{{- '@WITH@' ~ m.content if m.content else '<done>' }}{%- else %}"
+
+
+@pytest.mark.sweep(5)
+@pytest.mark.parametrize(("opener", "before"), [*product(OPENERS, BEFORE_CONTENT)])
+def test_content_after_calls_whose_closer_depends_on_it(opener: str, before: str) -> None:
+    """No format contains a text that the template was rendered with, and a call without arguments is one."""
+    one = "{{- ('; ' if not loop.first else '') ~ c.function.name ~ '(' }}"
+    one += pairs("{{- (', ' if not loop.first else '') ~ k ~ '=' ~ (v | tojson) }}") + "{{- ')' }}"
+    turn = BOTH + "{{- m.content ~ '<done>' }}{%- endif %}"
+    for name, text in {"OPEN": opener, "CALLS": calls(one), "WITH": before}.items():
+        turn = turn.replace(f"@{name}@", text)
+    ir = reads_back(TURNS.replace("@MACROS@", "").replace("@TURN@", turn))
+    assert not any("zq" in text for text in own_markers(ir))
 
 
 @pytest.mark.sweep(8)

@@ -153,7 +153,8 @@ def _after(prober: Prober, setup: Setup, message: Message, calls: tuple[Call, ..
         form = replace(ir, turn=replace(ir.turn, ends=()), tools=replace(ir.tools, section_end=section_end))
         closing = write_message(form, _as_read(setup, calls)).rpartition(last)[2].rstrip()
         if closing and rest.startswith(closing):
-            return rest[len(closing) :]
+            rest = rest[len(closing) :]
+            return rest.partition(CONTENT)[2] if CONTENT in rest else rest  # it may come after the calls
     return ""
 
 

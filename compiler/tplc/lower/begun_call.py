@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from tplc.ir.forms import texts_of
 from tplc.ir.markers import is_distinctive, is_unmistakable
 from tplc.ir.nodes import ObjectArguments, Slot, TemplateIR, Text, Tools
 from tplc.ir.spellings import WORDS
@@ -167,7 +168,7 @@ def _closed(ir: TemplateIR, after: Sequence[Text | Slot]) -> list[str]:
     closer = text_at(after, 0)
     if is_distinctive(closer) or len(after) > 1:
         return [_text(closer.rstrip(), ALL)]
-    nexts = [tools.section_end, tools.separator, *ir.turn.ends, text_at(merged(tools.call), 0)]
+    nexts = [*texts_of(ir, "tools.section_end"), tools.separator, *ir.turn.ends, text_at(merged(tools.call), 0)]
     # Where the template writes a line end, only a marker shows that the call is over without it.
     ends = [
         _text(text.strip(), ALL) for text in nexts if text.strip() and ("\n" not in closer or is_unmistakable(text))

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from tplc.ir.markers import ends_in_text, is_distinctive, is_unmistakable, is_word, lead_of, pieces_of
+from tplc.ir.markers import ends_in_text, is_bracketed, is_distinctive, is_unmistakable, is_word, lead_of, pieces_of
 from tplc.ir.nodes import PairArguments, Slot, Text, Tools
 from tplc.lower.bounds import CALL_NAME, INDENT, KEY, KEY_CHARACTER, SOME_SPACE, SPACE, key_without
 from tplc.lower.call_form import Following
@@ -53,6 +53,12 @@ class ValueContext:
         """Return the line end that alone separates two calls; "" if more than that does."""
         between = self.closer + self.tools.separator + text_at(merged(self.tools.call), 0)
         return "\n" if "\n" in between and not between.strip() else ""
+
+    @property
+    def name_end(self) -> str:
+        """Return the text directly after a call's name."""
+        layout = merged(self.tools.call)
+        return text_at(layout, layout.index(Slot("name")) + 1)
 
     @property
     def _after(self) -> tuple[Text | Slot, ...]:
@@ -252,6 +258,10 @@ def _joins_calls(next_call: Sequence[str | None]) -> bool:
 
 def any_key(following: Following) -> str:
     """Return the pattern of a key that may be any."""
+    close, end = following.close, following.pair[-1]
+    is_marker = is_distinctive(close) or is_bracketed(close)
+    if is_marker and end:  # punctuation after it may be part of a key
+        return rf"(?:(?!{exact(close)})[^\s{in_class(end[0])}]){{1,{LONGEST_KEY}}}?"
     separator = following.not_in_keys
     if len(separator) < 2:
         return key_without(separator)

@@ -19,10 +19,12 @@ from tplc.lower.layouts import merged, not_blank, text_at, unique
 from tplc.lower.lexemes import MAX_INNER_SPACE, Lexemes, exact, in_class, is_respelled, lexemes_of
 from tplc.lower.slots import stops_of
 from tplc.lower.tolerated import Tolerated
+from tplc_runtime.scanner import ANY_WORD
 
 QUOTES = ("'", '"')
 TYPOGRAPHIC = {"'": "'‘", '"': '"“'}
 WORDS = re.compile(r"\w[\w.-]*(?: \w[\w.-]*)*")  # in a line
+SYMBOLS = "$@#%&~!?*+/^"  # a key may begin with one, as in `$ref`
 
 
 def pairs_of(
@@ -34,7 +36,7 @@ def pairs_of(
     repeats, wraps = around_key is not None, _wraps_of(dialect, pairs, around_key, tolerated.texts(close))
     slots = _slot_ends(_before_value(layout, wrapped=bool(wraps)), tolerated)
     context = _context(ir, pairs, (close, openers[0]), slots, closing, tolerated)
-    guessed = not repeats and _is_guessed(tools, dialect, close, wraps)
+    guessed = not repeats and _is_guessed(context, close, wraps)
     raw = not (guessed or dialect.top.strings or dialect.elements)
     slots, context, bare = _with_literals(slots, context, python=guessed and "python_literals" in tolerated.kinds)
     opens = not_blank(text for one in openers for text in tolerated.texts(one))
@@ -168,15 +170,19 @@ def _around(style: StringStyle | None) -> tuple[str, str] | None:
     return (style.open, style.close) if style is not None and style.escape != "json" else None
 
 
-def _is_guessed(tools: Tools, dialect: Dialect, close: str, wraps: Sequence[TypeWrap]) -> bool:
+def _is_guessed(context: ValueContext, close: str, wraps: Sequence[TypeWrap]) -> bool:
     """Return whether only the text after a raw value shows that it ends."""
+    tools, dialect = context.tools, _dialect(context.tools)
     # What are JSON strings if they could not be bare ends before what may follow a value.
     if dialect.wrap is not None and dialect.wrap.escape == "json":
         return True
     # No value contains a closer whose characters are always escaped.
     escaped = any(char in close for _, char in tools.replacements("value"))
     all_wrapped = bool(wraps) and all(wrap.close for wrap in wraps)
-    return not (dialect.top.strings or all_wrapped or is_distinctive(close) or is_bracketed(close) or escaped)
+    # A value may contain its closer, and where keys look like text as well, only a whole key after it shows more.
+    marked = is_distinctive(close) or is_bracketed(close)
+    marked = marked and bool(context.opened.strip() or is_distinctive(context.key_end))
+    return not (dialect.top.strings or all_wrapped or marked or escaped)
 
 
 def _before_value(layout: Layout, *, wrapped: bool) -> Layout:
@@ -289,18 +295,21 @@ def _between(
         ("broken", [close] if repeats else []),
     ]
     between = tuple((kind, texts) for kind, found in kinds if (texts := not_blank(found)))
-    return between if opens else (*between, *_words_as_keys(between, slots))
+    return between if opens else (*between, *_openers_as_keys(between, slots, context.name_end))
 
 
-def _words_as_keys(
-    between: Sequence[tuple[str, tuple[str, ...]]], slots: Sequence[SlotEnd]
+def _openers_as_keys(
+    between: Sequence[tuple[str, tuple[str, ...]]], slots: Sequence[SlotEnd], name_end: str
 ) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Return the words that may come after a value, each as a key: `call = ` begins a pair where `call ` opens a
-    call."""
+    """Return the words that may come after a value, each as a key, and symbols with a word: `call = ` or `$ref = `
+    begin a pair where `call ` or `$` open a call whose name something else ends."""
     end = slots[0].suffixes[0].lstrip() if slots and slots[0].kind == "key" else ""
     end = end if end[:1].isalnum() else end.rstrip()  # a word could be the beginning of a name
-    words = unique(core for _, texts in between for text in texts if WORDS.fullmatch(core := text.strip()))
-    return (("key", tuple(f"{word} {end}" for word in words)),) if words and end else ()
+    words = [core for _, texts in between for text in texts if WORDS.fullmatch(core := text.strip())]
+    if end[:1] != name_end.strip()[:1]:
+        following = [text.strip() for kind, texts in between if kind == "next" for text in texts]
+        words += [text + ANY_WORD for text in following if len(text) == 1 and text in SYMBOLS]
+    return (("key", tuple(f"{word} {end}" for word in unique(words))),) if words and end else ()
 
 
 def _comma(context: ValueContext, tolerated: Tolerated) -> str:

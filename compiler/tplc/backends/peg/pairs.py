@@ -41,9 +41,10 @@ class PairRules:
         self.opened = "arguments_open?" if pairs.start.strip() else ""
         guard = ["!arguments_over"] if self.instead or (form.garbled_closer and not pairs.opens) else []
         self.head = [*guard, *(["key_open"] if pairs.opens else [])]
-        # One character of white space that ends a key is no part of a raw value.
-        spaced = not pairs.value.quoted and any(slot.kind == "key" and slot.stops for slot in pairs.slots)
-        self.middle = ["key_end"] if self.key_end else [leaf(r"\s?")] if spaced else []
+        # One character of white space that ends a key is no part of a raw value, and none of it is part of a type.
+        typed, spaced = bool(pairs.value.types), any(slot.kind == "key" and slot.stops for slot in pairs.slots)
+        spaced = spaced and (typed or not pairs.value.quoted)
+        self.middle = ["key_end"] if self.key_end else [leaf(r"\s*+" if typed else r"\s?")] if spaced else []
         self.middle += ["type", "type_end"] if pairs.value.types else []
 
     def core(self, text: str) -> str:

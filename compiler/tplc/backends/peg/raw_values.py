@@ -212,7 +212,7 @@ class RawValues:
         if self.pairs.value_end.closers:
             return group(either([self.own_ends, self._respelled_closers(keys)]))
         # A closer that values hold as well counts only before what may follow it.
-        if is_distinctive(self.closer):
+        if is_distinctive(self.closer) and not self.pairs.value.guessed:
             return marker(self.closer)
         # Keys of a schema may have characters that no other key has.
         odd = one_of([key for key in keys if ODD_KEY.fullmatch(key)])
