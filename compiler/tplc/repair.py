@@ -287,7 +287,7 @@ def _between(ir: TemplateIR, parts: tuple[Part, ...], end: FormMarker, start: Fo
     """Yield forms for a text between two parts, which is the closer of one and the opener of the other: their usual
     markers decide, otherwise all of it is the closer's."""
     closer, opener = marker_of(ir, end), marker_of(ir, start)
-    if not gap.strip() and not closer.strip() and opener.strip():
+    if not gap.strip() and not closer.strip() and opener:
         yield Form(parts, start, gap)  # nothing but white space is left of what opens the part
         return
     shared = len(common_suffix(gap, opener))

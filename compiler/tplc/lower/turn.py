@@ -31,9 +31,11 @@ def turn_of(ir: TemplateIR, calls: CallForm | None, tolerated: Tolerated) -> Acc
     ]
     headers = [text for header in tolerated.texts(ir.turn.header) for text in [header, *_rests(header, parts)]]
     special = _special_tokens(ir) if "end_tokens" in tolerated.kinds else ()
+    no_parts = _no_parts(ir)
+    anchors = [anchor for anchor in ir.turn.anchors if anchor]
     return Acceptor(
-        anchors=tuple(anchor for anchor in ir.turn.anchors if anchor),
-        heads=unique("" if head.strip() in ended else head for head in slotted_heads(ir)) or ("",),
+        anchors=(*anchors, *(anchor + head for anchor in anchors for head in no_parts)),
+        heads=unique("" if head.strip() in ended or head in no_parts else head for head in slotted_heads(ir)) or ("",),
         # A header that people write as well ("Answer:") repeats no turn: words would be lost.
         headers=not_blank(header for header in headers if not could_be_prose(header)),
         prose_headers=tuple(text for text in [ir.turn.header] if is_distinctive(text) and could_be_prose(text)),
@@ -55,6 +57,12 @@ def turn_of(ir: TemplateIR, calls: CallForm | None, tolerated: Tolerated) -> Acc
         escapes=tuple(_escapes(ir)),
         after_reasoning=space_after_reasoning(ir, {"reasoning"}),
     )
+
+
+def _no_parts(ir: TemplateIR) -> tuple[str, ...]:
+    """Return the heads without any marker: they are no part of the answer, which begins after them."""
+    known = own_markers(ir)
+    return unique(head for head in ir.turn.heads if head and not any(marker in head for marker in known))
 
 
 def _escapes(ir: TemplateIR) -> Iterator[TextEscapes]:
