@@ -103,7 +103,7 @@ class Pattern:
 
 
 ONE_WORD = Pattern(f"[{NAME_CHARACTERS}]+")
-WORD_SEPARATORS = Pattern(r"[\s_▁|｜-]+")
+WORD_SEPARATORS = Pattern(r"[\s_▁Ġ|｜-]+")
 IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("\\"): ord("/")}
 ANY_WORD = "\ufdd1"  # in a core: the language that a fence names, or none.  It is no character of any text.
 LONGEST_LANGUAGE = 16
@@ -116,7 +116,7 @@ LONGEST_WORD = 64
 PLAIN_WORD = Pattern(rf"[\w.-]{{0,{LONGEST_WORD}}}")
 NOTHING = "(?!)"
 # What stands in a scanner's pattern for white space inside of a marker, and, in another spelling, around its words.
-SHORTENED = ((" ", r"\s{0,64}"), ("{}", r"[\s|｜]{0,4}"), ("{-}", r"[\s_▁|｜-]{0,64}"), ("{s}", "(?:s|ing)?"))
+SHORTENED = ((" ", r"\s{0,64}"), ("{}", r"[\s|｜]{0,4}"), ("{-}", r"[\s_▁Ġ|｜-]{0,64}"), ("{s}", "(?:s|ing)?"))
 
 
 class Match:
@@ -7423,7 +7423,7 @@ LONG_WORD = re.compile(r"[^\W\d_]{3}")
 INFLECTION = re.compile(r"((?<=[a-z][a-z][a-rt-z])s|(?<=[a-z]{4})ing)(?![a-z])")
 LONG_STEM = 3  # words with more letters may end in `ing`, too
 WORD_OR_CHAR = re.compile(r"[A-Za-z]+|.", re.DOTALL)
-WORD_JOINERS = "_▁|｜-"  # what the words of a marker are joined with, and what may be next to its brackets
+WORD_JOINERS = "_▁Ġ|｜-"  # what the words of a marker are joined with, and what may be next to its brackets
 MOST_WORD_SEPARATORS = 4  # so much white space, or so many joints, where a marker that is spelled otherwise has some
 SLOT_PATTERN = PLAIN_WORD.pattern.replace("{0,", "{1,")
 CONTROL = {"\n": r"\n", "\t": r"\t", "\r": r"\r", "\f": r"\f", "\v": r"\v"}

@@ -48,7 +48,7 @@ LONG_WORD = re.compile(r"[^\W\d_]{3}")
 INFLECTION = re.compile(r"((?<=[a-z][a-z][a-rt-z])s|(?<=[a-z]{4})ing)(?![a-z])")
 LONG_STEM = 3  # words with more letters may end in `ing`, too
 WORD_OR_CHAR = re.compile(r"[A-Za-z]+|.", re.DOTALL)
-WORD_JOINERS = "_▁|｜-"  # what the words of a marker are joined with, and what may be next to its brackets
+WORD_JOINERS = "_▁Ġ|｜-"  # what the words of a marker are joined with, and what may be next to its brackets
 MOST_WORD_SEPARATORS = 4  # so much white space, or so many joints, where a marker that is spelled otherwise has some
 SLOT_PATTERN = PLAIN_WORD.pattern.replace("{0,", "{1,")
 CONTROL = {"\n": r"\n", "\t": r"\t", "\r": r"\r", "\f": r"\f", "\v": r"\v"}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Marker = tuple[str, str, str, str, int]
 
-WORD_SEPARATORS = Pattern(r"[\s_▁|｜-]+")
+WORD_SEPARATORS = Pattern(r"[\s_▁Ġ|｜-]+")
 IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("\\"): ord("/")}
 ANY_WORD = "\ufdd1"  # in a core: the language that a fence names, or none.  It is no character of any text.
 LONGEST_LANGUAGE = 16
@@ -33,7 +33,7 @@ LONGEST_WORD = 64
 PLAIN_WORD = Pattern(rf"[\w.-]{{0,{LONGEST_WORD}}}")
 NOTHING = "(?!)"
 # What stands in a scanner's pattern for white space inside of a marker, and, in another spelling, around its words.
-SHORTENED = ((" ", r"\s{0,64}"), ("{}", r"[\s|｜]{0,4}"), ("{-}", r"[\s_▁|｜-]{0,64}"), ("{s}", "(?:s|ing)?"))
+SHORTENED = ((" ", r"\s{0,64}"), ("{}", r"[\s|｜]{0,4}"), ("{-}", r"[\s_▁Ġ|｜-]{0,64}"), ("{s}", "(?:s|ing)?"))
 
 
 class Match:

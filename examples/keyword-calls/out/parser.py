@@ -115,7 +115,7 @@ class Pattern:
 
 
 ONE_WORD = Pattern(f"[{NAME_CHARACTERS}]+")
-WORD_SEPARATORS = Pattern(r"[\s_▁|｜-]+")
+WORD_SEPARATORS = Pattern(r"[\s_▁Ġ|｜-]+")
 IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("\\"): ord("/")}
 ANY_WORD = "\ufdd1"  # in a core: the language that a fence names, or none.  It is no character of any text.
 LONGEST_LANGUAGE = 16
@@ -127,7 +127,7 @@ LONGEST_WORD = 64
 PLAIN_WORD = Pattern(rf"[\w.-]{{0,{LONGEST_WORD}}}")
 NOTHING = "(?!)"
 # What stands in a scanner's pattern for white space inside of a marker, and, in another spelling, around its words.
-SHORTENED = ((" ", r"\s{0,64}"), ("{}", r"[\s|｜]{0,4}"), ("{-}", r"[\s_▁|｜-]{0,64}"), ("{s}", "(?:s|ing)?"))
+SHORTENED = ((" ", r"\s{0,64}"), ("{}", r"[\s|｜]{0,4}"), ("{-}", r"[\s_▁Ġ|｜-]{0,64}"), ("{s}", "(?:s|ing)?"))
 
 
 class Match:
@@ -3613,7 +3613,7 @@ class StreamParser(Pairs):
             r"<(?:(\.code\.> \[ <\.code\.> \[)|(\./mind\.>)|(\.code\.> \[)|(\.code\.>)|(\./\.>)|({}\.{}(?ai:code){}\.{"
             r"}>{}\[{-}<{}\.{}(?ai:code){}\.{}>{}\[)|({}\.{}[/\\]{}(?ai:mind{s}){}\.{}>)|({}\.{}(?ai:code{s}){}\.{}>{}"
             r"\[)|({}\.{}(?ai:code){}\.{}>))|`(``[\w-]{0,16} <\.code\.> \[)"
-        ), near=r"<(?=[\t\n\r \-._\|▁｜]|\Z)|`(?=[`]|\Z)", width=224,
+        ), near=r"<(?=[\t\n\r \-._\|Ġ▁｜]|\Z)|`(?=[`]|\Z)", width=224,
     )
     IN_CONTENT = Scanner(
         ("empty", "<.code.> [ )] <./code.>", "", "", 0), ("empty", "<.code.> [ ] <./code.>", "", "", 0),
@@ -3628,11 +3628,11 @@ class StreamParser(Pairs):
             r"> \[ <\.code\.> \[)|(\.code\.> \] <\./code\.>)|(\.code\.> <\./code\.>)|(\.assistant\.>)|(\.code\.> \[)|("
             r"\./mind\.>)|(\.mind\.>)|(\.code\.>)|(\./\.>)|({}\.{}(?ai:code){}\.{}>{}\[{-}<{}\.{}(?ai:code){}\.{}>{}\["
             r")|({}\.{}(?ai:code{s}){}\.{}>{}\[)|({}\.{}(?ai:code){}\.{}>))|`(``[\w-]{0,16} <\.code\.> \[)"
-        ), near=r"<(?=[\t\n\r \-._\|▁｜]|\Z)|`(?=[`]|\Z)", width=224,
+        ), near=r"<(?=[\t\n\r \-._\|Ġ▁｜]|\Z)|`(?=[`]|\Z)", width=224,
     )
     BEFORE_CONTENT = Scanner(
         ("reasoning", "<.mind.>", "", "", 0), ("reasoning", "\x00<.mind.>", "", "", 6),
-        find=r"<(?:(\.mind\.>)|({}\.{}(?ai:mind{s}){}\.{}>))", near=r"<(?=[\t\n\r \-._\|▁｜]|\Z)", width=105,
+        find=r"<(?:(\.mind\.>)|({}\.{}(?ai:mind{s}){}\.{}>))", near=r"<(?=[\t\n\r \-._\|Ġ▁｜]|\Z)", width=105,
     )
     OPENS_FIRST = ("reasoning",)
     REASONING_AGAIN = Scanner(("reasoning", "<.mind.>", "", "", 0), find=r"<(\.mind\.>)", near=r"<(?=[.]|\Z)", width=9)
@@ -3678,7 +3678,7 @@ class StreamParser(Pairs):
             r"\)()|,()|<(?:(\.code\.> \[ <\.code\.> \[)|(\./code\.>)|(\.code\.> \[)|(\./\.>)|({}\.{}(?ai:code){}\.{}>{"
             r"}\[{-}<{}\.{}(?ai:code){}\.{}>{}\[)|({}\.{}[/\\]{}(?ai:code){}\.{}>)|({}\.{}(?ai:code){}\.{}>{}\[))|\](?"
             r":( <\./code\.>)|()|({}<{}\.{}[/\\]{}(?ai:code){}\.{}>))|`(``[\w-]{0,16} <\.code\.> \[)"
-        ), near=r"\)|,|<(?=[\t\n\r \-._\|▁｜]|\Z)|\]|`(?=[`]|\Z)", width=224,
+        ), near=r"\)|,|<(?=[\t\n\r \-._\|Ġ▁｜]|\Z)|\]|`(?=[`]|\Z)", width=224,
     )
     AROUND_KEY = (Pattern(""), Pattern(r"(?:\s{0,64}[:=])*"), 65)
     FOLLOW = (
@@ -3707,7 +3707,7 @@ class StreamParser(Pairs):
             r"<{}\.{}(?ai:code){}\.{}>{}\[)|({}\.{}(?ai:code{s}){}\.{}>{}\[)|({}\.{}[/\\]{}(?ai:code{s}){}\.{}>)|({}\."
             r"{}(?ai:code){}\.{}>))|\](?:( <\./code\.>)|()|({}<{}\.{}[/\\]{}(?ai:code{s}){}\.{}>))|`(``[\w-]{0,16} <\."
             r"code\.> \[)"
-        ), near=r"\)|,|;|<(?=[\t\n\r \-._\|▁｜]|\Z)|\]|`(?=[`]|\Z)", width=224,
+        ), near=r"\)|,|;|<(?=[\t\n\r \-._\|Ġ▁｜]|\Z)|\]|`(?=[`]|\Z)", width=224,
     )
     AFTER_TURN = Scanner(
         ("header", "<.assistant.> <.code.> [ <.code.> [", "", "", 0),

@@ -113,7 +113,7 @@ class Pattern:
 
 
 ONE_WORD = Pattern(f"[{NAME_CHARACTERS}]+")
-WORD_SEPARATORS = Pattern(r"[\s_▁|｜-]+")
+WORD_SEPARATORS = Pattern(r"[\s_▁Ġ|｜-]+")
 IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("\\"): ord("/")}
 ANY_WORD = "\ufdd1"  # in a core: the language that a fence names, or none.  It is no character of any text.
 LONGEST_LANGUAGE = 16
@@ -125,7 +125,7 @@ LONGEST_WORD = 64
 PLAIN_WORD = Pattern(rf"[\w.-]{{0,{LONGEST_WORD}}}")
 NOTHING = "(?!)"
 # What stands in a scanner's pattern for white space inside of a marker, and, in another spelling, around its words.
-SHORTENED = ((" ", r"\s{0,64}"), ("{}", r"[\s|｜]{0,4}"), ("{-}", r"[\s_▁|｜-]{0,64}"), ("{s}", "(?:s|ing)?"))
+SHORTENED = ((" ", r"\s{0,64}"), ("{}", r"[\s|｜]{0,4}"), ("{-}", r"[\s_▁Ġ|｜-]{0,64}"), ("{s}", "(?:s|ing)?"))
 
 
 class Match:
@@ -3490,7 +3490,7 @@ class StreamParser(CallObjects):
         find=(
             r"<(?:(fn> <fn> \{)|(fn> ```[\w-]{0,16} \{)|(/musing>)|(fn> \[ \{)|(fn> \{)|(~/~>)|(fn>)|({}[/\\]{}(?ai:mu"
             r"sing{s}){}>))|`(``[\w-]{0,16} <fn> \{)"
-        ), near=r"<(?=[\t\n\r \-/\\_f\|\~▁｜]|\Z)|`(?=[`]|\Z)", width=156, leads="\n",
+        ), near=r"<(?=[\t\n\r \-/\\_f\|\~Ġ▁｜]|\Z)|`(?=[`]|\Z)", width=156, leads="\n",
     )
     IN_CONTENT = Scanner(
         ("header", "<~assistant~>", "", "\n", 0), ("call", "<fn> <fn> {", "\n", "", 0),
@@ -3505,7 +3505,7 @@ class StreamParser(CallObjects):
     )
     BEFORE_CONTENT = Scanner(
         ("reasoning", "<musing>", "", "\n", 0), ("reasoning", "\x00<musing>", "", "\n", 6),
-        find="<(?:(musing>)|({}(?ai:musing{s}){}>))", near=r"<(?=[\t\n\r \-M_m\|▁｜]|\Z)", width=105,
+        find="<(?:(musing>)|({}(?ai:musing{s}){}>))", near=r"<(?=[\t\n\r \-M_m\|Ġ▁｜]|\Z)", width=105,
     )
     OPENS_FIRST = ("reasoning",)
     REASONING_AGAIN = Scanner(("reasoning", "<musing>", "", "\n", 0), find="<(musing>)", near=r"<(?=[m]|\Z)", width=9)

@@ -70,6 +70,16 @@ for _row in RESPELLED:
     _respell(*_row)
 
 
+@further("tokenizer's spaces inside of a marker")
+def _(answer: Answer) -> Iterator[str]:
+    """SentencePiece writes a space as ▁, byte-level BPE as Ġ."""
+    for at in answer.places(*MARKERS):
+        text = answer.pieces[at].text
+        if re.match(r"\s*[<\[]", text) and re.search(r"(?<=\w) (?=\w)", text):
+            for space in "▁Ġ":
+                yield answer.with_(at, re.sub(r"(?<=\w) (?=\w)", space, text))
+
+
 # Reasoning
 
 
