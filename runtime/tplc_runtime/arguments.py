@@ -32,7 +32,7 @@ class CallArguments(Slots):
     ARGUMENTS_ARE_TEXT: ClassVar[bool] = False  # the template writes them as an object in a string
     _reader: Reader | None = None  # and the reader of one
     _written = ""  # the beginning of the arguments
-    _repaired = False  # the arguments of the last call were repaired
+    _repaired: str | bool = False  # the arguments of the last call were repaired
     _types_are_checked = False  # the types of values are reported where these are read
 
     def _feed_regular_text(self, chunk: str) -> list[Delta]:
@@ -83,7 +83,7 @@ class CallArguments(Slots):
         """Report what was repaired, or what JSON doesn't have.  Callers check that there is one, which is faster."""
         self._note(code, what + (reader.repair or reader.unlike_json))
         if reader.repair:
-            self._repaired, self.incomplete = True, self.incomplete or reader.is_guessed
+            self._repaired, self.incomplete = reader.repair, self.incomplete or reader.is_guessed
 
     def _value_of(self, reader: Reader) -> str:
         """Return the value of a text that is read as a whole; report if it was repaired or is cut."""
@@ -97,7 +97,7 @@ class CallArguments(Slots):
         """Examine the arguments of the last call when somebody asks for diagnostics; those of a repaired call at once:
         repairs that invent a key, or a value of another type than the schema's, have failed."""
         if not self.incomplete:  # what was lost is reported
-            types = not (self.RAW_VALUES and self._types_are_checked) or self._repaired
+            types = not (self.RAW_VALUES and self._types_are_checked and not self._repaired)
             offset, before = self._here(), len(self._diagnostics)
             while before and self._diagnostics[before - 1].offset == offset:
                 before -= 1
@@ -106,8 +106,7 @@ class CallArguments(Slots):
         if self._repaired or self._tools:
             name, arguments = self._out.calls[-1][0], "".join([*self._out.texts["arguments"], *self._out._pieces])
             schema = self._tools.get(name)
-            odd = self._repaired and misfit_in(arguments, schema) is not None
-            odd = odd or is_damaged(arguments, schema, self.LAST_CLOSER, self.OWN_KEYS)
+            odd = is_damaged(arguments, schema, self._repaired, self.LAST_CLOSER, self.OWN_KEYS)
             self.incomplete = self.incomplete or odd or holds_other_call(name, arguments, self._tools)
 
     def _note_misfits(self) -> None:

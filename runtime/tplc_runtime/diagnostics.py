@@ -55,7 +55,7 @@ CODES = {
     "key_in_quotes": "The name of an argument is in quotes, or before a colon. They were dropped.",
     "markup_in_key": "The name of an argument contains markup.",
     "no_argument": "Text inside a call isn't an argument.",
-    "no_arguments": "A call has no arguments where they were expected.",
+    "no_arguments": "A call has no arguments, or not all of them, where they were expected.",
     "object_as_arguments": "A JSON object is in the place of the arguments.",
     "other_form_of_argument": "An argument is in another form than the template's.",
     "positional_arguments": "Arguments have no keys. They were taken in the order of the schema.",

@@ -12,7 +12,7 @@ from .objects import Objects
 from .pattern import MOST_SPACE, Pattern
 from .repairs import Repairs
 from .scanner import next_char
-from .values import CAPITALS, RegularReader, escaped, literal_of
+from .values import FOREIGN_WORDS, RegularReader, escaped, literal_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ class IndentedLines(Objects):
         text = LINE_COMMENT.sub("", buf[start:end], 1).rstrip()
         self._pos, self._state, self._value_is_due = end, type(self)._lines, text == ""
         if text:
-            literal = literal_of(text, self.STYLES[0].words) or CAPITALS.get(text)
+            literal = literal_of(text, self.STYLES[0].words) or FOREIGN_WORDS.get(text)
             if literal is None or literal != buf[start:end].rstrip():
                 what = "missing quotes" if literal is None else "not written as in JSON"
                 self._note("arguments_repaired", "arguments: " + what)

@@ -8,7 +8,16 @@ from __future__ import annotations
 from .pattern import NAME_LIMIT, ONE_WORD, Pattern
 from .repairs import Repairs
 from .scanner import SPELLED_OTHERWISE, Match, Scanner, next_char
-from .schema import MARKUP_IN_KEYS, begins_with_tag, is_odd_key, keys_of, misfit, properties_of, without_quotes
+from .schema import (
+    MARKUP_IN_KEYS,
+    begins_with_tag,
+    is_odd_key,
+    keys_of,
+    misfit,
+    properties_of,
+    required_of,
+    without_quotes,
+)
 from .second import (
     MORE_ARGUMENTS,
     PART_OF_MORE,
@@ -34,7 +43,7 @@ MOST_KEYS = 64  # keys of schemas with more than these aren't searched for
 NO_PAIR = "expected an argument or the end of the call"
 ENDS_OF_HEADERS = "'\"“”>"  # characters after a name that may be before a key as well
 OBJECT = ("object_as_arguments", "an object in the place of arguments")
-PAIR_KINDS = ("pair", "end", "skip", "next", "broken")
+PAIR_KINDS, CLOSERS_OF_CALL = ("pair", "end", "skip", "next", "broken"), ("tail", "both", "closed", "close")
 # A set or a tuple of strings and scalars in Python, and the beginning of one.  Both are bounded.
 BEFORE_COLLECTION = frozenset("({ \t\n\r")  # its first character, or white space before it
 PYTHON_ITEM = r"""(?:'(?:[^'\\\n]|\\.){0,128}'|"(?:[^"\\\n]|\\.){0,128}"|-?[0-9][\w.]{0,32}|True|False|None)"""
@@ -202,10 +211,9 @@ class Pairs(Repairs):
             if garbled is None:
                 return False
             kind = "next" if garbled else kind
-        if self.REREADS_CALLS and not self._read and self._tools and kind == "":
-            other = self._object_for_pairs()
-            if other is not None:
-                return other
+        is_first = self.REREADS_CALLS and not self._read and self._tools and kind == ""
+        if is_first and (other := self._object_for_pairs()) is not None:
+            return other
         if kind in ("end", "next"):
             return self._end_pairs(kind)
         if self.PAIR_OPENS and kind != "pair":
@@ -235,10 +243,9 @@ class Pairs(Repairs):
             return self._in_an_object(start, Reader(any_styles(), self.BREAKS), OBJECT)
         tag = begins_with_tag(buf, start, self._schema())
         if tag:
-            if self.AROUND_KEY and tag == "attribute" and not self.ELEMENTS_FIRST:
-                other = self._irregular_key(start)
-                return False if other is None else None if other[0] else self._elements(start, name)
-            return self._elements(start, name)
+            is_pair = self.AROUND_KEY and tag == "attribute" and not self.ELEMENTS_FIRST
+            other = self._irregular_key(start) if is_pair else ("", 0, 0)
+            return False if other is None else None if other[0] else self._elements(start, name)
         return False if not self._final and len(buf) - start < NAME_LIMIT and ">" not in buf[start:] else None
 
     def _object_and_more(self, start: int, name: str) -> bool | None:
@@ -371,6 +378,14 @@ class Pairs(Repairs):
             return False
         if self.CALLS_ARE_JUXTAPOSED and not kind and "\n" in self._buf[self._pos : next_char(self._buf, self._pos)]:
             kind = "next"  # another call may begin in the next line
+        may_be_open = self.CALLS_HAVE_CLOSER and kind == "next" and self._tools
+        if may_be_open and not self._read.issuperset(required_of(self._schema())):
+            start = next_char(self._buf, self._pos)
+            mark = self.AFTER_CALL.match_at(self._buf, start)
+            if not self._final and (self.AFTER_CALL.prefix_of(self._buf, start) if mark is None else mark.ambiguous):
+                return False
+            if mark is None or mark.kind not in CLOSERS_OF_CALL:
+                self._note_lost_text("no_arguments", "a call ends without its closer and a required argument")
         if not kind:
             self._note_lost_text("no_argument", NO_PAIR)
         self._ends_in_text = not kind

@@ -43,6 +43,7 @@ PASSED_THROUGH = (
     "cut_text",
     "thinking_cut",
 )
+INSTEAD_OF_PAIRS = ("whole_object", "other_arguments")
 ENDS_INSIDE = ("cut", "trailing", "missing_closer", "next_argument")
 
 
@@ -243,6 +244,8 @@ class _Mapper(ValueMapper):
             self.add_call(place, called, identity, "")
         else:
             arguments = self.arguments(written, called)
+            if not over and self.form.pairs.between is not None and first(inner, *INSTEAD_OF_PAIRS) is None:
+                self.incomplete = self.incomplete or self.readers.is_left_open(called, arguments, self.text, end)
             self.incomplete = self.incomplete or self.readers.text_follows(called, arguments, self.text, end, inner.end)
             self.add_call(place, called, identity, arguments)
 
@@ -274,7 +277,7 @@ class _Mapper(ValueMapper):
             return
         odd = not (self.schemas or ODD_IN_NAMES.isdisjoint(called))
         form = self.readers.form
-        odd = odd or is_damaged(arguments, self.schemas.get(called), form.pairs.markers, form.objects.own_keys)
+        odd = odd or is_damaged(arguments, self.schemas.get(called), False, form.pairs.markers, form.objects.own_keys)
         self.incomplete = self.incomplete or odd or holds_other_call(called, arguments, self.readers.tools)
         if arguments.startswith(self.prefilled_arguments):
             arguments = arguments[len(self.prefilled_arguments) :]
@@ -321,8 +324,8 @@ class _Mapper(ValueMapper):
         text = self.read(value)
         inside, is_doubtful = self.readers.in_string(called, text)
         self.incomplete = self.incomplete or is_doubtful
-        if kind in LOOSE and inside is not None and self.repaired:
-            self.incomplete = self.incomplete or not self.readers.fits(called, inside)
+        if kind in LOOSE and inside is not None:
+            self.incomplete = self.incomplete or not self.readers.fits(called, inside, self.repaired)
         if inside is None and text not in NOTHING_GIVEN:
             self.keep(text)  # no arguments, so it is content
             self.incomplete = True

@@ -8,7 +8,8 @@ they read a text that is whole.  A method takes the text and a position, as rule
 
 from __future__ import annotations
 
-from typing import NamedTuple, Optional
+import json
+from typing import NamedTuple, Optional, Union
 
 from .callobjects import CallObjects, CallReader, is_empty_object
 from .machine import CLOSER_KINDS
@@ -16,6 +17,7 @@ from .objects import Objects
 from .pairs import (
     BEFORE_COLLECTION,
     BEFORE_POSITIONAL,
+    CLOSERS_OF_CALL,
     Pairs,
     irregular_key,
     object_and_more,
@@ -26,7 +28,7 @@ from .pattern import NAME_LIMIT
 from .peg_form import FormOfCalls
 from .repairs import LEFT_OVER_BRACKET, Repairs, irregular_header
 from .scanner import PLAIN_WORD, next_char
-from .schema import Parameters, begins_with_tag, is_odd_key, properties_of, tool_named
+from .schema import Parameters, begins_with_tag, is_odd_key, properties_of, required_of, tool_named
 from .second import (
     ENDS_OF_CALLS,
     FIRST_KEY,
@@ -41,9 +43,9 @@ from .second import (
     calls_up_to,
     closed,
     is_closed_call,
+    is_damaged,
     is_wrapper,
     may_be_calls,
-    misfit_in,
     tagged,
 )
 from .unopened import is_object_over, unopened_calls, unopened_header
@@ -56,7 +58,7 @@ class Value(NamedTuple):
     text: str
     end: int
     closing: str = ""
-    repaired: bool = False
+    repair: str = ""
     guessed: bool = False
 
 
@@ -284,6 +286,12 @@ class Readers:
             return tool_named(PLAIN_WORD.match(text, next_char(text, mark.end))[0], self.tools) not in self.tools
         return mark is None and LEFT_OVER_BRACKET.match(text, at) is None
 
+    def is_left_open(self, name: str, arguments: str, text: str, pos: int) -> bool:
+        """Return whether no closer of a call follows its pairs, which lack a required argument."""
+        mark = self.form.markers.after_call.match_at(text, next_char(text, pos))
+        is_closed = not self.form.is_closed or (mark is not None and mark.kind in CLOSERS_OF_CALL)
+        return not (is_closed or json.loads(arguments).keys() >= set(required_of(self.tools.get(name))))
+
     def closes_garbled(self, text: str, pos: int) -> bool:
         """Return whether a garbled closer is here, and then the end of the calls."""
         garbled = self.form.markers.garbled.match(text, pos)
@@ -301,9 +309,9 @@ class Readers:
         is_doubtful, repair, found = reader.want != "" or reader.is_guessed, reader.repair, reader.close()
         return found, is_doubtful or (repair != "" and not self.fits(name, found))
 
-    def fits(self, name: str, arguments: str) -> bool:
+    def fits(self, name: str, arguments: str, repair: Union[str, bool] = True) -> bool:
         """Return whether the schema of a tool allows repaired arguments."""
-        return not self.tools or misfit_in(arguments, self.tools.get(name)) is None
+        return not self.tools or not is_damaged(arguments, self.tools.get(name), repair, None, ())
 
     def within(self, name: str, text: str, pos: int) -> Optional[str]:
         """Return the arguments inside another object; None if there are none."""
@@ -315,8 +323,7 @@ class Readers:
 
 def _read(reader: Reader, text: str, pos: int) -> Value:
     end = reader.read(text, pos, True)
-    repaired = bool(reader.repair)
-    return Value(reader.take(), end, reader.close(), repaired, reader.is_guessed)
+    return Value(reader.take(), end, reader.close(), reader.repair, reader.is_guessed)
 
 
 def _object_call(form: FormOfCalls) -> type[_ObjectCall]:

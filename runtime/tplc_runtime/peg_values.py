@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Optional
+from typing import Optional, Union
 
 from .elements import EMPTY, LIST, in_list
 from .guess import QUOTES as VALUE_QUOTES
@@ -41,7 +41,7 @@ class ValueMapper:
         self.readers, self.form, self.schemas = readers, readers.form, readers.tools
         self.incomplete = self.in_call = False
         self.called = ""
-        self.repaired = False  # a value of the call was repaired
+        self.repaired: Union[str, bool] = False  # a value of the call was repaired
 
     def of(self, node: Node) -> str:
         return self.text[node.start : node.end]
@@ -54,7 +54,7 @@ class ValueMapper:
         found = read(self.text, node.start)
         if found.closing:
             self.incomplete = self.in_call = True
-        self.repaired, self.incomplete = self.repaired or found.repaired, self.incomplete or found.guessed
+        self.repaired, self.incomplete = self.repaired or found.repair, self.incomplete or found.guessed
         return found.text + found.closing
 
     def pairs(self, node: Node, root: object) -> str:
@@ -74,7 +74,7 @@ class ValueMapper:
                 pairs[:1] = [inside] if inside else []
                 break
         found = "{" + ", ".join(pairs) + "}"
-        self.incomplete = self.incomplete or (self.repaired and not self.readers.fits(self.called, found))
+        self.incomplete = self.incomplete or not self.readers.fits(self.called, found, self.repaired)
         damaged = self.form.pairs.damaged
         by_text = damaged is not None and damaged.match(found) is not None
         self.incomplete = self.incomplete or by_text

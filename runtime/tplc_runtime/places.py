@@ -120,8 +120,7 @@ class PlacedMarkers(TextParser):
 
     def _is_indented_otherwise(self, mark: Match) -> bool:
         """Return whether a line is indented differently from the template: without tools, it is code or prose."""
-        before = self._before(mark)
-        return before in (" ", "\t") and before != mark.lead[-1:]
+        return self._before(mark) in (" ", "\t") and self._before(mark) != mark.lead[-1:]
 
     def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
         """Return the mark as the end of reasoning that is never closed: a closer in another spelling, an opener of

@@ -153,14 +153,12 @@ def _to_escape(match: re.Match[str]) -> str:
 
 def _to_json(match: re.Match[str]) -> str:
     text = match.group()
-    words = {"True": "true", "False": "false", "None": "null"}
-    return text if text[0] == '"' or match[1] is None else words.get(text) or string_in(text)
+    return text if text[0] == '"' or match[1] is None else any_styles()[0].words.get(text) or string_in(text)
 
 
 def string_in(literal: str) -> str:
     """Return a string in Python's quotes as JSON."""
-    inside: str = TO_ESCAPE.sub(_to_escape, literal[1:-1])
-    return f'"{inside}"'
+    return '"' + str(TO_ESCAPE.sub(_to_escape, literal[1:-1])) + '"'
 
 
 def nested_json(text: str) -> str | None:
@@ -239,9 +237,8 @@ def in_type(literal: str, types: frozenset[str] | None) -> str:
     """Return a number as the boolean or the integer that the schema wants in its place."""
     if types == BOOLEAN:
         return BITS.get(literal, literal)
-    if types and "integer" in types and "number" not in types and INTEGRAL.fullmatch(literal):
-        return literal[: literal.index(".")]
-    return literal
+    is_whole = types and "integer" in types and "number" not in types and INTEGRAL.fullmatch(literal)
+    return literal[: literal.index(".")] if is_whole else literal
 
 
 KINDS = {"t": "boolean", "f": "boolean", "n": "null", "[": "array", "{": "object"}

@@ -129,9 +129,9 @@ class Repairs(Machine):
     def _arguments_begin(self, pos: int) -> bool:
         """Return whether the arguments of a call begin here, or the call ends."""
         mark = self.AFTER_CALL.match_at(self._buf, pos)
-        if self.CALL_BEGINS and mark is not None and mark.kind in CLOSER_KINDS:
-            return False  # without arguments, a word after an opener that is like text is no call
-        return (mark is not None and mark.kind in CLOSER_KINDS) or self._opens_arguments(pos)
+        if mark is not None and mark.kind in CLOSER_KINDS:
+            return not self.CALL_BEGINS  # without arguments, a word after an opener that is like text is no call
+        return self._opens_arguments(pos)
 
     def _second_reading(self) -> bool:
         """Read a text that opens like a call up to the end of that call, as a whole."""

@@ -239,9 +239,7 @@ def begins_with_tag(text: str, pos: int, schema: object) -> str:
 
 def is_odd_key(key: str, schema: object) -> bool:
     """Return whether a key is in no schema and contains markup: its end, or the text before it, may be missing."""
-    if ODD_IN_KEYS.isdisjoint(key):
-        return False
-    known = keys_of(schema, schema)
+    known = None if ODD_IN_KEYS.isdisjoint(key) else keys_of(schema, schema)
     return known is not None and without_quotes(key, schema) not in known
 
 

@@ -26,7 +26,7 @@ from .schema import (
     tool_named,
     types_of_member,
 )
-from .values import Reader, Style
+from .values import CUT, Reader, Style
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,8 +39,7 @@ NAME_KEYS = ("name", "tool_name", "function_name", "function", "tool", "recipien
 ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params", "kwargs")
 ID_KEYS = ("id", "call_id", "tool_call_id")
 OTHER_KEYS = (*ID_KEYS, "type", "index")
-SCHEMA_KEYS = ("properties",)  # models repeat the form of a schema
-KNOWN_KEYS = NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS + SCHEMA_KEYS
+KNOWN_KEYS = (*NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS, "properties")  # models repeat the form of a schema
 NAMESPACES = ("functions.", "tools.", "function:")
 WORDS_OF_CALLS = ("json", "print(", "<", *NAMESPACES, *KNOWN_KEYS)  # or a tool's name
 TURN_ENDS = ("end", "final_end")
@@ -57,7 +56,6 @@ FENCE_END = "```"
 FIRST_KEY = Pattern(r"""\{\s{0,64}["'](\w{1,64})["']""")
 PART_OF_FIRST_KEY = Pattern(r"""\{\s{0,64}(?:["']\w{0,64})?""")
 FENCE = Pattern(r"```[\w-]*[^\S\n]*\n")
-INFINITY = float("inf")
 CALL_IN_CALL = rf"(?:print\(\s*(?=\w[{NAME_CHARACTERS}]*\())?"
 COMMENTS = Pattern(r"(?:\s|(?:#|//)[^\n]*(?:\n|\Z))*")
 BEFORE_CALLS = Pattern(rf"{COMMENTS.pattern}[\s(>]*(?:\[\s*(?=\w[{NAME_CHARACTERS}]*\())?{CALL_IN_CALL}")
@@ -133,10 +131,9 @@ def calls_in(text: str, tools: Doubts) -> list[tuple[str, str]]:
             return [call for call in found if call is not None]
     last = LAST_WORD.search(text, max(0, len(text) - NEAR))
     name = tool_named(last[1], tools) if last is not None else ""
-    if last is not None and name in tools:  # the name after the arguments
-        arguments = given_in(name, text[: last.start()].rstrip(SEPARATING), tools)
-        return [(name, arguments)] if arguments is not None and arguments != "{}" else []
-    return []
+    named_last = last is not None and name in tools
+    arguments = given_in(name, text[: last.start()].rstrip(SEPARATING), tools) if named_last else None
+    return [(name, arguments)] if arguments is not None and arguments != "{}" else []
 
 
 def calls_follow(
@@ -325,14 +322,17 @@ def misfit_in(text: str, schema: object, *, types: bool = True) -> tuple[str, st
     return misfit(arguments, schema, types=types) if isinstance(arguments, dict) else None
 
 
-def is_damaged(arguments: str, schema: Any, markers: Scanner | None, own_keys: tuple[str, ...]) -> bool:
-    """Return whether a required argument is in another's text, or has another name, or a key of the call is one."""
+def is_damaged(arguments: str, schema: Any, repair: str | bool, marks: Scanner | None, own: tuple[str, ...]) -> bool:
+    """Return whether a required argument is in another's text, or has another name, or a key of the call is one; or if
+    arguments that were repaired contain what the schema doesn't allow, or that were cut lack what it requires."""
     missing = [key for key in required_of(schema) if f'"{key}":' not in arguments]
-    inside = missing != [] and markers is not None and markers.find(arguments, 0) is not None
-    given: Any = loaded(arguments) if missing or any(f'"{key}":' in arguments for key in own_keys) else None
+    given: Any = loaded(arguments) if missing or any(f'"{key}":' in arguments for key in own) else None
+    lacking = [key for key in missing if isinstance(given, dict) and key not in given]
+    odd = (repair == CUT and lacking != []) or (bool(repair) and misfit_in(arguments, schema) is not None)
+    inside = missing != [] and marks is not None and marks.find(arguments, 0) is not None
     kind, name = (misfit(given, schema, types=False) if isinstance(given, dict) else None) or ("", "")
-    lost = [key for key in missing if (kind == "key" or name == key) and key not in given]
-    return inside or lost != [] or (kind == "key" and name in own_keys)
+    lost = [key for key in lacking if kind == "key" or name == key]
+    return odd or inside or lost != [] or (kind == "key" and name in own)
 
 
 def loaded(text: str) -> Any:
@@ -352,7 +352,7 @@ def distinct(members: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def finite(text: str) -> float:
     """Return a number; raise ValueError if it is too large."""
-    if (number := float(text)) in (INFINITY, -INFINITY):
+    if abs(number := float(text)) == float("inf"):
         raise ValueError(text)
     return number
 
@@ -419,7 +419,8 @@ def _tagged_call(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
 @lru_cache(maxsize=1)
 def any_styles() -> tuple[Style, Style, Style]:
     """Return the styles of values that models write; made when a call is read again, because few are."""
-    quotes = (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ("”", "”", "json"), ("‘", "’", "json"))
+    quotes = [(pair[0], pair[1], "json") for pair in ('""', "“”", "””", "‘’", "„“", "＂＂")]
+    quotes += [("'", "'", "python"), ("&quot;", "&quot;", "none")]
     words = {"None": "null", **{word: word.lower() for word in ("true", "false", "null", "True", "False")}}
     return (Style(quotes, words),) * 3
 
@@ -469,6 +470,7 @@ def tagged(text: str, name: str, tools: Doubts) -> tuple[dict[str, Any], int]:
             break
         types, value = types_of_member(schema, key), element[3].strip()
         is_text = (types is None or "string" in types) and not (value[:1] == '"' and loaded(value) is not None)
+        is_text = is_text and not (value in ("null", "None") and types is not None and "null" in types)
         typed, end = (None, -1) if is_text else json_value(value, 0, tools)
         found[key], pos = typed if end == len(value) else value, element.end()
     is_closed = found and text[pos:].rstrip() == f"</{name}>"

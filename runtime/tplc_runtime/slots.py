@@ -120,7 +120,8 @@ class Slots(TurnStates):
     def _is_no_slot(self, slot: str, text: str, pos: int, known: int, ends: Scanner, mark: Match) -> str:
         """Return what was expected instead of a slot with this text before this marker; "" if the slot is valid."""
         lacks = not text and (slot != "key" or mark.kind in ("next", "bare"))
-        if lacks or ("\n" in text and text not in self._tools and not known):
+        in_lines = "\n" in text and text not in self._tools and not known
+        if lacks or in_lines or (slot == "type" and not {*NEVER_IN_NAMES, '"', "="}.isdisjoint(text)):
             return slot
         if mark.kind == "bare" and self._final and not ends.is_decided(mark, self._buf, pos):
             return "end"  # the output ends in the text between two slots

@@ -185,13 +185,11 @@ def _end_of_calls(buf: str, pos: int, final: bool, tools: Doubts, closing: str, 
             return 0  # prose names a tool as `<f></f>`, too
         return end + len(closer) * (not closing) if end >= 0 else None
     head, inner = HEAD_OF_CALL.match(buf, pos), HEAD_OF_CALL.match(buf, WRAPPER.match(buf, pos).end())
-    if not _begins_call(head, tools) and not _begins_call(inner, tools):
-        return 0
-    if head.end() == len(buf):
-        return None
+    begins = _begins_call(head, tools) or _begins_call(inner, tools)
+    if not begins or head.end() == len(buf):
+        return None if begins else 0
     if closing:
-        end = buf.find(closing, pos)
-        return end if end >= 0 else None
+        return None if (end := buf.find(closing, pos)) < 0 else end
     if head[2] == "(":  # in a line
         mark = breaks.find(buf, pos)
         end = len(buf) if mark is None else mark.start

@@ -32,8 +32,9 @@ PART_OF_ESCAPE = Pattern(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7
 UNQUOTED_END = Pattern(r"[,\n\]}]|\Z")  # what ends a string without quotes
 WORD_WINDOW = 256  # after so many characters of a word, its end is searched for up to the next marker only
 SPACE = Pattern(r"[^\S \t\n\r]")  # none of JSON's four kinds
+CUT = "missing closing bracket"  # before a marker
 JSON_WORDS = ("true", "false", "null")
-CAPITALS = {word.upper(): word for word in JSON_WORDS}
+FOREIGN_WORDS = {**{word.upper(): word for word in JSON_WORDS}, "Null": "null", "nil": "null", "undefined": "null"}
 # A number or literal word can't continue with these, so it ends by itself, in any format.
 AFTER_LITERAL = Pattern(rf"\s{{0,{MOST_SPACE}}}[,;)\]}}<>|]|[^\S\n]{{0,{MOST_SPACE}}}\n")
 JSON_SPACE = r"[ \t\n\r]"
@@ -49,7 +50,7 @@ DOUBLED_OPENING = Pattern(r'"(?:(")(?=[^\s,:"\]}][^"\n]{0,200}"")|"?(?:[^\s,:"\]
 # What opens a string in Python (groups: its prefix and its quotes), or the beginning of it.
 PYTHON_STRING = Pattern(r"""[bBfFrRuU]{0,2}(?:"{0,2}|'{0,2})\Z|([bBfFrRuU]{0,2})("{3}|'{3}|["'])""")
 BEGINS_STRING = frozenset("bBfFrRuU\"'")
-ODD_IN_WORDS = frozenset('"[]{}<|')  # a word with these may contain more than one value
+ODD_IN_WORDS = frozenset('"`[]{}<|')  # a word with these may contain more than one value
 LONGEST_SEPARATOR = 256  # longer than any separator
 
 
@@ -97,7 +98,6 @@ def json_end(buf: str, pos: int, most: int = 1 << 18) -> int:
         return 0
 
 
-MAY_BE_DOUBLED = ("", '"')
 IN_STRING = plain_run('"', "json")
 
 
@@ -148,7 +148,7 @@ class Style:
         either = "|".join(map(re.escape, ordered))
         self.token = Pattern(rf"(\s+)|({either})|(.)")
         # Searched for, because a pattern that steps through a word takes a hundred bytes of memory per character.
-        self.word_end = Pattern(rf"\s|{either}|\Z")
+        self.word_end = Pattern(rf"[\s;；，]|{either}|\Z")
         self.prefixes = {character[:n] for character in ordered for n in range(1, len(character))}
         follow = "|".join(re.escape(character) for character, token in self.tokens.items() if token in ",]}:")
         self.follow = Pattern(rf"\s{{0,{MOST_SPACE}}}(?:{follow}|\)|\Z)")
@@ -376,7 +376,7 @@ class Reader(ValueWriter):
             if not final and self.breaks.prefix_of(buf, pos):
                 return -1
             if self.breaks.match_at(buf, pos):
-                self._repaired("missing closing bracket")
+                self._repaired(CUT)
                 self._pop()
                 return pos
         if text in BEGINS_STRING and self.want in ("value", "item") and self.style.is_python:
@@ -384,7 +384,7 @@ class Reader(ValueWriter):
             if odd != pos:
                 return odd
         if match.lastindex == 3:
-            if self.stack and text in "/=#：，\\":
+            if self.stack and text in "/=#：，;；\\":
                 other = self._between_members(buf, pos, final)
                 if other != pos:
                     return other
@@ -438,7 +438,7 @@ class Reader(ValueWriter):
             if found is not None and found[2]:
                 self._repaired("doubled quotes")
                 return self._put_whole(f'"{found[1]}"', int(found.end(2)))
-        elif buf[pos + 1 : pos + 2] in MAY_BE_DOUBLED and self.style.is_json:
+        elif buf[pos + 1 : pos + 2] in ("", '"') and self.style.is_json:
             found = DOUBLED_OPENING.match(buf, pos)
             if found is not None and found[1]:
                 self._repaired("doubled quotes")
@@ -448,14 +448,14 @@ class Reader(ValueWriter):
         return pos if found is None or final else -1
 
     def _between_members(self, buf: str, pos: int, final: bool) -> int:
-        """Return the end of a comment, of escaped white space, or of what is meant as a colon; else `pos` or -1."""
+        """Return the end of a comment, of escaped white space, or of what is meant as `:` or `,`; else `pos` or -1."""
         if buf[pos] == "\\":
             if buf[pos + 1 : pos + 2] in ("n", "r", "t"):
                 self._repaired("escaped white space")
                 return pos + 2
             return pos if pos + 1 < len(buf) or final else -1
-        if buf[pos] in "=：，":
-            meant, arrow = ("comma" if buf[pos] == "，" else "colon"), buf[pos] == "=" and buf[pos + 1 : pos + 2] == ">"
+        if buf[pos] in "=：，;；":
+            meant, arrow = ("colon" if buf[pos] in "=：" else "comma"), buf[pos : pos + 2] == "=>"
             if self.want != meant:
                 return pos
             if buf[pos] == "=" and pos + 1 == len(buf) and not final:
@@ -500,7 +500,7 @@ class Reader(ValueWriter):
         if end == pos:
             return self._no_value(pos)
         word = buf[pos:end].rstrip()
-        literal = None if bare_key else literal_of(word, self.style.words) or CAPITALS.get(word)
+        literal = None if bare_key else literal_of(word, self.style.words) or FOREIGN_WORDS.get(word)
         if literal is not None and literal != word:
             self._note_unlike_json(f"{word} for {literal}")
             if self.style.is_json and word not in self.style.words:
@@ -516,7 +516,7 @@ class Reader(ValueWriter):
                 self._repaired("missing quotes")
             text = buf[pos:end].rstrip()
             # The first quote of a value may be missing.
-            bare = text.rstrip("\"'") if bare_key or (text[-1:] == '"' and text.count('"') == 1) else text
+            bare = text.rstrip("\"'") if bare_key or (text[-1:] == '"' and text.count('"') == 1) else text.strip("`")
             # No comma before a key: the quote after the value before it may be missing.
             odd = not ODD_IN_WORDS.isdisjoint(bare) or bare[-1:] == "'" or bare.count("(") != bare.count(")")
             self.is_guessed |= odd or (bare_key and self.want == "comma")

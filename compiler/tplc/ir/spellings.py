@@ -15,6 +15,9 @@ _OTHER_QUOTES = (
     ("“", "”", "json"),
     ("”", "”", "json"),
     ("‘", "’", "json"),
+    ("„", "“", "json"),
+    ("＂", "＂", "json"),
+    ("&quot;", "&quot;", "none"),
     ('\\"', '\\"', "none"),
 )
 # The literals of JSON, each with its spelling there and in Python.

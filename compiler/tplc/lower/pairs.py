@@ -412,9 +412,14 @@ def around_key(pairs: PairForm) -> tuple[str, str] | None:
         others.append("[:=]")
     garbled = _with_other_brackets(after) + ATTRIBUTE_OR_BAR * (">" in after)
     others_after = garbled + _space_before_missing(pairs.slots) + _colon_before_opener(pairs)
-    return _any_of(before, others + _with_other_brackets(before)), _any_of(
-        after, others_after, typed=bool(pairs.value.types)
-    )
+    types, last = [exact(word) for word, _ in pairs.value.types], exact("".join(after).strip()[-1:])
+    is_bracket = last != "" and not (last.isalnum() or last in QUOTES_AROUND_KEYS + ":=,")
+    if types and after:  # the type may lack quotes, also the one after it alone
+        others_after.append(rf"(?<=[=\"'])(?:{'|'.join(types)})(?=\s?{last})")
+    # A quote after the last bracket belongs to the value.
+    quotes = rf"(?<!{last}|\n){QUOTES_OF_KEYS}" if is_bracket else QUOTES_OF_KEYS
+    before_key = _any_of(before, others + _with_other_brackets(before))
+    return before_key, _any_of(after, others_after, typed=bool(types), quotes=quotes)
 
 
 def _space_before_missing(slots: Sequence[SlotEnd]) -> list[str]:
@@ -448,12 +453,15 @@ def _with_other_brackets(texts: Sequence[str]) -> list[str]:
 
 BRACKETS, CLOSING_BRACKETS = in_class("<>＜＞/\\|｜[]"), in_class(">＞|｜]")
 # What models write in a tag after a key: an attribute, or a bar.
-ATTRIBUTE_OR_BAR = [r"""\w{1,16}\s?=\s?["'][\w .:-]{0,32}["'](?=\s?>)""", "[|｜](?=>)"]
+ATTRIBUTE_OR_BAR = [r"""\w{1,16} ?= ?["'][\w .:-]{,32}["'](?= ?>)""", "[|｜]>"]
 COLONS = rf"(?:\s{{0,{MAX_INNER_SPACE}}}[:=])*"  # what may be after a key that nothing opens
 QUOTES_AROUND_KEYS = "\"'“”"
+QUOTES_OF_KEYS = f"[{QUOTES_AROUND_KEYS}]"
 
 
-def _any_of(found: Sequence[str], others: Sequence[str] = (), *, typed: bool = False) -> str:
+def _any_of(
+    found: Sequence[str], others: Sequence[str] = (), *, typed: bool = False, quotes: str = QUOTES_OF_KEYS
+) -> str:
     """Return the pattern of any number of such texts and quotes in a row; `typed`: and of words before a quote.
 
     Texts that consist of others are left out, so that there is one way to match a text, and matching is linear.
@@ -463,8 +471,8 @@ def _any_of(found: Sequence[str], others: Sequence[str] = (), *, typed: bool = F
         if not _consists_of(text, [*parts, *QUOTES_AROUND_KEYS]):
             parts.append(text)
     patterns = [exact(text) + r"(?![\"'])" * (typed and text[-1].isalnum()) for text in reversed(parts)]
-    word = [r"(?<!\w)\w{1,32}(?=[\"'])"] * typed
-    either = "|".join([*word, *others, *patterns, r"[\"'“”]"])
+    word = [r"(?<=[=\"'])\w{1,32}(?=[\"'])"] * typed
+    either = "|".join([*word, *others, *patterns, quotes])
     return rf"(?:\s{{0,{MAX_INNER_SPACE}}}(?:{either}))*"
 
 

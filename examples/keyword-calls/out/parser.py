@@ -469,9 +469,7 @@ def begins_with_tag(text: str, pos: int, schema: object) -> str:
 
 def is_odd_key(key: str, schema: object) -> bool:
     """Return whether a key is in no schema and contains markup: its end, or the text before it, may be missing."""
-    if ODD_IN_KEYS.isdisjoint(key):
-        return False
-    known = keys_of(schema, schema)
+    known = None if ODD_IN_KEYS.isdisjoint(key) else keys_of(schema, schema)
     return known is not None and without_quotes(key, schema) not in known
 
 
@@ -492,8 +490,9 @@ PART_OF_ESCAPE = Pattern(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7
 UNQUOTED_END = Pattern(r"[,\n\]}]|\Z")  # what ends a string without quotes
 WORD_WINDOW = 256  # after so many characters of a word, its end is searched for up to the next marker only
 SPACE = Pattern(r"[^\S \t\n\r]")  # none of JSON's four kinds
+CUT = "missing closing bracket"  # before a marker
 JSON_WORDS = ("true", "false", "null")
-CAPITALS = {word.upper(): word for word in JSON_WORDS}
+FOREIGN_WORDS = {**{word.upper(): word for word in JSON_WORDS}, "Null": "null", "nil": "null", "undefined": "null"}
 # A number or literal word can't continue with these, so it ends by itself, in any format.
 AFTER_LITERAL = Pattern(rf"\s{{0,{MOST_SPACE}}}[,;)\]}}<>|]|[^\S\n]{{0,{MOST_SPACE}}}\n")
 JSON_SPACE = r"[ \t\n\r]"
@@ -509,7 +508,7 @@ DOUBLED_OPENING = Pattern(r'"(?:(")(?=[^\s,:"\]}][^"\n]{0,200}"")|"?(?:[^\s,:"\]
 # What opens a string in Python (groups: its prefix and its quotes), or the beginning of it.
 PYTHON_STRING = Pattern(r"""[bBfFrRuU]{0,2}(?:"{0,2}|'{0,2})\Z|([bBfFrRuU]{0,2})("{3}|'{3}|["'])""")
 BEGINS_STRING = frozenset("bBfFrRuU\"'")
-ODD_IN_WORDS = frozenset('"[]{}<|')  # a word with these may contain more than one value
+ODD_IN_WORDS = frozenset('"`[]{}<|')  # a word with these may contain more than one value
 LONGEST_SEPARATOR = 256  # longer than any separator
 
 
@@ -552,7 +551,6 @@ def json_end(buf: str, pos: int, most: int = 1 << 18) -> int:
         return 0
 
 
-MAY_BE_DOUBLED = ("", '"')
 IN_STRING = plain_run('"', "json")
 
 
@@ -603,7 +601,7 @@ class Style:
         either = "|".join(map(re.escape, ordered))
         self.token = Pattern(rf"(\s+)|({either})|(.)")
         # Searched for, because a pattern that steps through a word takes a hundred bytes of memory per character.
-        self.word_end = Pattern(rf"\s|{either}|\Z")
+        self.word_end = Pattern(rf"[\s;；，]|{either}|\Z")
         self.prefixes = {character[:n] for character in ordered for n in range(1, len(character))}
         follow = "|".join(re.escape(character) for character, token in self.tokens.items() if token in ",]}:")
         self.follow = Pattern(rf"\s{{0,{MOST_SPACE}}}(?:{follow}|\)|\Z)")
@@ -831,7 +829,7 @@ class Reader(ValueWriter):
             if not final and self.breaks.prefix_of(buf, pos):
                 return -1
             if self.breaks.match_at(buf, pos):
-                self._repaired("missing closing bracket")
+                self._repaired(CUT)
                 self._pop()
                 return pos
         if text in BEGINS_STRING and self.want in ("value", "item") and self.style.is_python:
@@ -839,7 +837,7 @@ class Reader(ValueWriter):
             if odd != pos:
                 return odd
         if match.lastindex == 3:
-            if self.stack and text in "/=#：，\\":
+            if self.stack and text in "/=#：，;；\\":
                 other = self._between_members(buf, pos, final)
                 if other != pos:
                     return other
@@ -893,7 +891,7 @@ class Reader(ValueWriter):
             if found is not None and found[2]:
                 self._repaired("doubled quotes")
                 return self._put_whole(f'"{found[1]}"', int(found.end(2)))
-        elif buf[pos + 1 : pos + 2] in MAY_BE_DOUBLED and self.style.is_json:
+        elif buf[pos + 1 : pos + 2] in ("", '"') and self.style.is_json:
             found = DOUBLED_OPENING.match(buf, pos)
             if found is not None and found[1]:
                 self._repaired("doubled quotes")
@@ -903,14 +901,14 @@ class Reader(ValueWriter):
         return pos if found is None or final else -1
 
     def _between_members(self, buf: str, pos: int, final: bool) -> int:
-        """Return the end of a comment, of escaped white space, or of what is meant as a colon; else `pos` or -1."""
+        """Return the end of a comment, of escaped white space, or of what is meant as `:` or `,`; else `pos` or -1."""
         if buf[pos] == "\\":
             if buf[pos + 1 : pos + 2] in ("n", "r", "t"):
                 self._repaired("escaped white space")
                 return pos + 2
             return pos if pos + 1 < len(buf) or final else -1
-        if buf[pos] in "=：，":
-            meant, arrow = ("comma" if buf[pos] == "，" else "colon"), buf[pos] == "=" and buf[pos + 1 : pos + 2] == ">"
+        if buf[pos] in "=：，;；":
+            meant, arrow = ("colon" if buf[pos] in "=：" else "comma"), buf[pos : pos + 2] == "=>"
             if self.want != meant:
                 return pos
             if buf[pos] == "=" and pos + 1 == len(buf) and not final:
@@ -955,7 +953,7 @@ class Reader(ValueWriter):
         if end == pos:
             return self._no_value(pos)
         word = buf[pos:end].rstrip()
-        literal = None if bare_key else literal_of(word, self.style.words) or CAPITALS.get(word)
+        literal = None if bare_key else literal_of(word, self.style.words) or FOREIGN_WORDS.get(word)
         if literal is not None and literal != word:
             self._note_unlike_json(f"{word} for {literal}")
             if self.style.is_json and word not in self.style.words:
@@ -971,7 +969,7 @@ class Reader(ValueWriter):
                 self._repaired("missing quotes")
             text = buf[pos:end].rstrip()
             # The first quote of a value may be missing.
-            bare = text.rstrip("\"'") if bare_key or (text[-1:] == '"' and text.count('"') == 1) else text
+            bare = text.rstrip("\"'") if bare_key or (text[-1:] == '"' and text.count('"') == 1) else text.strip("`")
             # No comma before a key: the quote after the value before it may be missing.
             odd = not ODD_IN_WORDS.isdisjoint(bare) or bare[-1:] == "'" or bare.count("(") != bare.count(")")
             self.is_guessed |= odd or (bare_key and self.want == "comma")
@@ -1155,8 +1153,7 @@ NAME_KEYS = ("name", "tool_name", "function_name", "function", "tool", "recipien
 ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params", "kwargs")
 ID_KEYS = ("id", "call_id", "tool_call_id")
 OTHER_KEYS = (*ID_KEYS, "type", "index")
-SCHEMA_KEYS = ("properties",)  # models repeat the form of a schema
-KNOWN_KEYS = NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS + SCHEMA_KEYS
+KNOWN_KEYS = (*NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS, "properties")  # models repeat the form of a schema
 NAMESPACES = ("functions.", "tools.", "function:")
 TURN_ENDS = ("end", "final_end")
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", *TURN_ENDS)
@@ -1166,7 +1163,6 @@ NEAR = 128  # the name of a tool is so near to the beginning of a call
 MOST_WRAPS = 4  # objects around the arguments, or around a call
 FENCE_END = "```"
 FENCE = Pattern(r"```[\w-]*[^\S\n]*\n")
-INFINITY = float("inf")
 CALL_IN_CALL = rf"(?:print\(\s*(?=\w[{NAME_CHARACTERS}]*\())?"
 COMMENTS = Pattern(r"(?:\s|(?:#|//)[^\n]*(?:\n|\Z))*")
 BEFORE_CALLS = Pattern(rf"{COMMENTS.pattern}[\s(>]*(?:\[\s*(?=\w[{NAME_CHARACTERS}]*\())?{CALL_IN_CALL}")
@@ -1239,10 +1235,9 @@ def calls_in(text: str, tools: Doubts) -> list[tuple[str, str]]:
             return [call for call in found if call is not None]
     last = LAST_WORD.search(text, max(0, len(text) - NEAR))
     name = tool_named(last[1], tools) if last is not None else ""
-    if last is not None and name in tools:  # the name after the arguments
-        arguments = given_in(name, text[: last.start()].rstrip(SEPARATING), tools)
-        return [(name, arguments)] if arguments is not None and arguments != "{}" else []
-    return []
+    named_last = last is not None and name in tools
+    arguments = given_in(name, text[: last.start()].rstrip(SEPARATING), tools) if named_last else None
+    return [(name, arguments)] if arguments is not None and arguments != "{}" else []
 
 
 def is_asked_for(arguments: str, schema: Any) -> bool:
@@ -1314,14 +1309,17 @@ def misfit_in(text: str, schema: object, *, types: bool = True) -> tuple[str, st
     return misfit(arguments, schema, types=types) if isinstance(arguments, dict) else None
 
 
-def is_damaged(arguments: str, schema: Any, markers: Scanner | None, own_keys: tuple[str, ...]) -> bool:
-    """Return whether a required argument is in another's text, or has another name, or a key of the call is one."""
+def is_damaged(arguments: str, schema: Any, repair: str | bool, marks: Scanner | None, own: tuple[str, ...]) -> bool:
+    """Return whether a required argument is in another's text, or has another name, or a key of the call is one; or if
+    arguments that were repaired contain what the schema doesn't allow, or that were cut lack what it requires."""
     missing = [key for key in required_of(schema) if f'"{key}":' not in arguments]
-    inside = missing != [] and markers is not None and markers.find(arguments, 0) is not None
-    given: Any = loaded(arguments) if missing or any(f'"{key}":' in arguments for key in own_keys) else None
+    given: Any = loaded(arguments) if missing or any(f'"{key}":' in arguments for key in own) else None
+    lacking = [key for key in missing if isinstance(given, dict) and key not in given]
+    odd = (repair == CUT and lacking != []) or (bool(repair) and misfit_in(arguments, schema) is not None)
+    inside = missing != [] and marks is not None and marks.find(arguments, 0) is not None
     kind, name = (misfit(given, schema, types=False) if isinstance(given, dict) else None) or ("", "")
-    lost = [key for key in missing if (kind == "key" or name == key) and key not in given]
-    return inside or lost != [] or (kind == "key" and name in own_keys)
+    lost = [key for key in lacking if kind == "key" or name == key]
+    return odd or inside or lost != [] or (kind == "key" and name in own)
 
 
 def loaded(text: str) -> Any:
@@ -1341,7 +1339,7 @@ def distinct(members: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def finite(text: str) -> float:
     """Return a number; raise ValueError if it is too large."""
-    if (number := float(text)) in (INFINITY, -INFINITY):
+    if abs(number := float(text)) == float("inf"):
         raise ValueError(text)
     return number
 
@@ -1408,7 +1406,8 @@ def _tagged_call(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
 @lru_cache(maxsize=1)
 def any_styles() -> tuple[Style, Style, Style]:
     """Return the styles of values that models write; made when a call is read again, because few are."""
-    quotes = (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ("”", "”", "json"), ("‘", "’", "json"))
+    quotes = [(pair[0], pair[1], "json") for pair in ('""', "“”", "””", "‘’", "„“", "＂＂")]
+    quotes += [("'", "'", "python"), ("&quot;", "&quot;", "none")]
     words = {"None": "null", **{word: word.lower() for word in ("true", "false", "null", "True", "False")}}
     return (Style(quotes, words),) * 3
 
@@ -1458,6 +1457,7 @@ def tagged(text: str, name: str, tools: Doubts) -> tuple[dict[str, Any], int]:
             break
         types, value = types_of_member(schema, key), element[3].strip()
         is_text = (types is None or "string" in types) and not (value[:1] == '"' and loaded(value) is not None)
+        is_text = is_text and not (value in ("null", "None") and types is not None and "null" in types)
         typed, end = (None, -1) if is_text else json_value(value, 0, tools)
         found[key], pos = typed if end == len(value) else value, element.end()
     is_closed = found and text[pos:].rstrip() == f"</{name}>"
@@ -2524,7 +2524,8 @@ class Slots(TurnStates):
     def _is_no_slot(self, slot: str, text: str, pos: int, known: int, ends: Scanner, mark: Match) -> str:
         """Return what was expected instead of a slot with this text before this marker; "" if the slot is valid."""
         lacks = not text and (slot != "key" or mark.kind in ("next", "bare"))
-        if lacks or ("\n" in text and text not in self._tools and not known):
+        in_lines = "\n" in text and text not in self._tools and not known
+        if lacks or in_lines or (slot == "type" and not {*NEVER_IN_NAMES, '"', "="}.isdisjoint(text)):
             return slot
         if mark.kind == "bare" and self._final and not ends.is_decided(mark, self._buf, pos):
             return "end"  # the output ends in the text between two slots
@@ -2581,7 +2582,7 @@ class Machine(Slots):
     LAST_CLOSER: ClassVar[Scanner | None] = None  # closers of values, and markers of which one follows the right one
     OWN_KEYS: ClassVar[tuple[str, ...]] = ()  # the keys of a call that are no arguments
     _reader: Reader | None = None  # and the reader of one
-    _repaired = False  # the arguments of the last call were repaired
+    _repaired: str | bool = False  # the arguments of the last call were repaired
     __slots__ = ATTRIBUTES.split()
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
     SHORT_OPENERS: ClassVar[Sequence[str]] = ()  # what opens only calls of tools that are known
@@ -2648,7 +2649,7 @@ class Machine(Slots):
         """Report what was repaired, or what JSON doesn't have.  Callers check that there is one, which is faster."""
         self._note(code, what + (reader.repair or reader.unlike_json))
         if reader.repair:
-            self._repaired, self.incomplete = True, self.incomplete or reader.is_guessed
+            self._repaired, self.incomplete = reader.repair, self.incomplete or reader.is_guessed
 
     def _check_arguments(self) -> None:
         """Examine the arguments of the last call when somebody asks for diagnostics; those of a repaired call at once:
@@ -2663,8 +2664,7 @@ class Machine(Slots):
         if self._repaired or self._tools:
             name, arguments = self._out.calls[-1][0], "".join([*self._out.texts["arguments"], *self._out._pieces])
             schema = self._tools.get(name)
-            odd = self._repaired and misfit_in(arguments, schema) is not None
-            odd = odd or is_damaged(arguments, schema, self.LAST_CLOSER, self.OWN_KEYS)
+            odd = is_damaged(arguments, schema, self._repaired, self.LAST_CLOSER, self.OWN_KEYS)
             self.incomplete = self.incomplete or odd or holds_other_call(name, arguments, self._tools)
 
     def _note_misfits(self) -> None:
@@ -2963,13 +2963,11 @@ def _end_of_calls(buf: str, pos: int, final: bool, tools: Doubts, closing: str, 
             return 0  # prose names a tool as `<f></f>`, too
         return end + len(closer) * (not closing) if end >= 0 else None
     head, inner = HEAD_OF_CALL.match(buf, pos), HEAD_OF_CALL.match(buf, WRAPPER.match(buf, pos).end())
-    if not _begins_call(head, tools) and not _begins_call(inner, tools):
-        return 0
-    if head.end() == len(buf):
-        return None
+    begins = _begins_call(head, tools) or _begins_call(inner, tools)
+    if not begins or head.end() == len(buf):
+        return None if begins else 0
     if closing:
-        end = buf.find(closing, pos)
-        return end if end >= 0 else None
+        return None if (end := buf.find(closing, pos)) < 0 else end
     if head[2] == "(":  # in a line
         mark = breaks.find(buf, pos)
         end = len(buf) if mark is None else mark.start
@@ -3103,7 +3101,9 @@ class Repairs(Machine):
     def _arguments_begin(self, pos: int) -> bool:
         """Return whether the arguments of a call begin here, or the call ends."""
         mark = self.AFTER_CALL.match_at(self._buf, pos)
-        return (mark is not None and mark.kind in CLOSER_KINDS) or self._opens_arguments(pos)
+        if mark is not None and mark.kind in CLOSER_KINDS:
+            return True  # without arguments, a word after an opener that is like text is no call
+        return self._opens_arguments(pos)
 
     def _second_reading(self) -> bool:
         """Read a text that opens like a call up to the end of that call, as a whole."""
@@ -3251,7 +3251,7 @@ MOST_KEYS = 64  # keys of schemas with more than these aren't searched for
 NO_PAIR = "expected an argument or the end of the call"
 ENDS_OF_HEADERS = "'\"“”>"  # characters after a name that may be before a key as well
 OBJECT = ("object_as_arguments", "an object in the place of arguments")
-PAIR_KINDS = ("pair", "end", "skip", "next", "broken")
+PAIR_KINDS, CLOSERS_OF_CALL = ("pair", "end", "skip", "next", "broken"), ("tail", "both", "closed", "close")
 # A set or a tuple of strings and scalars in Python, and the beginning of one.  Both are bounded.
 BEFORE_COLLECTION = frozenset("({ \t\n\r")  # its first character, or white space before it
 PYTHON_ITEM = r"""(?:'(?:[^'\\\n]|\\.){0,128}'|"(?:[^"\\\n]|\\.){0,128}"|-?[0-9][\w.]{0,32}|True|False|None)"""
@@ -3374,10 +3374,9 @@ class Pairs(Repairs):
             if garbled is None:
                 return False
             kind = "next" if garbled else kind
-        if not self._read and self._tools and kind == "":
-            other = self._object_for_pairs()
-            if other is not None:
-                return other
+        is_first = not self._read and self._tools and kind == ""
+        if is_first and (other := self._object_for_pairs()) is not None:
+            return other
         if kind in ("end", "next"):
             return self._end_pairs(kind)
         return self._pair(self._pos, ", " if self._read else "{")
@@ -3403,10 +3402,9 @@ class Pairs(Repairs):
             return self._in_an_object(start, Reader(any_styles(), self.BREAKS), OBJECT)
         tag = begins_with_tag(buf, start, self._schema())
         if tag:
-            if tag == "attribute":
-                other = self._irregular_key(start)
-                return False if other is None else None if other[0] else self._elements(start, name)
-            return self._elements(start, name)
+            is_pair = tag == "attribute"
+            other = self._irregular_key(start) if is_pair else ("", 0, 0)
+            return False if other is None else None if other[0] else self._elements(start, name)
         return False if not self._final and len(buf) - start < NAME_LIMIT and ">" not in buf[start:] else None
 
     def _object_and_more(self, start: int, name: str) -> bool | None:
@@ -3511,6 +3509,14 @@ class Pairs(Repairs):
     def _end_pairs(self, kind: str) -> bool:
         if not kind and self._final and next_char(self._buf, self._pos) == len(self._buf):
             return False
+        may_be_open = kind == "next" and self._tools
+        if may_be_open and not self._read.issuperset(required_of(self._schema())):
+            start = next_char(self._buf, self._pos)
+            mark = self.AFTER_CALL.match_at(self._buf, start)
+            if not self._final and (self.AFTER_CALL.prefix_of(self._buf, start) if mark is None else mark.ambiguous):
+                return False
+            if mark is None or mark.kind not in CLOSERS_OF_CALL:
+                self._note_lost_text("no_arguments", "a call ends without its closer and a required argument")
         if not kind:
             self._note_lost_text("no_argument", NO_PAIR)
         self._ends_in_text = not kind
@@ -3578,6 +3584,9 @@ STYLE = WordStyle(
         ("“", "”", "json"),
         ("”", "”", "json"),
         ("‘", "’", "json"),
+        ("„", "“", "json"),
+        ("＂", "＂", "json"),
+        ("&quot;", "&quot;", "none"),
         ('\\"', '\\"', "none"),
     ),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},

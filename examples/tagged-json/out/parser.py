@@ -481,8 +481,9 @@ PART_OF_ESCAPE = Pattern(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7
 UNQUOTED_END = Pattern(r"[,\n\]}]|\Z")  # what ends a string without quotes
 WORD_WINDOW = 256  # after so many characters of a word, its end is searched for up to the next marker only
 SPACE = Pattern(r"[^\S \t\n\r]")  # none of JSON's four kinds
+CUT = "missing closing bracket"  # before a marker
 JSON_WORDS = ("true", "false", "null")
-CAPITALS = {word.upper(): word for word in JSON_WORDS}
+FOREIGN_WORDS = {**{word.upper(): word for word in JSON_WORDS}, "Null": "null", "nil": "null", "undefined": "null"}
 # A number or literal word can't continue with these, so it ends by itself, in any format.
 AFTER_LITERAL = Pattern(rf"\s{{0,{MOST_SPACE}}}[,;)\]}}<>|]|[^\S\n]{{0,{MOST_SPACE}}}\n")
 JSON_SPACE = r"[ \t\n\r]"
@@ -498,7 +499,7 @@ DOUBLED_OPENING = Pattern(r'"(?:(")(?=[^\s,:"\]}][^"\n]{0,200}"")|"?(?:[^\s,:"\]
 # What opens a string in Python (groups: its prefix and its quotes), or the beginning of it.
 PYTHON_STRING = Pattern(r"""[bBfFrRuU]{0,2}(?:"{0,2}|'{0,2})\Z|([bBfFrRuU]{0,2})("{3}|'{3}|["'])""")
 BEGINS_STRING = frozenset("bBfFrRuU\"'")
-ODD_IN_WORDS = frozenset('"[]{}<|')  # a word with these may contain more than one value
+ODD_IN_WORDS = frozenset('"`[]{}<|')  # a word with these may contain more than one value
 LONGEST_SEPARATOR = 256  # longer than any separator
 
 
@@ -541,7 +542,6 @@ def json_end(buf: str, pos: int, most: int = 1 << 18) -> int:
         return 0
 
 
-MAY_BE_DOUBLED = ("", '"')
 IN_STRING = plain_run('"', "json")
 
 
@@ -589,7 +589,7 @@ class Style:
         either = "|".join(map(re.escape, ordered))
         self.token = Pattern(rf"(\s+)|({either})|(.)")
         # Searched for, because a pattern that steps through a word takes a hundred bytes of memory per character.
-        self.word_end = Pattern(rf"\s|{either}|\Z")
+        self.word_end = Pattern(rf"[\s;；，]|{either}|\Z")
         self.prefixes = {character[:n] for character in ordered for n in range(1, len(character))}
         follow = "|".join(re.escape(character) for character, token in self.tokens.items() if token in ",]}:")
         self.follow = Pattern(rf"\s{{0,{MOST_SPACE}}}(?:{follow}|\)|\Z)")
@@ -779,7 +779,7 @@ class Reader(ValueWriter):
             if not final and self.breaks.prefix_of(buf, pos):
                 return -1
             if self.breaks.match_at(buf, pos):
-                self._repaired("missing closing bracket")
+                self._repaired(CUT)
                 self._pop()
                 return pos
         if text in BEGINS_STRING and self.want in ("value", "item") and self.style.is_python:
@@ -787,7 +787,7 @@ class Reader(ValueWriter):
             if odd != pos:
                 return odd
         if match.lastindex == 3:
-            if self.stack and text in "/=#：，\\":
+            if self.stack and text in "/=#：，;；\\":
                 other = self._between_members(buf, pos, final)
                 if other != pos:
                     return other
@@ -841,7 +841,7 @@ class Reader(ValueWriter):
             if found is not None and found[2]:
                 self._repaired("doubled quotes")
                 return self._put_whole(f'"{found[1]}"', int(found.end(2)))
-        elif buf[pos + 1 : pos + 2] in MAY_BE_DOUBLED and self.style.is_json:
+        elif buf[pos + 1 : pos + 2] in ("", '"') and self.style.is_json:
             found = DOUBLED_OPENING.match(buf, pos)
             if found is not None and found[1]:
                 self._repaired("doubled quotes")
@@ -851,14 +851,14 @@ class Reader(ValueWriter):
         return pos if found is None or final else -1
 
     def _between_members(self, buf: str, pos: int, final: bool) -> int:
-        """Return the end of a comment, of escaped white space, or of what is meant as a colon; else `pos` or -1."""
+        """Return the end of a comment, of escaped white space, or of what is meant as `:` or `,`; else `pos` or -1."""
         if buf[pos] == "\\":
             if buf[pos + 1 : pos + 2] in ("n", "r", "t"):
                 self._repaired("escaped white space")
                 return pos + 2
             return pos if pos + 1 < len(buf) or final else -1
-        if buf[pos] in "=：，":
-            meant, arrow = ("comma" if buf[pos] == "，" else "colon"), buf[pos] == "=" and buf[pos + 1 : pos + 2] == ">"
+        if buf[pos] in "=：，;；":
+            meant, arrow = ("colon" if buf[pos] in "=：" else "comma"), buf[pos : pos + 2] == "=>"
             if self.want != meant:
                 return pos
             if buf[pos] == "=" and pos + 1 == len(buf) and not final:
@@ -903,7 +903,7 @@ class Reader(ValueWriter):
         if end == pos:
             return self._no_value(pos)
         word = buf[pos:end].rstrip()
-        literal = None if bare_key else literal_of(word, self.style.words) or CAPITALS.get(word)
+        literal = None if bare_key else literal_of(word, self.style.words) or FOREIGN_WORDS.get(word)
         if literal is not None and literal != word:
             self._note_unlike_json(f"{word} for {literal}")
             if self.style.is_json and word not in self.style.words:
@@ -919,7 +919,7 @@ class Reader(ValueWriter):
                 self._repaired("missing quotes")
             text = buf[pos:end].rstrip()
             # The first quote of a value may be missing.
-            bare = text.rstrip("\"'") if bare_key or (text[-1:] == '"' and text.count('"') == 1) else text
+            bare = text.rstrip("\"'") if bare_key or (text[-1:] == '"' and text.count('"') == 1) else text.strip("`")
             # No comma before a key: the quote after the value before it may be missing.
             odd = not ODD_IN_WORDS.isdisjoint(bare) or bare[-1:] == "'" or bare.count("(") != bare.count(")")
             self.is_guessed |= odd or (bare_key and self.want == "comma")
@@ -1095,8 +1095,7 @@ NAME_KEYS = ("name", "tool_name", "function_name", "function", "tool", "recipien
 ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params", "kwargs")
 ID_KEYS = ("id", "call_id", "tool_call_id")
 OTHER_KEYS = (*ID_KEYS, "type", "index")
-SCHEMA_KEYS = ("properties",)  # models repeat the form of a schema
-KNOWN_KEYS = NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS + SCHEMA_KEYS
+KNOWN_KEYS = (*NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS, "properties")  # models repeat the form of a schema
 NAMESPACES = ("functions.", "tools.", "function:")
 TURN_ENDS = ("end", "final_end")
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", *TURN_ENDS)
@@ -1109,7 +1108,6 @@ FENCE_END = "```"
 FIRST_KEY = Pattern(r"""\{\s{0,64}["'](\w{1,64})["']""")
 PART_OF_FIRST_KEY = Pattern(r"""\{\s{0,64}(?:["']\w{0,64})?""")
 FENCE = Pattern(r"```[\w-]*[^\S\n]*\n")
-INFINITY = float("inf")
 CALL_IN_CALL = rf"(?:print\(\s*(?=\w[{NAME_CHARACTERS}]*\())?"
 COMMENTS = Pattern(r"(?:\s|(?:#|//)[^\n]*(?:\n|\Z))*")
 BEFORE_CALLS = Pattern(rf"{COMMENTS.pattern}[\s(>]*(?:\[\s*(?=\w[{NAME_CHARACTERS}]*\())?{CALL_IN_CALL}")
@@ -1185,10 +1183,9 @@ def calls_in(text: str, tools: Doubts) -> list[tuple[str, str]]:
             return [call for call in found if call is not None]
     last = LAST_WORD.search(text, max(0, len(text) - NEAR))
     name = tool_named(last[1], tools) if last is not None else ""
-    if last is not None and name in tools:  # the name after the arguments
-        arguments = given_in(name, text[: last.start()].rstrip(SEPARATING), tools)
-        return [(name, arguments)] if arguments is not None and arguments != "{}" else []
-    return []
+    named_last = last is not None and name in tools
+    arguments = given_in(name, text[: last.start()].rstrip(SEPARATING), tools) if named_last else None
+    return [(name, arguments)] if arguments is not None and arguments != "{}" else []
 
 
 def is_asked_for(arguments: str, schema: Any) -> bool:
@@ -1305,14 +1302,17 @@ def misfit_in(text: str, schema: object, *, types: bool = True) -> tuple[str, st
     return misfit(arguments, schema, types=types) if isinstance(arguments, dict) else None
 
 
-def is_damaged(arguments: str, schema: Any, markers: Scanner | None, own_keys: tuple[str, ...]) -> bool:
-    """Return whether a required argument is in another's text, or has another name, or a key of the call is one."""
+def is_damaged(arguments: str, schema: Any, repair: str | bool, marks: Scanner | None, own: tuple[str, ...]) -> bool:
+    """Return whether a required argument is in another's text, or has another name, or a key of the call is one; or if
+    arguments that were repaired contain what the schema doesn't allow, or that were cut lack what it requires."""
     missing = [key for key in required_of(schema) if f'"{key}":' not in arguments]
-    inside = missing != [] and markers is not None and markers.find(arguments, 0) is not None
-    given: Any = loaded(arguments) if missing or any(f'"{key}":' in arguments for key in own_keys) else None
+    given: Any = loaded(arguments) if missing or any(f'"{key}":' in arguments for key in own) else None
+    lacking = [key for key in missing if isinstance(given, dict) and key not in given]
+    odd = (repair == CUT and lacking != []) or (bool(repair) and misfit_in(arguments, schema) is not None)
+    inside = missing != [] and marks is not None and marks.find(arguments, 0) is not None
     kind, name = (misfit(given, schema, types=False) if isinstance(given, dict) else None) or ("", "")
-    lost = [key for key in missing if (kind == "key" or name == key) and key not in given]
-    return inside or lost != [] or (kind == "key" and name in own_keys)
+    lost = [key for key in lacking if kind == "key" or name == key]
+    return odd or inside or lost != [] or (kind == "key" and name in own)
 
 
 def loaded(text: str) -> Any:
@@ -1332,7 +1332,7 @@ def distinct(members: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def finite(text: str) -> float:
     """Return a number; raise ValueError if it is too large."""
-    if (number := float(text)) in (INFINITY, -INFINITY):
+    if abs(number := float(text)) == float("inf"):
         raise ValueError(text)
     return number
 
@@ -1399,7 +1399,8 @@ def _tagged_call(text: str, pos: int, tools: Doubts) -> tuple[Any, int]:
 @lru_cache(maxsize=1)
 def any_styles() -> tuple[Style, Style, Style]:
     """Return the styles of values that models write; made when a call is read again, because few are."""
-    quotes = (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ("”", "”", "json"), ("‘", "’", "json"))
+    quotes = [(pair[0], pair[1], "json") for pair in ('""', "“”", "””", "‘’", "„“", "＂＂")]
+    quotes += [("'", "'", "python"), ("&quot;", "&quot;", "none")]
     words = {"None": "null", **{word: word.lower() for word in ("true", "false", "null", "True", "False")}}
     return (Style(quotes, words),) * 3
 
@@ -1449,6 +1450,7 @@ def tagged(text: str, name: str, tools: Doubts) -> tuple[dict[str, Any], int]:
             break
         types, value = types_of_member(schema, key), element[3].strip()
         is_text = (types is None or "string" in types) and not (value[:1] == '"' and loaded(value) is not None)
+        is_text = is_text and not (value in ("null", "None") and types is not None and "null" in types)
         typed, end = (None, -1) if is_text else json_value(value, 0, tools)
         found[key], pos = typed if end == len(value) else value, element.end()
     is_closed = found and text[pos:].rstrip() == f"</{name}>"
@@ -2568,13 +2570,11 @@ def _end_of_calls(buf: str, pos: int, final: bool, tools: Doubts, closing: str, 
             return 0  # prose names a tool as `<f></f>`, too
         return end + len(closer) * (not closing) if end >= 0 else None
     head, inner = HEAD_OF_CALL.match(buf, pos), HEAD_OF_CALL.match(buf, WRAPPER.match(buf, pos).end())
-    if not _begins_call(head, tools) and not _begins_call(inner, tools):
-        return 0
-    if head.end() == len(buf):
-        return None
+    begins = _begins_call(head, tools) or _begins_call(inner, tools)
+    if not begins or head.end() == len(buf):
+        return None if begins else 0
     if closing:
-        end = buf.find(closing, pos)
-        return end if end >= 0 else None
+        return None if (end := buf.find(closing, pos)) < 0 else end
     if head[2] == "(":  # in a line
         mark = breaks.find(buf, pos)
         end = len(buf) if mark is None else mark.start
@@ -2642,7 +2642,7 @@ class Machine(TurnStates):
     OWN_KEYS: ClassVar[tuple[str, ...]] = ()  # the keys of a call that are no arguments
     _reader: Reader | None = None  # and the reader of one
     _written = ""  # the beginning of the arguments
-    _repaired = False  # the arguments of the last call were repaired
+    _repaired: str | bool = False  # the arguments of the last call were repaired
     __slots__ = ATTRIBUTES.split()
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
     OPENED_TWICE: ClassVar[Sequence[Any]] = ()  # openers of which a part comes twice, after the length of the shortest
@@ -2698,7 +2698,7 @@ class Machine(TurnStates):
         """Report what was repaired, or what JSON doesn't have.  Callers check that there is one, which is faster."""
         self._note(code, what + (reader.repair or reader.unlike_json))
         if reader.repair:
-            self._repaired, self.incomplete = True, self.incomplete or reader.is_guessed
+            self._repaired, self.incomplete = reader.repair, self.incomplete or reader.is_guessed
 
     def _value_of(self, reader: Reader) -> str:
         """Return the value of a text that is read as a whole; report if it was repaired or is cut."""
@@ -2721,8 +2721,7 @@ class Machine(TurnStates):
         if self._repaired or self._tools:
             name, arguments = self._out.calls[-1][0], "".join([*self._out.texts["arguments"], *self._out._pieces])
             schema = self._tools.get(name)
-            odd = self._repaired and misfit_in(arguments, schema) is not None
-            odd = odd or is_damaged(arguments, schema, self.LAST_CLOSER, self.OWN_KEYS)
+            odd = is_damaged(arguments, schema, self._repaired, self.LAST_CLOSER, self.OWN_KEYS)
             self.incomplete = self.incomplete or odd or holds_other_call(name, arguments, self._tools)
 
     def _note_misfits(self) -> None:
@@ -3457,6 +3456,9 @@ STYLE = Style(
         ("“", "”", "json"),
         ("”", "”", "json"),
         ("‘", "’", "json"),
+        ("„", "“", "json"),
+        ("＂", "＂", "json"),
+        ("&quot;", "&quot;", "none"),
         ('\\"', '\\"', "none"),
     ),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from tplc.backends.peg.cuts import pair_cuts
 from tplc.backends.peg.form import FormPatterns
 from tplc.backends.peg.known_tools import KnownTool
-from tplc.backends.peg.patterns import cores, either, leaf, literal, marker, marker_core, some_prefix
+from tplc.backends.peg.patterns import any_of, cores, either, leaf, literal, marker, marker_core, some_prefix
 from tplc.backends.peg.raw_values import RawValues, key_ends
 from tplc.backends.peg.rules import Rule, rule, sequence
 from tplc.backends.peg.values import value_rules
@@ -26,6 +26,7 @@ from tplc.lower.pairs import around_key
 from tplc.lower.values import AFTER_LITERAL
 from tplc_runtime.pairs import MOST_KEYS
 from tplc_runtime.pattern import NAME_LIMIT
+from tplc_runtime.slots import NEVER_IN_NAMES
 
 NO_PAIR = "content_for_no_pair"
 ENDS_OF_PAIRS = ("end", "next")
@@ -202,8 +203,9 @@ class PairRules:
     def type_rules(self) -> list[Rule]:
         names = {word: f"type_{'_'.join(types)}" for word, types in self.pairs.value.types}
         stop = rf"\s*+{group(cores(self.type_end, any_spelling=self.form.any_spelling))}"
+        no_type = any_of("".join(sorted({*NEVER_IN_NAMES, '"', "="})))
         return [
-            rule("type", *names.values(), leaf(slot_text(stop))),
+            rule("type", *names.values(), leaf(rf"(?!{no_type}){slot_text(stop, f'(?!{no_type})')}")),
             *(rule(name, f"{literal(word)} &type_end") for word, name in names.items()),
             rule("type_end", leaf(rf"\s*+{self.end_of(self.type_end)}")),
         ]
