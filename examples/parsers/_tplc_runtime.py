@@ -5362,6 +5362,7 @@ PYTHON = Pattern(r"""('[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*"|\b(?:Tru
 # The same at the start of a value that is one string, also in typographic quotes.
 LITERAL = Pattern(r"""('[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*"|“[^“”]*”|‘[^‘’]*’)|['"“‘].*""")
 SOME_SPACE = Pattern(r"\s{0,64}")
+BEGINS_VALUE = "\"'[{"
 TO_ESCAPE = Pattern(r'\\(.)|["\x00-\x1f]')
 
 
@@ -5546,6 +5547,16 @@ class ValueOrCallEnd:
         return end - (end > 0 and text[end - 1] == "\n")
 
 
+def begun_json(text: str) -> str | None:
+    """Return a value as JSON, with what it lacks at its end; None if it begins with neither a quote nor a bracket, and
+    is no literal."""
+    literal, reader = nested_or_repaired(text), Reader(any_styles())
+    if literal is None and text[0] in BEGINS_VALUE:
+        reader.read(text, 0, True)
+        return reader.take() + reader.close()
+    return literal
+
+
 def coerced(text: str, types: frozenset[str] | None) -> str | None:
     """Return a value in an unusual form (in quotes, escaped, 1 for true) as JSON of its schema's types."""
     if types is None or "string" in types or not text.strip():
@@ -5594,6 +5605,7 @@ class RawPairs(Pairs):
     VALUE_ESCAPES: ClassVar[Any] = None  # what is written in values for other characters
     ESCAPES_STRINGS: ClassVar[bool] = False  # only in values that are strings
     LITERAL_ESCAPES: ClassVar[Any] = None  # the same for values that aren't strings only
+    JSON_VALUES: ClassVar[bool] = False  # values are JSON, strings in quotes, once their escapes are undone
     _pending_end = ""  # the end of a value that may be the beginning of such a text
     _end: End
     _closer: End = None  # of which a later one may count; None if the first does
@@ -5659,6 +5671,8 @@ class RawPairs(Pairs):
         self._types, self._end = types, end
         # The type as which the text is read: number, json, word, or all of the arguments.
         self._as = "all" if self._all else "string" if types == frozenset(["string"]) else ""
+        if self.JSON_VALUES:
+            self._as = "json"
         self._out.texts["value"] = []
         self._quoted, self._in_value = False, True
         self._state = type(self)._value
@@ -5830,6 +5844,8 @@ class RawPairs(Pairs):
     def _end_value(self) -> None:
         self._in_value = False
         text = other = "".join(self._out.texts["value"])
+        if self.JSON_VALUES and not self._all and self._is_json(text.strip()):
+            return None
         if self.LITERAL_ESCAPES:
             other = self.LITERAL_ESCAPES.unescape(text)
         if self._all:
@@ -5868,6 +5884,16 @@ class RawPairs(Pairs):
             literal = '"'
         self._out.emit("arguments", literal)
         return None
+
+    def _is_json(self, text: str) -> bool:
+        """Put out a value that is JSON; return whether it is."""
+        literal = begun_json(text) if text else None
+        if literal:
+            self._out.emit("arguments", literal)
+        elif text:
+            self._note("arguments_repaired", "arguments: missing quotes")
+            self._repaired = True
+        return bool(literal)
 
     def _finish(self) -> None:
         if self._open and self._in_value:
@@ -6045,10 +6071,13 @@ class GuessedPairs(RawPairs):
             self._nested = nested
             return False
         mark = self._end.find(buf, end)
-        if mark is None or mark.start > after or nested_json(buf[start:end]) is None:
+        text = buf[start:end]
+        if self.VALUE_ESCAPES and not self.ESCAPES_STRINGS:
+            text = self.VALUE_ESCAPES.unescape(text)
+        if mark is None or mark.start > after or nested_json(text) is None:
             return None
         self._as, self._pos = "json", mark.end if mark.end > mark.start else end
-        self._out.texts["value"].append(buf[start:end])
+        self._out.texts["value"].append(text)
         self._end_value()
         self._state = type(self)._pairs
         return True

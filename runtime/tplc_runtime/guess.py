@@ -188,10 +188,13 @@ class GuessedPairs(RawPairs):
             self._nested = nested
             return False
         mark = self._end.find(buf, end)
-        if mark is None or mark.start > after or nested_json(buf[start:end]) is None:
+        text = buf[start:end]
+        if self.VALUE_ESCAPES and not self.ESCAPES_STRINGS:
+            text = self.VALUE_ESCAPES.unescape(text)
+        if mark is None or mark.start > after or nested_json(text) is None:
             return None
         self._as, self._pos = "json", mark.end if mark.end > mark.start else end
-        self._out.texts["value"].append(buf[start:end])
+        self._out.texts["value"].append(text)
         self._end_value()
         self._state = type(self)._pairs
         return True

@@ -51,6 +51,11 @@ CALLS = {
         + pairs("{{- '<p ' ~ k ~ '>' }}{{- v if v is string else (v | tojson FILTER) }}{{- '</p>' }}")
         + "{{- '</call>' }}"
     ),
+    "JSON in attributes": calls(
+        "{{- '<call ' ~ c.function.name }}"
+        + pairs("{{- ' ' ~ k ~ '=\"' ~ (v | tojson FILTER) ~ '\"' }}")
+        + "{{- '/>' }}"
+    ),
 }
 VALUE = "x < y & \"q\" 'é' %C3 </call> }"
 MESSAGE = {
@@ -135,6 +140,49 @@ def test_arguments_end_with_their_object_or_a_marker(output: str, content: str |
     message = parser.parse(output)
     assert message["content"] == content
     assert [call["function"]["arguments"] for call in message["tool_calls"]] == expected
+    assert streamed(parser, list(output)) == message
+
+
+@pytest.mark.sweep(3)
+@pytest.mark.parametrize(
+    ("pair", "value"),
+    [
+        ("'<p ' ~ k ~ '>' ~ @ ~ '</p>'", "(v | tojson | e)"),
+        ("'<' ~ k ~ '>' ~ @ ~ '</' ~ k ~ '>'", "(v | tojson | replace('<', '\\u003c'))"),
+        ("'&' ~ k ~ '=' ~ @ ~ '&'", "(v | tojson | urlencode)"),
+        ("' ' ~ k ~ '=\\'' ~ @ ~ '\\''", "(v | tojson | replace('\\'', '&#39;'))"),
+    ],
+)
+def test_json_up_to_a_closer_with_a_character_that_is_escaped_comes_back(pair: str, value: str) -> None:
+    call = (
+        "{{- '<call ' ~ c.function.name ~ '>' }}"
+        + pairs("{{- " + pair.replace("@", value) + " }}")
+        + "{{- '</call>' }}"
+    )
+    text = source_of(CONTENT + calls(call))
+    ir = compile_template(text, name="escaped.jinja", special_tokens=TOKENS)
+    assert ir.verification.failures == ()
+    assert read_back(text, ir, readers=True) == ((), ())
+    message = load_module(generate(ir, "python")).parse(write_message(ir, MESSAGE))
+    assert arguments_of(message["tool_calls"][0]) == MESSAGE["tool_calls"][0]["function"]["arguments"]
+
+
+@pytest.mark.parametrize(
+    ("output", "expected"),
+    [
+        # without quotes, or with single ones; a comma too many; without escapes; up to a missing end
+        ('<call f a="so &amp; so"/>', '{"a": "so & so"}'),
+        ('<call f a="&#39;so&#39;"/>', '{"a": "so"}'),
+        ('<call f a="[1, 2,]"/>', '{"a": [1, 2]}'),
+        ("<call f a=\"{'b': None}\"/>", '{"a": {"b": null}}'),
+        ('<call f a="&#34;so', '{"a": "so"}'),
+        ('<call f a="[1, &#34;so', '{"a": [1, "so"]}'),
+    ],
+)
+def test_other_json_in_attributes_is_repaired(output: str, expected: str) -> None:
+    _, parser = format_of("JSON in attributes", "markup")
+    message = parser.parse(output)
+    assert [call["function"]["arguments"] for call in message["tool_calls"]] == [expected]
     assert streamed(parser, list(output)) == message
 
 

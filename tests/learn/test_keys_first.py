@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,6 +13,7 @@ from tests.learn.test_inversions import RAW, VALUE, close, name, pairs, template
 from tests.property.every_reader import EveryReader
 from tests.property.report_wild import read_back
 from tplc.driver import compile_template
+from tplc.ir.write import write_message
 
 TYPE = "('str' if v is string else 'any')"
 
@@ -64,3 +66,20 @@ def test_a_type_may_follow_a_key_after_white_space(value: str, join: str) -> Non
     key = f'k ~ " " ~ {TYPE} ~ ": "'
     call = name("<call ", ">\\n") + pairs(key, '""', value, join=join) + close("\\n</call>")
     assert_read(template_with(call), calls_of("q", ("x", "5", 5, False, {"a": "b c: d"})))
+
+
+@pytest.mark.sweep(3)
+@pytest.mark.parametrize(
+    ("between", "value"),
+    [("&", f"{RAW} | urlencode"), ("<|;|>", RAW), (" <and> ", RAW), ("&", f"{RAW} | replace('&', '&amp;')")],
+)
+def test_keys_may_have_punctuation_after_what_no_value_contains(between: str, value: str) -> None:
+    call = name("<call ", "?") + pairs('k ~ "="', '""', f"({value})", join=between) + close("</call>")
+    ir = compile_template(template_with(call), name="t", special_tokens=TOKENS)
+    assert ir.verification.failures == ()
+    for message in calls_of("filter[name]", ("x", 5, "a (b) {c}")):
+        written = write_message(ir, {"content": "", "tool_calls": message["tool_calls"]})
+        readers = EveryReader(ir)
+        found = [json.loads(call["function"]["arguments"]) for call in readers.parse(written)["tool_calls"]]
+        assert found == [call["function"]["arguments"] for call in message["tool_calls"]]
+        assert readers.differ == []

@@ -34,7 +34,7 @@ from tplc.ir.nodes import (
 )
 from tplc.learn.align import Repetition, cut_left, cut_right, repetition
 from tplc.learn.dialect import Position, in_list, in_object, indent_of, learn_style, learn_wrap, on_one_line
-from tplc.learn.escapes import learn_escapes, learn_literal_escapes, undoing
+from tplc.learn.escapes import learn_escapes, learn_json_escapes, learn_literal_escapes, undoing
 from tplc.learn.lines import learn_lines
 from tplc.learn.probe import (
     Prober,
@@ -186,12 +186,14 @@ def _object_or_pairs(prober: Prober, turn: TurnFacts, setup: Setup) -> ArgumentF
     wrappers = _wrappers(prober, turn, setup)
     place = learn_place(prober, turn, setup) if wrappers is None else _place_of_wrapped(wrappers)
     written = _position(prober, turn, setup, place, wrappers)
+    texts = _texts_by_count(prober, turn, setup)
+    pairs = _repeated_pairs(texts, setup, place.quote[1])
     escapes = learn_escapes(written) or learn_literal_escapes(written)
+    if pairs is not None and not escapes:
+        escapes = learn_json_escapes(written, pairs.close.removeprefix(place.quote[1]))
     position = _unescaped(written, escapes)
     top = learn_style(position)
     styles = _nested_styles(position, top)
-    texts = _texts_by_count(prober, turn, setup)
-    pairs = _repeated_pairs(texts, setup, place.quote[1])
     if pairs is None or _is_object(pairs, place, top, position):
         style = _object_style(top, pairs, place)
         in_lists, in_objects, indent = styles

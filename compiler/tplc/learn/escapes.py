@@ -89,9 +89,27 @@ def learn_literal_escapes(position: Position) -> tuple[Replaced, ...]:
     return tuple(replace(one, slot="literal") for one in escapes) if found is not None and found[0] == SAMPLE else ()
 
 
-def escapes_in_json(plain: str, inside: tuple[str, str], probe: str) -> tuple[Replaced, ...]:
+def learn_json_escapes(position: Position, closer: str) -> tuple[Replaced, ...]:
+    """Return the escapes in values that are JSON, strings in quotes as well; empty if there are none, or if they can't
+    be undone.  `closer`: the text after a value, of which a character has to be escaped: no value contains it then."""
+    plain, written = position({_KEY: _VALUE}), position({_KEY: probe_of_characters()})
+    if not plain or not written or _VALUE not in plain:
+        return ()
+    escapes = escapes_in_json(plain, (_KEY, _VALUE), written, strict=False)
+    if not any(one.char in closer for one in escapes):
+        return ()
+    values: tuple[Json, ...] = (SAMPLE, SAMPLE["zqa"], _PLAIN)
+    try:
+        read = tuple(json.loads(undoing(escapes).unescape(position(value) or "")) for value in values)
+    except ValueError:
+        return ()
+    return escapes if read == values else ()
+
+
+def escapes_in_json(plain: str, inside: tuple[str, str], probe: str, *, strict: bool = True) -> tuple[Replaced, ...]:
     """Return the escapes of an object; empty if they don't mean one character each.  `plain` is written for one with
-    the key and the value in `inside`, `probe` for one that contains the probe of characters."""
+    the key and the value in `inside`, `probe` for one that contains the probe of characters.  `strict`: what begins an
+    escape is escaped as well."""
     written = {one.char: one.text for one in found_escapes(probe, CHARACTERS)}
     written['"'] = _quote(plain, inside, written)
     backslash = written.get("\\", "")
@@ -103,7 +121,8 @@ def escapes_in_json(plain: str, inside: tuple[str, str], probe: str) -> tuple[Re
     )
     # What begins an escape has to be escaped itself, or a text that looks like one would be read as it.
     firsts, characters = {one.text[:1] for one in escapes}, {one.char for one in escapes}
-    return escapes if firsts <= characters and all(means_one(one, escapes) for one in escapes) else ()
+    is_whole = firsts <= characters or not strict
+    return escapes if is_whole and all(means_one(one, escapes) for one in escapes) else ()
 
 
 def _quote(text: str, inside: tuple[str, str], written: dict[str, str]) -> str:

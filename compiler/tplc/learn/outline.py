@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from tplc.ir.markers import lead_of
-from tplc.ir.nodes import SlotKind
+from tplc.ir.nodes import PairArguments, SlotKind
+from tplc.ir.write import escaped
 from tplc.learn.arguments import COUNT, INDEX, ArgumentFacts, call_turn, generalise
 from tplc.learn.conversation import CallSetup
 from tplc.learn.probe import Prober, Refusal, Setup, key_of, name_of, own_id, value_of
@@ -96,7 +97,10 @@ def _slots(text: str, setup: Setup, arguments: ArgumentFacts, call: int) -> list
 
 def _quote_close(arguments: ArgumentFacts) -> str:
     strings = arguments.dialect.top.strings
-    return strings[0].close if strings else ""
+    close = strings[0].close if strings else ""
+    # Escapes of a whole object are undone in the text.
+    is_escaped = isinstance(arguments.arguments, PairArguments)
+    return escaped(arguments.escapes, "value", close) if is_escaped else close
 
 
 def _back_over(text: str, at: int, opened: str) -> int:

@@ -79,6 +79,7 @@ class Following:
     spaces: tuple[str, str, str] = ("", "", "")
     space_separates: bool = False  # nothing but the first of these separates two pairs
     not_in_keys: str = ""  # the text between two pairs, if no key that may be any contains it
+    only_between: str = ""  # the text between two pairs, if values don't contain it, so that a key has any characters
     after_key: str = ""  # after `close` comes the key again, and then this
     unprefixed: tuple[str, ...] = ()  # what closes the call, without the text that all markers begin with
     other_end: str = ""  # `section_end` without that text
@@ -123,6 +124,7 @@ class PairValue:
     literals: str = ""  # a raw value that is one string in such quotes of Python is that string
     # Texts that stand for characters in all of a raw value ("value"), only in a string, or only in another ("literal").
     escapes: tuple[tuple[str, str, str], ...] = ()
+    json: bool = False  # a raw value is JSON, strings in quotes, once its escapes are undone
 
 
 @dataclass(frozen=True, slots=True)

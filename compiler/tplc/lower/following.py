@@ -139,6 +139,7 @@ def following_of(context: ValueContext, *, guessed: bool) -> Following:
         spaces=spaces,
         space_separates=not pairs.separator.strip(),
         not_in_keys=_not_in_keys(before[0], opens=before[0] != pairs.separator.strip()) if before else "",
+        only_between=_only_between(tools, context.close.strip() or pairs.separator.strip()),
     )
 
 
@@ -258,14 +259,19 @@ def _joins_calls(next_call: Sequence[str | None]) -> bool:
 
 def any_key(following: Following) -> str:
     """Return the pattern of a key that may be any."""
-    close, end = following.close, following.pair[-1]
-    is_marker = is_distinctive(close) or is_bracketed(close)
-    if is_marker and end:  # punctuation after it may be part of a key
-        return rf"(?:(?!{exact(close)})[^\s{in_class(end[0])}]){{1,{LONGEST_KEY}}}?"
+    between, end = following.only_between, following.pair[-1]
+    if between and end:  # punctuation after it may be part of a key
+        return rf"(?:(?!{exact(between)})[^\s{in_class(end[0])}]){{1,{LONGEST_KEY}}}?"
     separator = following.not_in_keys
     if len(separator) < 2:
         return key_without(separator)
     return rf"(?:(?!{exact(separator)}){KEY_CHARACTER}){{1,{LONGEST_KEY}}}?"
+
+
+def _only_between(tools: Tools, between: str) -> str:
+    """Return the text between two pairs if it is like nothing in a value, or escaped in values."""
+    is_escaped = any(char in between for _, char in tools.replacements("value"))
+    return between if is_escaped or is_distinctive(between) or is_bracketed(between) else ""
 
 
 def _not_in_keys(between: str, *, opens: bool) -> str:

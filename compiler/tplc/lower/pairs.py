@@ -37,7 +37,8 @@ def pairs_of(
     slots = _slot_ends(_before_value(layout, wrapped=bool(wraps)), tolerated)
     context = _context(ir, pairs, (close, openers[0]), slots, closing, tolerated)
     guessed = not repeats and _is_guessed(context, close, wraps)
-    raw = not (guessed or dialect.top.strings or dialect.elements)
+    quoted = _are_quoted(tools)
+    raw = not (guessed or quoted or dialect.elements)
     slots, context, bare = _with_literals(slots, context, python=guessed and "python_literals" in tolerated.kinds)
     opens = not_blank(text for one in openers for text in tolerated.texts(one))
     next_pair = _next_pair(context, slots, wraps, tolerated) if raw and not repeats else None
@@ -45,7 +46,7 @@ def pairs_of(
     between = _between(context, slots, _comma(context, tolerated), opens, [*following, *ir.turn.ends], repeats=repeats)
     value_end = ValueEnd(
         close=close,
-        closers=_value_ends(tolerated.texts(close), wraps) if not guessed and not dialect.top.strings else (),
+        closers=_value_ends(tolerated.texts(close), wraps) if not guessed and not quoted else (),
         around_key=around_key,
         following=replace(following_of(context, guessed=guessed), after_key=(around_key or ("", ""))[1].strip()),
         bare=bare,
@@ -82,7 +83,8 @@ def _value_of(
     dialect = _dialect(tools)
     elements = dialect.elements
     return PairValue(
-        quoted=bool(dialect.top.strings),
+        quoted=_are_quoted(tools),
+        json=bool(dialect.top.strings) and not _are_quoted(tools),
         guessed=guessed,
         words=_words(dialect, tolerated),
         types=() if wraps else _type_words(tools),
@@ -94,6 +96,11 @@ def _value_of(
         literals=_literal_quotes(context, tolerated) if guessed else "",
         escapes=tuple((slot, *one) for slot in ("value", "string", "literal") for one in tools.replacements(slot)),
     )
+
+
+def _are_quoted(tools: Tools) -> bool:
+    """Return whether strings are in quotes, which are no part of a text that is escaped."""
+    return bool(_dialect(tools).top.strings) and not tools.replacements("value")
 
 
 def _words(dialect: Dialect, tolerated: Tolerated) -> tuple[tuple[tuple[str, str], ...], ...]:
@@ -182,7 +189,7 @@ def _is_guessed(context: ValueContext, close: str, wraps: Sequence[TypeWrap]) ->
     # A value may contain its closer, and where keys look like text as well, only a whole key after it shows more.
     marked = is_distinctive(close) or is_bracketed(close)
     marked = marked and bool(context.opened.strip() or is_distinctive(context.key_end))
-    return not (dialect.top.strings or all_wrapped or marked or escaped)
+    return not (_are_quoted(tools) or all_wrapped or marked or escaped)
 
 
 def _before_value(layout: Layout, *, wrapped: bool) -> Layout:

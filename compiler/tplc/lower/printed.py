@@ -146,6 +146,7 @@ def _pairs(pairs: PairForm) -> Iterator[str]:
         yield "pairs.value = begins after white space if white space precedes the end of the key"
     if pairs.value.guessed and pairs.value.nested_quotes != '"':
         yield f"pairs.nested = strings in {pairs.value.nested_quotes or 'other quotes'}"
+    yield from ["pairs.value = JSON, when its escapes are undone"] * pairs.value.json
     if pairs.value.words[1]:
         yield f"pairs.words = {', '.join(sorted(word for word, _ in pairs.value.words[1]))} only by a schema"
     if pairs.value.literals:

@@ -459,7 +459,7 @@ def _escapes_in_values(pairs: PairForm) -> list[str]:
     for slot, found in slots.items():
         lines += _replaced("LITERAL_ESCAPES" if slot == "literal" else "VALUE_ESCAPES", found)
         lines += _flags({"ESCAPES_STRINGS": True} if slot == "string" else {})
-    return lines
+    return lines + _flags({"JSON_VALUES": True} if pairs.value.json else {})
 
 
 def _wrap(wrap: TypeWrap, pairs: PairForm, calls: CallForm, scanners: Scanners) -> Expression:
