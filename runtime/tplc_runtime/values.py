@@ -50,7 +50,7 @@ DOUBLED_OPENING = Pattern(r'"(?:(")(?=[^\s,:"\]}][^"\n]{0,200}"")|"?(?:[^\s,:"\]
 # What opens a string in Python (groups: its prefix and its quotes), or the beginning of it.
 PYTHON_STRING = Pattern(r"""[bBfFrRuU]{0,2}(?:"{0,2}|'{0,2})\Z|([bBfFrRuU]{0,2})("{3}|'{3}|["'])""")
 BEGINS_STRING = frozenset("bBfFrRuU\"'")
-ODD_IN_WORDS = frozenset('"`[]{}<|')  # a word with these may contain more than one value
+ODD_IN_WORDS = frozenset('"`[]{}<|：')  # a word with these may contain more than one value
 LONGEST_SEPARATOR = 256  # longer than any separator
 
 
@@ -153,7 +153,7 @@ class Style:
         follow = "|".join(re.escape(character) for character, token in self.tokens.items() if token in ",]}:")
         self.follow = Pattern(rf"\s{{0,{MOST_SPACE}}}(?:{follow}|\)|\Z)")
         self.literal = Pattern("|".join([*map(re.escape, sorted(words, key=len, reverse=True)), NUMBER.pattern]))
-        self.key_end = Pattern(rf"[\n}}]|{re.escape(punctuation[4])}|\Z")
+        self.key_end = Pattern(rf"[\n}}=：]|{re.escape(punctuation[4])}|\Z")
         self.opened = strings[0][0] if strings else ""
         self.quoting = self.strings.get(self.opened)
         is_json = self.opened == self.usual == '"' and self.strings['"'].escape == "json" and not bare_keys

@@ -62,6 +62,25 @@ CASES = {
     ),
     # Punctuation and words of other languages in JSON.
     "semicolons": Case("tagged-json", FN.format("get_weather", '{"city": "Oslo"; "days": 3;}'), [OSLO]),
+    "keys without quotes before `=`": Case("tagged-json", FN.format("get_weather", "{city='Oslo', days = 3}"), [OSLO]),
+    "a key without its second quote, and one without any": Case(
+        "tagged-json", FN.format("get_weather", '{"city: "Oslo", days = 3}'), [OSLO]
+    ),
+    "the whole call so": Case(
+        "tagged-json", '<fn>\n{name="get_weather", arguments={city="Oslo", days=3}}\n</fn><~/~>\n', [OSLO]
+    ),
+    "full-width punctuation in a string without quotes": Case(
+        "tagged-name-json",
+        "§call§get_weather§with§{city：Oslo，days：3}§end§",
+        [("get_weather", {"city": "Oslo，days：3"})],
+        True,
+    ),
+    "a quote after the object": Case(
+        "tagged-json", FN.format("get_weather", '{"city": "Oslo", "days": 3}').replace("}}", '}}"'), [OSLO]
+    ),
+    "a quote after the arguments": Case(
+        "tagged-name-json", '§call§get_weather§with§{"city": "Oslo", "days": 3}"§end§', [OSLO]
+    ),
     "words for null": Case(
         "tagged-json",
         FN.format("make_plan", '{"tags": [], "options": {"a": undefined, "b": Null, "c": nil}}'),

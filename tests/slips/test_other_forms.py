@@ -62,7 +62,7 @@ AS_ARGUMENTS = {
     "keywords with colons": 'city: "Oslo", days: 3',
 }
 FAILED = {
-    "an invented key": '{"name": "get_weather", "arguments": {"city: "Oslo", days = 3}}',
+    "an invented key": '{"name": "get_weather", "arguments": {"city: "Oslo", days is 3}}',
     "an escape of JSON5": '{"name": "get_weather", "arguments": {"city": "O\\x73lo", "days": 3}}',
     "a value of another type": '{"name": "get_weather", "arguments": {"city": "Oslo", "days": three}}',
 }
