@@ -3157,6 +3157,7 @@ class TurnStates(PlacedMarkers):
 
 NEVER_IN_NAMES = frozenset("<>{}\\\n")  # characters of markup and of escapes, which stand in no name but in a tool's
 ODD_IN_NAMES = frozenset("<>{}()[]\"'`,;=\\ \t\n")  # what is reported in a name where no tools are given
+MAY_BE_EMPTY = ("key", "type")
 NUMBERS = ("index", "count")  # slots that contain a number
 REPEATED_SLOT = "repeated_slot"  # a code of diagnostics
 MOST_ODD = 64  # the most names with unusual characters that are searched for
@@ -3259,7 +3260,7 @@ class Slots(TurnStates):
 
     def _is_no_slot(self, slot: str, text: str, pos: int, known: int, ends: Scanner, mark: Match) -> str:
         """Return what was expected instead of a slot with this text before this marker; "" if the slot is valid."""
-        lacks = not text and (slot != "key" or mark.kind in ("next", "bare"))
+        lacks = not text and (slot not in MAY_BE_EMPTY or mark.kind in ("next", "bare"))
         in_lines = "\n" in text and text not in self._tools and not known
         if lacks or in_lines or (slot == "type" and not {*NEVER_IN_NAMES, '"', "="}.isdisjoint(text)):
             return slot

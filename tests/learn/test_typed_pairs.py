@@ -139,3 +139,19 @@ def test_the_next_pair_ends_an_unclosed_value_if_its_opener_ends_with_space_or_i
     assert [json.loads(one["function"]["arguments"]) for one in message["tool_calls"]] == [{"a": "Oslo", "b": 3}]
     assert readers.differ == []
     assert read(readers.parser, text, TOOLS)[0].incomplete
+
+
+@pytest.mark.sweep(3)
+@pytest.mark.parametrize(
+    "between",
+    [
+        "'\"' ~ ('' if v is string else ' json') ~ '>'",
+        "'\"' ~ (' raw' if v is string else '') ~ '>'",
+        "'\" as ' ~ ('' if v is string else 'number' if v is number else 'json') ~ '>'",
+    ],
+)
+def test_values_of_one_type_may_lack_its_word(between: str) -> None:
+    source = source_of(call(NAMED, f"'<arg name=\"' ~ k ~ {between} ~ {VALUE} ~ '</arg>\\n'", "'</call>'"))
+    ir = compile_template(source, name="t", special_tokens=TOKENS)
+    assert ir.verification.failures == ()
+    assert read_back(source, ir, readers=True) == ((), ())
