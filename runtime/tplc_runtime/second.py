@@ -131,8 +131,7 @@ def calls_in(text: str, tools: Doubts) -> list[tuple[str, str]]:
             return [call for call in found if call is not None]
     last = LAST_WORD.search(text, max(0, len(text) - NEAR))
     name = tool_named(last[1], tools) if last is not None else ""
-    named_last = last is not None and name in tools
-    arguments = given_in(name, text[: last.start()].rstrip(SEPARATING), tools) if named_last else None
+    arguments = given_in(name, text[: last.start()].rstrip(SEPARATING), tools) if last and name in tools else None
     return [(name, arguments)] if arguments is not None and arguments != "{}" else []
 
 

@@ -547,6 +547,8 @@ class Reader(ValueWriter):
             self.out.append(buf[pos:end])
         if end < len(buf) and (text := string.until_quote.match(buf, end).group()):
             self.out.append(escaped(text))
+            if close[0] == "&" and "&" in text:  # it stays as it is
+                self._repaired("a character that is escaped for HTML", guessed=True)
             end += len(text)
         if end == len(buf):
             return end

@@ -81,6 +81,12 @@ CASES = {
     "a quote after the arguments": Case(
         "tagged-name-json", '§call§get_weather§with§{"city": "Oslo", "days": 3}"§end§', [OSLO]
     ),
+    "escapes of HTML in a string with such quotes": Case(
+        "tagged-name-json",
+        "§call§get_weather§with§{&quot;city&quot;: &quot;A &lt; B&quot;, &quot;days&quot;: 3}§end§",
+        [("get_weather", {"city": "A &lt; B", "days": 3})],
+        True,
+    ),
     "words for null": Case(
         "tagged-json",
         FN.format("make_plan", '{"tags": [], "options": {"a": undefined, "b": Null, "c": nil}}'),

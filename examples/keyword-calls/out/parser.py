@@ -1000,6 +1000,8 @@ class Reader(ValueWriter):
             self.out.append(buf[pos:end])
         if end < len(buf) and (text := string.until_quote.match(buf, end).group()):
             self.out.append(escaped(text))
+            if close[0] == "&" and "&" in text:  # it stays as it is
+                self._repaired("a character that is escaped for HTML", guessed=True)
             end += len(text)
         if end == len(buf):
             return end
@@ -1235,8 +1237,7 @@ def calls_in(text: str, tools: Doubts) -> list[tuple[str, str]]:
             return [call for call in found if call is not None]
     last = LAST_WORD.search(text, max(0, len(text) - NEAR))
     name = tool_named(last[1], tools) if last is not None else ""
-    named_last = last is not None and name in tools
-    arguments = given_in(name, text[: last.start()].rstrip(SEPARATING), tools) if named_last else None
+    arguments = given_in(name, text[: last.start()].rstrip(SEPARATING), tools) if last and name in tools else None
     return [(name, arguments)] if arguments is not None and arguments != "{}" else []
 
 
