@@ -57,7 +57,10 @@ def repairs(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[Repair]:
     shapes = list(_one_of_each_shape(tried))
     yield from _longer_header(ir, shapes)
     yield from _empty_content(ir, shapes)
-    yield from _forms(ir, shapes)
+    for repair in _forms(ir, shapes):
+        yield repair
+        yield from _opened_after_content(repair.ir)
+    yield from _opened_after_content(ir)
     yield from _without_quotes_of_strings(ir, tried)
 
 
@@ -206,6 +209,23 @@ def _also_with_content(shapes: Sequence[Tried], inside: Sequence[Form], known: S
     fails = any(_parts_of(one.case) == PARTS and not one.passed for one in shapes)
     new = fails and all(form.parts != PARTS for form in known)
     return [replace(form, parts=PARTS) for form in inside] if new else []
+
+
+def _opened_after_content(ir: TemplateIR) -> Iterator[Repair]:
+    """Yield the format in which the text between content and calls opens the calls, where a repair took it for what
+    closes the content: calls without an opener of their own would look like content."""
+    closing = {form.parts: form.text for form in ir.forms if form.marker == "content.end" and form.text.strip()}
+    unopened = [
+        form.parts
+        for form in ir.forms
+        if form.marker == "tools.section_start" and not form.text.strip() and form.parts in closing
+    ]
+    if not unopened or ir.content.end.strip():
+        return
+    replaced = [(parts, marker) for parts in unopened for marker in ("content.end", "tools.section_start")]
+    kept = [form for form in ir.forms if (form.parts, form.marker) not in replaced]
+    opened = [Form(parts, "tools.section_start", closing[parts]) for parts in unopened]
+    yield Repair("what follows content opens the calls", replace(ir, forms=(*kept, *opened)))
 
 
 def _divided_like_calls(ir: TemplateIR, shapes: Sequence[Tried], known: Sequence[Form]) -> Iterator[Form]:

@@ -9,6 +9,7 @@ import pytest
 
 from tests.independent import TOKENS
 from tests.learn.test_idioms import CALL, CONTENT, TURNS, calls, pairs
+from tests.learn.test_idioms import REASONING as REASONS
 from tests.property.every_reader import EveryReader
 from tests.property.report_wild import read_back
 from tplc.driver import compile_template
@@ -60,6 +61,28 @@ def test_content_after_calls_whose_closer_depends_on_it(opener: str, before: str
         turn = turn.replace(f"@{name}@", text)
     ir = reads_back(TURNS.replace("@MACROS@", "").replace("@TURN@", turn))
     assert not any("zq" in text for text in own_markers(ir))
+
+
+AFTER_CONTENT = {"<|then|>": "<|just|>", "\\n\\nNow: ": "Now: "}
+SECTIONED = {
+    "objects": """{{- '{"n": "' ~ c.function.name ~ '", "a": ' ~ (c.function.arguments | tojson) ~ '}' }}""",
+    "arguments in parentheses": "{{- c.function.name ~ '(' ~ (c.function.arguments | tojson) ~ ')' }}",
+    "brackets": "{{- '[' ~ c.function.name ~ ' ' ~ (c.function.arguments | tojson) ~ ']' }}",
+}
+
+
+@pytest.mark.sweep(11)
+@pytest.mark.parametrize(
+    ("after", "separator", "reasons", "one"),
+    [*product(AFTER_CONTENT, ("<|nx|>", ", ", "\\n"), ("", REASONS), SECTIONED)],
+)
+def test_calls_of_which_only_the_section_is_opened_and_otherwise_after_content(
+    after: str, separator: str, reasons: str, one: str
+) -> None:
+    opened = f"{{{{- '{after}' if m.content else '{AFTER_CONTENT[after]}' }}}}"
+    section = opened + calls(f"{{{{- '{separator}' if not loop.first }}}}" + SECTIONED[one]) + "{{- '<|fin|>' }}"
+    turn = reasons + CONTENT + "{%- if m.tool_calls %}" + section + "{%- endif %}"
+    reads_back(TURNS.replace("@MACROS@", "").replace("@TURN@", turn))
 
 
 @pytest.mark.sweep(8)
