@@ -516,7 +516,7 @@ class Reader(ValueWriter):
                 self._repaired("missing quotes")
             text = buf[pos:end].rstrip()
             # The first quote of a value may be missing.
-            bare = text.rstrip("\"'") if bare_key or (text[-1:] == '"' and text.count('"') == 1) else text.strip("`")
+            bare = text.strip("`").rstrip("\"'" * (bare_key or (text[-1:] == '"' and text.count('"') == 1)))
             # No comma before a key: the quote after the value before it may be missing.
             odd = not ODD_IN_WORDS.isdisjoint(bare) or bare[-1:] == "'" or bare.count("(") != bare.count(")")
             self.is_guessed |= odd or (bare_key and self.want == "comma")

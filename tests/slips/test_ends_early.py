@@ -87,6 +87,7 @@ CASES = {
         [("get_weather", {"city": "A &lt; B", "days": 3})],
         True,
     ),
+    "keys in backticks": Case("tagged-json", FN.format("get_weather", '{`city`: "Oslo", `days`: 3}'), [OSLO]),
     "words for null": Case(
         "tagged-json",
         FN.format("make_plan", '{"tags": [], "options": {"a": undefined, "b": Null, "c": nil}}'),
