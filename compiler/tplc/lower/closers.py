@@ -30,6 +30,7 @@ def closers_of(texts: Sequence[str], tolerated: Tolerated, pair: Sequence[str] =
     pair's value."""
     variants = [variant for text in texts for variant in tolerated.texts(text)]
     pieces = [piece for variant in variants for piece in [variant, *pieces_of(variant)]]
+    pieces += _without_end_of_turn(texts, tolerated.forms["turn.end"])
     pieces += [part for piece in pieces for part in parts_of(piece)]
     pieces += [piece.removeprefix(FENCE) for piece in pieces if is_distinctive(piece.removeprefix(FENCE))]
     own = _pieces_and_parts(texts)
@@ -43,6 +44,13 @@ def closers_of(texts: Sequence[str], tolerated: Tolerated, pair: Sequence[str] =
         if not is_word(piece) and piece not in others and (piece in own or is_distinctive(piece))
     }
     return not_blank(piece for piece in pieces if piece in variants or piece in closing)
+
+
+def _without_end_of_turn(texts: Sequence[str], ends: Sequence[str]) -> list[str]:
+    """Return the closers without a last piece that ends turns as well: servers cut off the token that ends a turn."""
+    last = {piece for end in ends for piece in pieces_of(end)[-1:]}
+    cut = [(text.rstrip(), piece) for text in texts for piece in pieces_of(text)[-1:] if piece in last]
+    return [text.removesuffix(piece) for text, piece in cut if text != piece]
 
 
 def _pieces_and_parts(texts: Sequence[str]) -> set[str]:
