@@ -136,7 +136,7 @@ class PairRules:
     def all(self, argument: str) -> str:
         rest = "argument_rest" if self.values.cores_of("skip") else ""
         # At the end of a text parsimonious tries nothing that `?` makes optional.
-        close = "arguments_close / " if self.pairs.end.strip() else ""
+        close = "arguments_close / " if self.values.cores_of("end") else ""
         closed = f'(gap ({close}trailing_for_pair / cut) / "")'
         pairs = f"argument_gap {argument}" + (f" / argument_gap {NO_PAIR}" if self.pairs.resumes else "")
         return sequence(self.opened, f"({pairs})*", rest, closed)
@@ -152,8 +152,8 @@ class PairRules:
         rules += [rule("argument_rest", leaf(rf"(?:\s*+(?:{between}))*+"))] if between else []
         if self.opened:
             rules.append(rule("arguments_open", leaf(r"\s*+" + self.core(self.pairs.start))))
-        if self.pairs.end.strip():
-            rules.append(rule("arguments_close", leaf(self.core(self.pairs.end))))
+        if ends := self.values.cores_of("end"):
+            rules.append(rule("arguments_close", leaf(ends)))
         return [*rules, self.no_pair()] if self.pairs.resumes else rules
 
     def no_pair(self) -> Rule:
