@@ -800,7 +800,7 @@ WHY = "{% if m.reasoning_content or calls %}<why>{{ m.reasoning_content or '' }}
         ),
         (
             "<size {{ m.content | length }}>{{ m.content or '' }}" + EVERY,
-            'the template writes "<size 21>The answer is here. \\n" where the format says ',
+            'numbers in the markers depend on the message: "<size 50>Dear reader,\\n\\nfirst t" where the format ',
         ),
     ],
     ids=["in reasoning", "order", "twice", "paragraphs", "length"],
