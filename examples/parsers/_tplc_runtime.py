@@ -1354,7 +1354,7 @@ def _other_calls_follow(
     return found != [] and not doubts.is_guessed and fits
 
 
-def is_closed_call(buf: str, start: int, final: bool, after: Scanner, _tools: object = None) -> bool | None:
+def is_closed_call(buf: str, start: int, final: bool, after: Scanner) -> bool | None:
     """Return whether the last closer of a call comes next, perhaps after further calls, and directly after it another
     marker of calls, or the end of the turn; None if more input is needed."""
     at, stop = start, start + LONGEST_FOLLOWING
@@ -3827,15 +3827,11 @@ def named_call(buf: str, pos: int, final: bool, tools: Doubts, breaks: Scanner) 
     return ([(name, found, None)], end) if is_whole else ([], pos)
 
 
-def unopened_header(
-    buf: str, pos: int, final: bool, tools: Parameters, header: Any, is_over: Any, after: Scanner
-) -> int | None:
-    """Return where the header of a call begins whose opener is missing, or a piece of it: with the name of a tool, and
-    what the template writes after a name.  -1: there is none; None: more input is needed.  `header`: a pattern from the
-    name up to the first value, with a group if all of it has come, and pieces of the opener.  `is_over`: a function
-    that returns whether the call ends after a name."""
-    pattern, *pieces = header
-    start, undecided = next_char(buf, pos), False
+def unopened_headers(buf: str, pos: int, tools: Parameters, header: Any) -> tuple[list[tuple[int, int]], bool]:
+    """Return where the name of a tool begins and ends that is in the header of a call whose opener is missing, or a
+    piece of it; and whether more input may show such a header.  `header`: a pattern from the name up to the first
+    value, with a group if all of it has come, and pieces of the opener."""
+    (pattern, *pieces), start, found, undecided = header, next_char(buf, pos), [], False
     for piece in pieces:
         rest = buf[start : start + len(piece)]
         at = next_char(buf, start + len(piece))
@@ -3845,13 +3841,10 @@ def unopened_header(
             undecided |= begun and any(tool.startswith(buf[at : at + NAME_LIMIT]) for tool in tools)
             continue
         match, end = pattern.match(buf, at), at + len(name)
-        if match is None or buf[end : end + 1].isalnum() or buf.startswith("_", end):
-            continue
-        over = None if match.lastindex is None else is_over(buf, end, final, after, tools)
-        if over:
-            return at
-        undecided |= over is None
-    return None if undecided and not final else -1
+        if match is not None and not (buf[end : end + 1].isalnum() or buf.startswith("_", end)):
+            undecided |= match.lastindex is None
+            found += [(at, end)] * (match.lastindex is not None)
+    return found, undecided
 
 
 def is_object_over(buf: str, pos: int, final: bool, after: Scanner, tools: Parameters) -> bool | None:
@@ -4080,8 +4073,7 @@ class Repairs(Machine):
         if not (begins and self._tools and self._calls_on):
             return None
         if self.OWN_HEADER and not self._after_failed_call:
-            over = is_closed_call if self.CALLS_HAVE_CLOSER else is_object_over
-            at = unopened_header(buf, self._pos, self._final, self._tools, self.OWN_HEADER, over, self.AFTER_CALL)
+            at = self._unopened_header()
             if at is None:
                 self._wanted = max(0, len(buf) - self._pos - NAME_LIMIT) >> 1
                 return False
@@ -4106,6 +4098,17 @@ class Repairs(Machine):
             self._repaired = True  # what the schema doesn't allow makes the message incomplete
             self._close_call(arguments)
         return True
+
+    def _unopened_header(self) -> int | None:
+        """Return where the name of a call is whose opener is not whole; -1 if there is none, None if undecided."""
+        found, undecided = unopened_headers(self._buf, self._pos, self._tools, self.OWN_HEADER)
+        if self.CALLS_HAVE_CLOSER:
+            over = [is_closed_call(self._buf, end, self._final, self.AFTER_CALL) for _, end in found]
+        else:
+            over = [is_object_over(self._buf, end, self._final, self.AFTER_CALL, self._tools) for _, end in found]
+        if True in over:
+            return found[over.index(True)][0]
+        return None if (undecided or None in over) and not self._final else -1
 
     def _in_an_object(self, start: int, reader: Reader, note: tuple[str, str]) -> bool | None:
         """Read an object that is, or contains, the arguments of the call; None if they are not in it."""

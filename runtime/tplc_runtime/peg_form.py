@@ -53,7 +53,7 @@ class FormOfHeaders:
     name_escapes: Escapes = NO_ESCAPES
     id_prefix: str = ""
     is_like_text: bool = False  # arguments must begin after a tool's name, because the openers of calls are like text
-    unopened: Sequence[Any] = ()  # see `unopened_header`
+    unopened: Sequence[Any] = ()  # see `unopened_headers`
 
 
 @dataclass(frozen=True)

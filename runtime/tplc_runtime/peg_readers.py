@@ -48,7 +48,7 @@ from .second import (
     may_be_calls,
     tagged,
 )
-from .unopened import is_object_over, unopened_calls, unopened_header
+from .unopened import is_object_over, unopened_calls, unopened_headers
 from .values import Reader, unwrapped
 
 
@@ -166,9 +166,14 @@ class Readers:
     def unopened_header(self, text: str, pos: int) -> Optional[int]:
         """Return where the header of a call begins whose opener is missing, or a piece of it."""
         header, after = self.form.header.unopened, self.form.markers.after_call
-        over = is_closed_call if self.form.is_closed else is_object_over
-        at = unopened_header(text, pos, True, self.tools, header, over, after) if header else None
-        return None if at is None or at < 0 else at
+        for at, end in unopened_headers(text, pos, self.tools, header)[0] if header else ():
+            if self.form.is_closed:
+                over = is_closed_call(text, end, True, after)
+            else:
+                over = is_object_over(text, end, True, after, self.tools)
+            if over:
+                return at
+        return None
 
     def calls_follow(self, text: str, pos: int) -> Optional[int]:
         """Return the position if a call that is closed comes next, or calls in another form than the template's."""

@@ -18,7 +18,7 @@ from .second import (
     is_closed_call,
     may_be_calls,
 )
-from .unopened import is_object_over, unopened_calls, unopened_header
+from .unopened import is_object_over, unopened_calls, unopened_headers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -160,8 +160,7 @@ class Repairs(Machine):
         if not (begins and self._tools and self._calls_on):
             return None
         if self.OWN_HEADER and not self._after_failed_call:
-            over = is_closed_call if self.CALLS_HAVE_CLOSER else is_object_over
-            at = unopened_header(buf, self._pos, self._final, self._tools, self.OWN_HEADER, over, self.AFTER_CALL)
+            at = self._unopened_header()
             if at is None:
                 self._wanted = max(0, len(buf) - self._pos - NAME_LIMIT) >> 1
                 return False
@@ -186,6 +185,17 @@ class Repairs(Machine):
             self._repaired = True  # what the schema doesn't allow makes the message incomplete
             self._close_call(arguments)
         return True
+
+    def _unopened_header(self) -> int | None:
+        """Return where the name of a call is whose opener is not whole; -1 if there is none, None if undecided."""
+        found, undecided = unopened_headers(self._buf, self._pos, self._tools, self.OWN_HEADER)
+        if self.CALLS_HAVE_CLOSER:
+            over = [is_closed_call(self._buf, end, self._final, self.AFTER_CALL) for _, end in found]
+        else:
+            over = [is_object_over(self._buf, end, self._final, self.AFTER_CALL, self._tools) for _, end in found]
+        if True in over:
+            return found[over.index(True)][0]
+        return None if (undecided or None in over) and not self._final else -1
 
     def _in_an_object(self, start: int, reader: Reader, note: tuple[str, str]) -> bool | None:
         """Read an object that is, or contains, the arguments of the call; None if they are not in it."""

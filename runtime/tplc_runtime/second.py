@@ -180,7 +180,7 @@ def _other_calls_follow(
     return found != [] and not doubts.is_guessed and fits
 
 
-def is_closed_call(buf: str, start: int, final: bool, after: Scanner, _tools: object = None) -> bool | None:
+def is_closed_call(buf: str, start: int, final: bool, after: Scanner) -> bool | None:
     """Return whether the last closer of a call comes next, perhaps after further calls, and directly after it another
     marker of calls, or the end of the turn; None if more input is needed."""
     at, stop = start, start + LONGEST_FOLLOWING

@@ -120,15 +120,11 @@ def named_call(buf: str, pos: int, final: bool, tools: Doubts, breaks: Scanner) 
     return ([(name, found, None)], end) if is_whole else ([], pos)
 
 
-def unopened_header(
-    buf: str, pos: int, final: bool, tools: Parameters, header: Any, is_over: Any, after: Scanner
-) -> int | None:
-    """Return where the header of a call begins whose opener is missing, or a piece of it: with the name of a tool, and
-    what the template writes after a name.  -1: there is none; None: more input is needed.  `header`: a pattern from the
-    name up to the first value, with a group if all of it has come, and pieces of the opener.  `is_over`: a function
-    that returns whether the call ends after a name."""
-    pattern, *pieces = header
-    start, undecided = next_char(buf, pos), False
+def unopened_headers(buf: str, pos: int, tools: Parameters, header: Any) -> tuple[list[tuple[int, int]], bool]:
+    """Return where the name of a tool begins and ends that is in the header of a call whose opener is missing, or a
+    piece of it; and whether more input may show such a header.  `header`: a pattern from the name up to the first
+    value, with a group if all of it has come, and pieces of the opener."""
+    (pattern, *pieces), start, found, undecided = header, next_char(buf, pos), [], False
     for piece in pieces:
         rest = buf[start : start + len(piece)]
         at = next_char(buf, start + len(piece))
@@ -138,13 +134,10 @@ def unopened_header(
             undecided |= begun and any(tool.startswith(buf[at : at + NAME_LIMIT]) for tool in tools)
             continue
         match, end = pattern.match(buf, at), at + len(name)
-        if match is None or buf[end : end + 1].isalnum() or buf.startswith("_", end):
-            continue
-        over = None if match.lastindex is None else is_over(buf, end, final, after, tools)
-        if over:
-            return at
-        undecided |= over is None
-    return None if undecided and not final else -1
+        if match is not None and not (buf[end : end + 1].isalnum() or buf.startswith("_", end)):
+            undecided |= match.lastindex is None
+            found += [(at, end)] * (match.lastindex is not None)
+    return found, undecided
 
 
 def is_object_over(buf: str, pos: int, final: bool, after: Scanner, tools: Parameters) -> bool | None:
