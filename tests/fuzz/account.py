@@ -17,10 +17,10 @@ objects that turn out to be no call
 arguments
     Markers around keys and raw values: exactly, as in headers.  Keys and values are rewritten as JSON, so they are
     compared as bags of characters: what was consumed is contained in what the call and the content were given.  Not
-    compared are white space, syntax and quotes of JSON and of the dialect (with their prefixes), escapes, words such as
-    True (which become others), and what numbers lose (plus, underscores, zeros, hexadecimal ones).  Exempt is what a
-    diagnostic speaks about: members of a call's object that have no meaning, comments, headers and calls that are not
-    as the template has them; and the name of a member that the output's end cut off.
+    compared are white space, syntax and quotes of JSON (backticks, too) and of the dialect (with their prefixes),
+    escapes, words such as True (which become others), and what numbers lose (plus, underscores, zeros, hexadecimal
+    ones).  Exempt is what a diagnostic speaks about: members of a call's object that have no meaning, comments, headers
+    and calls that are not as the template has them; and the name of a member that the output's end cut off.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _COMMENT = re.compile(r"(?://|#)[^\n]*|/\*.*?\*/", re.S)
 
 _ESCAPE = re.compile(r"\\(?:x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8}|[0-7]{1,3}|.)", re.S | re.I)
 _HEXADECIMAL = re.compile(r"0x[0-9a-f]+", re.I)
-_UNCOUNTED = set("[]{},:=\"'\\+_0" + "".join(map(chr, range(32))))
+_UNCOUNTED = set("[]{},:=\"'`\\+_0" + "".join(map(chr, range(32))))
 
 
 class Trace:
