@@ -75,7 +75,7 @@ class StreamParser(WrappedValues):
     )
     BEFORE_CONTENT = Markers(reasoning=("<quiet>\n",), respelled=("reasoning",), any_number=True)
     OPENS_FIRST = ("reasoning",)
-    REASONING_AGAIN = Markers(reasoning=("<quiet>\n",))
+    REASONING_AGAIN = Markers(reasoning=("<quiet>\n", "<-assistant->\n<quiet>\n", "<-assistant->\n"))
     OPENERS = ('<act name=" <act name="', '<act name="')
     # call = name '">' arguments
     HEADER = (("name", Markers(suffix=('">',)), "", Pattern(r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))'), ("",)),)

@@ -74,7 +74,7 @@ class StreamParser(Objects):
         reasoning=("\\reflect{",), call=("\n\\begin{", "\n\\begin{\n\\begin{", "```\ufdd1\n\\begin{"),
         end=(" \\stop\\\n",), header=("\\assistant\\ ",), stray=("}reflect\\\n",),
     )
-    REASONING_AGAIN = Markers(reasoning=("\\reflect{",))
+    REASONING_AGAIN = Markers(reasoning=("\\reflect{", "\\assistant\\ \\reflect{", "\\assistant\\ "))
     OPENERS = ("\\begin{ \\begin{", "\\begin{")
     # call = name "}" arguments
     HEADER = (

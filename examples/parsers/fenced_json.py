@@ -90,7 +90,7 @@ class StreamParser(Objects):
             "〔调用〕〔一个〕function〔名〕\n```〔/一个〕〔/调用〕",
         ),
     )
-    REASONING_AGAIN = Markers(reasoning=("〔思考〕\n",))
+    REASONING_AGAIN = Markers(reasoning=("〔思考〕\n", "〔助手〕〔思考〕\n", "〔助手〕"))
     OPENERS = (
         "〔调用〕〔一个〕function〔名〕 〔一个〕function〔名〕", "〔调用〕 〔调用〕〔一个〕function〔名〕",
         "〔调用〕〔一个〕function〔名〕", "〔一个〕function〔名〕",

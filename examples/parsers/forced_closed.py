@@ -85,7 +85,7 @@ class StreamParser(CallObjects):
     )
     BEFORE_CONTENT = Markers(reasoning=("[[depth]] ",), respelled=("reasoning",), any_number=True)
     OPENS_FIRST = ("reasoning",)
-    REASONING_AGAIN = Markers(reasoning=("[[depth]] ",))
+    REASONING_AGAIN = Markers(reasoning=("[[depth]] ", "[[assistant]] [[depth]] ", "[[assistant]] "))
     OPENERS = ("[[call [[call", "[[call")
     # call = index "]] {" object
     HEADER = (

@@ -76,7 +76,7 @@ class StreamParser(Objects):
     )
     BEFORE_CONTENT = Markers(reasoning=("<sketch>\n",), respelled=("reasoning",), any_number=True)
     OPENS_FIRST = ("reasoning",)
-    REASONING_AGAIN = Markers(reasoning=("<sketch>\n",))
+    REASONING_AGAIN = Markers(reasoning=("<sketch>\n", ">assistant<\n<sketch>\n", ">assistant<\n"))
     OPENER_IS_UNAMBIGUOUS = False
     # call = name arguments
     HEADER = (

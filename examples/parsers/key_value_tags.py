@@ -92,7 +92,7 @@ class StreamParser(RawPairs):
     )
     BEFORE_CONTENT = Markers(reasoning=("\n[mull]",), respelled=("reasoning",), any_number=True)
     OPENS_FIRST = ("reasoning",)
-    REASONING_AGAIN = Markers(reasoning=("\n[mull]",))
+    REASONING_AGAIN = Markers(reasoning=("\n[mull]", "[@bot@]\n[mull]", "[@bot@]"))
     OPENERS = ("[ability] [ability]", "[ability]")
     # call = name arguments
     HEADER = (

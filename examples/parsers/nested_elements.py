@@ -84,7 +84,7 @@ class StreamParser(ElementPairs):
             "^<jobs>\n^</job>\n^</jobs>",
         ),
     )
-    REASONING_AGAIN = Markers(reasoning=("^<inner voice>",))
+    REASONING_AGAIN = Markers(reasoning=("^<inner voice>", "^[assistant]^^<inner voice>", "^[assistant]^"))
     OPENERS = ('^<jobs> ^<job of=" ^<job of="', '^<jobs> ^<jobs> ^<job of="', '^<jobs> ^<job of="', '^<job of="')
     # call = name '">' arguments
     HEADER = (("name", Markers(suffix=('">',)), "", Pattern(r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))'), ("",)),)

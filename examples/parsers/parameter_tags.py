@@ -81,7 +81,7 @@ class StreamParser(RawPairs):
     )
     BEFORE_CONTENT = Markers(reasoning=("<musings>\n",), respelled=("reasoning",), any_number=True)
     OPENS_FIRST = ("reasoning",)
-    REASONING_AGAIN = Markers(reasoning=("<musings>\n",))
+    REASONING_AGAIN = Markers(reasoning=("<musings>\n", "<:assistant:>\n<musings>\n", "<:assistant:>\n"))
     OPENERS = ("<deed> <do= <deed> <do=", "<deed> <deed> <do=", "<deed> <do=", "<do=")
     # call = name ">" arguments
     HEADER = (("name", Markers(suffix=(">\n",)), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())"), ("\n",)),)

@@ -77,7 +77,7 @@ class StreamParser(Objects):
         reasoning=("(~musing\n",), call=("(!ask:", "(!ask:\n(!ask:", "```\ufdd1\n(!ask:"), final_end=("|)\n",),
         header=("(|assistant\n",),
     )
-    REASONING_AGAIN = Markers(reasoning=("(~musing\n",))
+    REASONING_AGAIN = Markers(reasoning=("(~musing\n", "(|assistant\n(~musing\n", "(|assistant\n"))
     OPENERS = ("(!ask: (!ask:", "(!ask:")
     # call = name arguments
     HEADER = (("name", Markers(next=("{",)), "", Pattern(r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\{())"), (None,)),)

@@ -73,7 +73,7 @@ class StreamParser(Objects):
         reasoning=("§muse§",), call=("§call§", "§call§\n§call§", "```\ufdd1\n§call§"), end=("§end§",),
         header=("§assistant§",), stray=("§/muse§",),
     )
-    REASONING_AGAIN = Markers(reasoning=("§muse§",))
+    REASONING_AGAIN = Markers(reasoning=("§muse§", "§assistant§§muse§", "§assistant§"))
     OPENERS = ("§call§ §call§", "§call§")
     # call = name "§with§" arguments
     HEADER = (

@@ -23,7 +23,7 @@ CODES = {
     "marker_spelled_otherwise": "A marker is in other case, or has other separators or white space. It counts.",
     "reasoning_not_closed": "A call, or an opener of content, comes in open reasoning, and ends it.",
     "reasoning_not_open": "Reasoning is closed although none is open. The closer was dropped.",
-    "reasoning_opened_twice": "Reasoning is opened twice. The second opener was dropped.",
+    "reasoning_opened_twice": "Reasoning is opened twice, or the header comes again. The second one was dropped.",
     "unknown_special_token": "A special token isn't a marker of the format. It stays in the text.",
     # Calls
     "not_a_call": "Text begins like a call but isn't one. It stays in the content.",

@@ -15,8 +15,11 @@ from tplc.ir.markers import (
     is_distinctive,
     is_word_at_line,
     opening_tag,
+    pieces_of,
 )
 from tplc.lower.call_form import CallForm, Where
+from tplc.lower.layouts import unique
+from tplc.lower.openers import distinctive_suffixes
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +77,18 @@ class Acceptor:
 
     @property
     def repeated_reasoning(self) -> tuple[str, ...]:
-        """Return the openers of reasoning that are dropped where it is open: the template's, or else the tag that its
-        closing tag implies."""
+        """Return what is dropped where reasoning has just been opened: its opener (the template's, or else the tag that
+        its closing tag implies), and if prompts open it, a header, or both, also without the header's first pieces."""
         known = "repeated_markers" in self.tolerances and self.reasoning_ends
         starts = [start.text for start in self.reasoning_starts] or map(opening_tag, self.reasoning_ends)
-        return tuple(start for start in starts if known and is_distinctive(start))
+        openers = [start for start in starts if known and is_distinctive(start)]
+        opened = [start for start in openers if any(start.strip() in head for head in self.heads)]
+        ends = [rest for header in self.headers for rest in (header, *distinctive_suffixes(header))]
+        both = [end + start for start in opened for end in ends]
+        # A header with whose end markers begin may be followed by the rest of another marker.
+        begins = tuple(piece for marker in markers_of(self) for piece in pieces_of(marker))
+        alone = [text for text in self.headers if not any(piece.startswith(pieces_of(text)[-1]) for piece in begins)]
+        return unique([*openers, *both, *(alone if opened else ())])
 
     @property
     def closer_opens_content(self) -> bool:

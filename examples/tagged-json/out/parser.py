@@ -3511,7 +3511,11 @@ class StreamParser(CallObjects):
         find="<(?:(musing>)|({}(?ai:musing{s}){}>))", near=r"<(?=[\t\n\r \-M_m\|Ġ▁｜]|\Z)", width=105,
     )
     OPENS_FIRST = ("reasoning",)
-    REASONING_AGAIN = Scanner(("reasoning", "<musing>", "", "\n", 0), find="<(musing>)", near=r"<(?=[m]|\Z)", width=9)
+    REASONING_AGAIN = Scanner(
+        ("reasoning", "<~assistant~> <musing>", "", "\n", 0), ("reasoning", "<~assistant~>", "", "\n", 2),
+        ("reasoning", "<musing>", "", "\n", 1), find="<(?:(~assistant~> <musing>)|(~assistant~>)|(musing>))",
+        near=r"<(?=[m\~]|\Z)", width=87,
+    )
     OPENERS = ("<fn> <fn> {", "<fn> ```\ufdd1 {", "<fn> [ {", "<fn> {", "<fn>")
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {

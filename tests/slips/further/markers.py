@@ -91,6 +91,14 @@ def _(answer: Answer) -> Iterator[str]:
             yield answer.with_(at, answer.pieces[at].text + "\n" + end)
 
 
+@further("header again before open reasoning")
+def _(answer: Answer) -> Iterator[str]:
+    header, start = answer.ir.turn.header, answer.ir.reasoning.start
+    if header.strip() and answer.message.get("reasoning_content") and not answer.places("reasoning_start"):
+        yield header + answer.text
+        yield header + start + answer.text
+
+
 @further("reasoning closed first")
 def _(answer: Answer) -> Iterator[str]:
     end = answer.ir.reasoning.end
