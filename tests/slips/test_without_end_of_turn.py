@@ -51,3 +51,13 @@ def test_calls_are_whole(name: str, calls: list[tuple[str, str]]) -> None:
     written_so_far = text[: text.rindex("[[/call]]")]
     for cut in (written_so_far, written_so_far + "[[/ca"):
         assert read(parser_of(name), cut, None)[0].incomplete, cut
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_answers_are_whole(name: str) -> None:
+    end = ENDS[name][1].replace("\\n", "\n")
+    text = f"[[/think]][[say]]Hi.[[/say]]{end}".removesuffix("[[over]]").rstrip()
+    for size in (len(text), 1, 5):
+        stream, deltas = read(parser_of(name), text, None, [text[at : at + size] for at in range(0, len(text), size)])
+        assert reading(stream) == joined(deltas) == ("Hi.", "", [])
+        assert (stream.incomplete, stream.diagnostics) == (False, [])

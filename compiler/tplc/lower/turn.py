@@ -8,14 +8,20 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from tplc.ir.forms import blanks_of
-from tplc.ir.markers import could_be_prose, ends_in_text, is_distinctive
+from tplc.ir.markers import (
+    could_be_prose,
+    ends_in_text,
+    is_distinctive,
+    is_unmistakable,
+    pieces_of,
+)
 from tplc.ir.nodes import Reasoning, TemplateIR
 from tplc.ir.own_markers import own_markers
 from tplc.ir.word_slots import slotted_heads
 from tplc.lower.acceptor import Acceptor, Marker, TextEscapes
 from tplc.lower.call_form import CallForm
 from tplc.lower.layouts import not_blank, space_after_reasoning, unique
-from tplc.lower.openers import distinctive_suffixes
+from tplc.lower.openers import CLOSING, distinctive_suffixes
 from tplc.lower.tolerated import Tolerated
 
 
@@ -40,7 +46,9 @@ def turn_of(ir: TemplateIR, calls: CallForm | None, tolerated: Tolerated) -> Acc
         headers=not_blank(header for header in headers if not could_be_prose(header)),
         prose_headers=tuple(text for text in [ir.turn.header] if is_distinctive(text) and could_be_prose(text)),
         ends=unique(trailing + end for end in ir.turn.ends if end.strip() and not ends_in_text(end)),
-        last_ends=unique([*(trailing + end for end in ir.turn.ends if ends_in_text(end)), *special]),
+        last_ends=unique(
+            [*(trailing + end for end in ir.turn.ends if ends_in_text(end)), *special, *_without_last_token(ir)]
+        ),
         reasoning_starts=starts,
         reasoning_ends=ends,
         content_spaces=blanks_of(ir, "content.start"),
@@ -77,6 +85,14 @@ def _special_tokens(ir: TemplateIR) -> tuple[str, ...]:
     known = own_markers(ir)
     tokens = (text.strip() for _, text in ir.provenance.special_tokens)
     return unique(token for token in tokens if is_distinctive(token) and not any(token in text for text in known))
+
+
+def _without_last_token(ir: TemplateIR) -> Iterator[str]:
+    """Yield the ends of the turn without their last piece: servers cut off the token that ends a turn."""
+    for end in ir.turn.ends:
+        rest = end.rstrip().removesuffix("".join(pieces_of(end)[-1:])).rstrip()
+        if is_unmistakable(rest) and rest.endswith(CLOSING):
+            yield rest
 
 
 def _in_messages(ir: TemplateIR, ends: Collection[str]) -> bool:
