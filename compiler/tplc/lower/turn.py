@@ -68,9 +68,10 @@ def turn_of(ir: TemplateIR, calls: CallForm | None, tolerated: Tolerated) -> Acc
 
 
 def _no_parts(ir: TemplateIR) -> tuple[str, ...]:
-    """Return the heads without any marker: they are no part of the answer, which begins after them."""
+    """Return the heads with no marker and no part of one: they are no part of the answer, which begins after them."""
     known = own_markers(ir)
-    return unique(head for head in ir.turn.heads if head and not any(marker in head for marker in known))
+    heads = [head for head in ir.turn.heads if head and not any(marker in head for marker in known)]
+    return unique(head for head in heads if not head.strip() or not any(head.strip() in marker for marker in known))
 
 
 def _escapes(ir: TemplateIR) -> Iterator[TextEscapes]:
