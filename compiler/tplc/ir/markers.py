@@ -163,6 +163,13 @@ def pieces_of(text: str) -> list[str]:
     return [piece for word in text.split() for piece in re.split(r"(?<=[>\])}»])(?=[<\[({«])", word) if piece]
 
 
+def without_last_piece(text: str) -> str:
+    """Return a marker without its last piece.
+
+    Servers cut off the token that ends a turn: what is left of a marker that ends the turn as well."""
+    return text.rstrip().removesuffix("".join(pieces_of(text)[-1:]))
+
+
 def any_piece_ends_with(texts: Iterable[str], ends: tuple[str, ...]) -> bool:
     """Return whether one of the texts, or a piece of one, ends with one of `ends`, which have no white space."""
     return any(without_space(piece).endswith(ends) for text in texts for piece in (text, *pieces_of(text)))

@@ -15,6 +15,7 @@ from tplc.ir.markers import (
     is_word,
     parts_of,
     pieces_of,
+    without_last_piece,
     without_space,
 )
 from tplc.lower.call_form import FENCE
@@ -47,10 +48,9 @@ def closers_of(texts: Sequence[str], tolerated: Tolerated, pair: Sequence[str] =
 
 
 def _without_end_of_turn(texts: Sequence[str], ends: Sequence[str]) -> list[str]:
-    """Return the closers without a last piece that ends turns as well: servers cut off the token that ends a turn."""
+    """Return the closers of which the last piece ends turns as well, without that."""
     last = {piece for end in ends for piece in pieces_of(end)[-1:]}
-    cut = [(text.rstrip(), piece) for text in texts for piece in pieces_of(text)[-1:] if piece in last]
-    return [text.removesuffix(piece) for text, piece in cut if text != piece]
+    return [without_last_piece(text) for text in texts if not last.isdisjoint(pieces_of(text)[-1:])]
 
 
 def _pieces_and_parts(texts: Sequence[str]) -> set[str]:

@@ -13,7 +13,7 @@ from tplc.ir.markers import (
     ends_in_text,
     is_distinctive,
     is_unmistakable,
-    pieces_of,
+    without_last_piece,
 )
 from tplc.ir.nodes import Reasoning, TemplateIR
 from tplc.ir.own_markers import own_markers
@@ -89,9 +89,8 @@ def _special_tokens(ir: TemplateIR) -> tuple[str, ...]:
 
 
 def _without_last_token(ir: TemplateIR) -> Iterator[str]:
-    """Yield the ends of the turn without their last piece: servers cut off the token that ends a turn."""
-    for end in ir.turn.ends:
-        rest = end.rstrip().removesuffix("".join(pieces_of(end)[-1:])).rstrip()
+    """Yield the ends of the turn without their last piece, if what is left is no text."""
+    for rest in (without_last_piece(end).rstrip() for end in ir.turn.ends):
         if is_unmistakable(rest) and rest.endswith(CLOSING):
             yield rest
 
