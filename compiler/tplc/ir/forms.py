@@ -74,7 +74,7 @@ def blanks_of(ir: TemplateIR, marker: FormMarker) -> tuple[str, ...]:
 def _with_most_space(first: str, second: str) -> str:
     core = first.strip()
     if not core:
-        return max(second, first, key=len)
+        return max(second, first, key=len)  # the form's if both are as long: the usual text may be a turn's first
     leads = [text[: text.index(core)] for text in (first, second)]
     trails = [text[text.index(core) + len(core) :] for text in (first, second)]
     return max(leads, key=len) + core + max(trails, key=len)
