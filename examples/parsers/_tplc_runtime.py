@@ -1500,12 +1500,11 @@ def is_damaged(arguments: str, schema: Any, repair: str | bool, marks: Scanner |
     arguments that were repaired contain what the schema doesn't allow, or that were cut lack what it requires."""
     missing = [key for key in required_of(schema) if f'"{key}":' not in arguments]
     given: Any = loaded(arguments) if missing or any(f'"{key}":' in arguments for key in own) else None
-    lacking = [key for key in missing if isinstance(given, dict) and key not in given]
-    odd = (repair == CUT and lacking != []) or (bool(repair) and misfit_in(arguments, schema) is not None)
+    lacking = [key for key in missing if key not in given] if isinstance(given, dict) else []
+    odd = (repair == CUT and lacking != []) or (misfit_in(arguments, schema) is not None if repair else False)
     inside = missing != [] and marks is not None and marks.find(arguments, 0) is not None
     kind, name = (misfit(given, schema, types=False) if isinstance(given, dict) else None) or ("", "")
-    lost = [key for key in lacking if kind == "key" or name == key]
-    return odd or inside or lost != [] or (kind == "key" and name in own)
+    return odd or inside or name in lacking or (kind == "key" and (lacking != [] or name in own))
 
 
 def loaded(text: str) -> Any:
@@ -5268,7 +5267,8 @@ class Pairs(Repairs):
             return False
         if self.CALLS_ARE_JUXTAPOSED and not kind and "\n" in self._buf[self._pos : next_char(self._buf, self._pos)]:
             kind = "next"  # another call may begin in the next line
-        may_be_open = self.CALLS_HAVE_CLOSER and kind == "next" and self._tools
+        end = self._buf[self._mark.start : self._mark.end] if self._mark.kind == "next" else ""
+        may_be_open = self.CALLS_HAVE_CLOSER and kind == "next" and self._tools and not end.endswith(self.LAST_CLOSERS)
         if may_be_open and not self._read.issuperset(required_of(self._schema())):
             start = next_char(self._buf, self._pos)
             mark = self.AFTER_CALL.match_at(self._buf, start)

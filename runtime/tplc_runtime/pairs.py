@@ -378,7 +378,8 @@ class Pairs(Repairs):
             return False
         if self.CALLS_ARE_JUXTAPOSED and not kind and "\n" in self._buf[self._pos : next_char(self._buf, self._pos)]:
             kind = "next"  # another call may begin in the next line
-        may_be_open = self.CALLS_HAVE_CLOSER and kind == "next" and self._tools
+        end = self._buf[self._mark.start : self._mark.end] if self._mark.kind == "next" else ""
+        may_be_open = self.CALLS_HAVE_CLOSER and kind == "next" and self._tools and not end.endswith(self.LAST_CLOSERS)
         if may_be_open and not self._read.issuperset(required_of(self._schema())):
             start = next_char(self._buf, self._pos)
             mark = self.AFTER_CALL.match_at(self._buf, start)

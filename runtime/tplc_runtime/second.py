@@ -326,12 +326,11 @@ def is_damaged(arguments: str, schema: Any, repair: str | bool, marks: Scanner |
     arguments that were repaired contain what the schema doesn't allow, or that were cut lack what it requires."""
     missing = [key for key in required_of(schema) if f'"{key}":' not in arguments]
     given: Any = loaded(arguments) if missing or any(f'"{key}":' in arguments for key in own) else None
-    lacking = [key for key in missing if isinstance(given, dict) and key not in given]
-    odd = (repair == CUT and lacking != []) or (bool(repair) and misfit_in(arguments, schema) is not None)
+    lacking = [key for key in missing if key not in given] if isinstance(given, dict) else []
+    odd = (repair == CUT and lacking != []) or (misfit_in(arguments, schema) is not None if repair else False)
     inside = missing != [] and marks is not None and marks.find(arguments, 0) is not None
     kind, name = (misfit(given, schema, types=False) if isinstance(given, dict) else None) or ("", "")
-    lost = [key for key in lacking if kind == "key" or name == key]
-    return odd or inside or lost != [] or (kind == "key" and name in own)
+    return odd or inside or name in lacking or (kind == "key" and (lacking != [] or name in own))
 
 
 def loaded(text: str) -> Any:
