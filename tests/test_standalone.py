@@ -105,6 +105,21 @@ def test_it_reads_a_file_or_standard_input(tmp_path: Path) -> None:
         assert (code, printed, error.splitlines()[-1]) == (2, b"", f"parser.py: error: {reported}")
 
 
+@pytest.mark.parametrize(
+    ("tools", "reported"),
+    [
+        ("7", "the tools are no list"),
+        ("[7]", "a tool has no name"),
+        ('{"look": {}}', "a tool has no name"),
+        ('"{"', "the tools are not JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
+    ],
+)
+def test_tools_that_are_none_are_wrong_usage(tools: str, reported: str, tmp_path: Path) -> None:
+    (tmp_path / "tools.json").write_text(tools, encoding="utf-8")
+    code, printed, error = as_command(tmp_path, "--tools", "tools.json", stdin=b"Hi")
+    assert (code, printed, error.splitlines()[-1]) == (2, b"", f"parser.py: error: tools.json: {reported}")
+
+
 def test_a_byte_order_mark_is_no_part_of_what_it_reads(tmp_path: Path) -> None:
     for name, text in (("tools.json", "[]"), ("prompt.txt", "Hi")):
         (tmp_path / name).write_text("\ufeff" + text, encoding="utf-8")

@@ -29,6 +29,8 @@ def run_command(parser: Any) -> None:
         except (OSError, ValueError, RecursionError) as error:
             arguments.error(f"{path}: {error}")
     stream = parser(**given, continue_final_message=options.continue_final_message)
+    if parser.CALLS and stream.diagnostics:
+        arguments.error(f"{options.tools}: {stream.diagnostics[0].text}")
     if sys.stdout is None:
         arguments.error("standard output is closed")
     source: Any = 0 if options.output == "-" else options.output

@@ -302,8 +302,7 @@ class Pairs(Repairs):
                 self._note_spelling()
             self._note_slot_diagnostics()
         if odd:
-            self.incomplete = True
-            self._note("markup_in_key", "an argument has a name that holds markup")
+            self._note_lost_text("markup_in_key", "an argument has a name that holds markup")
         if key != bare:
             self._note("key_in_quotes", f"the argument {bare} is written as {key}")
             key, self._repaired = bare, True

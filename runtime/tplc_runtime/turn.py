@@ -367,7 +367,7 @@ class TurnStates(PlacedMarkers):
         return marks.prefix_of(self._buf, next_char(self._buf, pos), CUT_KINDS) != ""
 
     def _note_lost_text(self, code: str, text: str) -> None:
-        """Report text of a call that is in no argument; the message is incomplete, so no caller runs the call."""
+        """Report lost text of a call, or markup in its names; the message is incomplete, so no caller runs it."""
         self._note(code, text)
         self.incomplete = True
 

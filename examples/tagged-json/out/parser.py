@@ -2431,7 +2431,7 @@ class TurnStates(Stream):
         return marks.prefix_of(self._buf, next_char(self._buf, pos), CUT_KINDS) != ""
 
     def _note_lost_text(self, code: str, text: str) -> None:
-        """Report text of a call that is in no argument; the message is incomplete, so no caller runs the call."""
+        """Report lost text of a call, or markup in its names; the message is incomplete, so no caller runs it."""
         self._note(code, text)
         self.incomplete = True
 
@@ -2840,8 +2840,7 @@ class Machine(TurnStates):
         if self._tools and name not in self._tools:
             self._note("unknown_tool", "unknown tool " + name)
         elif not self._tools and not ODD_IN_NAMES.isdisjoint(name):
-            self.incomplete = True
-            self._note("markup_in_name", "the name of a tool contains markup, quotes or white space")
+            self._note_lost_text("markup_in_name", "the name of a tool contains markup, quotes or white space")
 
     def _close_call(self, arguments: str = "") -> bool:
         """Close the call after this rest of its arguments."""
@@ -3421,6 +3420,8 @@ def run_command(parser: Any) -> None:
         except (OSError, ValueError, RecursionError) as error:
             arguments.error(f"{path}: {error}")
     stream = parser(**given, continue_final_message=options.continue_final_message)
+    if stream.diagnostics:
+        arguments.error(f"{options.tools}: {stream.diagnostics[0].text}")
     if sys.stdout is None:
         arguments.error("standard output is closed")
     source: Any = 0 if options.output == "-" else options.output
