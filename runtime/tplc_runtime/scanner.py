@@ -193,8 +193,6 @@ def with_word(marker: str, text: str, pos: int) -> str:
 
 def trailing_overlap(text: str, lead: str) -> int:
     """Return how many characters at the end of `text` are white space of the marker after it."""
-    if text.endswith(lead):
-        return len(lead)
     return next((n for n in range(min(len(text), len(lead)), 0, -1) if text.endswith(lead[-n:])), 0)
 
 

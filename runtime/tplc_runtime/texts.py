@@ -60,13 +60,18 @@ class TextParser(Stream):
     ) -> list[dict[str, Any] | None]:
         """Returns a row for each text: content, reasoning_content, tool_calls (id, name, arguments), incomplete and
         diagnostics.  `prompts` and `tools` (also as JSON text): one for all, or a list.  None gives None."""
-        if isinstance(texts, (str, bytes)):
+        if isinstance(texts, (str, bytes)) or not hasattr(texts, "__iter__"):
             raise TypeError(f"texts: expected a list of texts, got {type(texts).__name__}")
+        texts = [*texts]
         if cls.CALLS:
             read = lru_cache(maxsize=1000)(parameters_of)
             one_list = not isinstance(tools, (list, tuple)) or all(isinstance(tool, dict) for tool in tools)
             of_each: Any = [] if one_list else tools
             known = parameters_of(None if of_each else tools)
+            if of_each and len(of_each) != len(texts):
+                raise ValueError(f"tools: expected {len(texts)} lists, one for each text, got {len(of_each)}")
+        if not (prompts is None or isinstance(prompts, str)) and len(prompts) != len(texts):
+            raise ValueError(f"prompts: expected {len(texts)}, one for each text, got {len(prompts)}")
         rows: list[dict[str, Any] | None] = []
         for at, text in enumerate(texts):
             if text is None:

@@ -53,9 +53,25 @@ def test_wrong_types_name_the_argument(parser: ModuleType, value: Any, kind: str
     assert _text(stream) == "Hi you"
 
 
-def test_one_text_is_no_list_of_texts(parser: ModuleType) -> None:
-    with pytest.raises(TypeError, match=r"^texts: expected a list of texts, got str$"):
-        parser.parse_many("Hi.")
+@pytest.mark.parametrize(("texts", "kind"), [("Hi.", "str"), (b"Hi.", "bytes"), (5, "int"), (None, "NoneType")])
+def test_what_is_no_list_of_texts(parser: ModuleType, texts: Any, kind: str) -> None:
+    with pytest.raises(TypeError, match=f"^texts: expected a list of texts, got {kind}$"):
+        parser.parse_many(texts)
+
+
+def test_lists_of_another_length_are_refused(parser: ModuleType) -> None:
+    given = ["Hi.", None]
+    for prompts in ([], [None], ["", "", ""]):
+        with pytest.raises(ValueError, match=rf"^prompts: expected 2, one for each text, got {len(prompts)}$"):
+            parser.parse_many(iter(given), prompts=prompts)
+    assert len(parser.parse_many(iter(given), prompts=[None, None])) == len(parser.parse_many(given)) == 2
+
+
+def test_lists_of_tools_of_another_length_are_refused() -> None:
+    module = committed_parser("parameter-tags")
+    for tools in ([[TOOL]], [[TOOL], None, [TOOL]]):
+        with pytest.raises(ValueError, match=rf"^tools: expected 2 lists, one for each text, got {len(tools)}$"):
+            module.parse_many(["Hi.", None], tools=tools)
 
 
 TOOL = {"type": "function", "function": {"name": "look", "parameters": {"properties": {"at": {"type": "string"}}}}}

@@ -271,8 +271,6 @@ def is_truncated(core: str, text: str) -> bool:
 
 def trailing_overlap(text: str, lead: str) -> int:
     """Return how many characters at the end of `text` are white space of the marker after it."""
-    if text.endswith(lead):
-        return len(lead)
     return next((n for n in range(min(len(text), len(lead)), 0, -1) if text.endswith(lead[-n:])), 0)
 
 
@@ -2068,12 +2066,17 @@ class Stream(Copyable):
     ) -> list[dict[str, Any] | None]:
         """Returns a row for each text: content, reasoning_content, tool_calls (id, name, arguments), incomplete and
         diagnostics.  `prompts` and `tools` (also as JSON text): one for all, or a list.  None gives None."""
-        if isinstance(texts, (str, bytes)):
+        if isinstance(texts, (str, bytes)) or not hasattr(texts, "__iter__"):
             raise TypeError(f"texts: expected a list of texts, got {type(texts).__name__}")
+        texts = [*texts]
         read = lru_cache(maxsize=1000)(parameters_of)
         one_list = not isinstance(tools, (list, tuple)) or all(isinstance(tool, dict) for tool in tools)
         of_each: Any = [] if one_list else tools
         known = parameters_of(None if of_each else tools)
+        if of_each and len(of_each) != len(texts):
+            raise ValueError(f"tools: expected {len(texts)} lists, one for each text, got {len(of_each)}")
+        if not (prompts is None or isinstance(prompts, str)) and len(prompts) != len(texts):
+            raise ValueError(f"prompts: expected {len(texts)}, one for each text, got {len(prompts)}")
         rows: list[dict[str, Any] | None] = []
         for at, text in enumerate(texts):
             if text is None:
@@ -3418,7 +3421,7 @@ def run_command(parser: Any) -> None:
                 with open(path, encoding="utf-8-sig", newline="") as file:
                     given[name] = json.load(file) if name == "tools" else file.read()
         except (OSError, ValueError, RecursionError) as error:
-            arguments.error(f"{path}: {error}")
+            arguments.error(f"{path}: {getattr(error, 'strerror', None) or error}")
     stream = parser(**given, continue_final_message=options.continue_final_message)
     if stream.diagnostics:
         arguments.error(f"{options.tools}: {stream.diagnostics[0].text}")
@@ -3439,6 +3442,8 @@ def run_command(parser: Any) -> None:
                     print("".join(seen), flush=True)
     except UnicodeError:
         arguments.error(f"{source or 'standard input'}: this is not UTF-8 text")
+    except KeyboardInterrupt:
+        arguments.exit(130)  # as a shell sees a program that SIGINT ends
     except OSError as error:
         sys.stdout = None  # Python would try to write the rest again at exit
         if isinstance(error, BrokenPipeError):

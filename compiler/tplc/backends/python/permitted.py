@@ -47,9 +47,9 @@ BUILTINS = frozenset(
     hasattr hash hex id int isinstance issubclass iter len list map max min next object oct ord pow property
     range repr reversed round set setattr slice sorted staticmethod classmethod str sum super tuple type zip""".split()
 )
-COMMAND_ONLY = frozenset(["open", "print"])
+COMMAND_ONLY = frozenset(["KeyboardInterrupt", "open", "print"])
 PRIVATE = frozenset(
-    ["__class__", "__dict__", "__doc__", "__name__", "__new__", "__init__", "__mro__", "__slots__", "__mypyc_attrs__"]
+    """__class__ __dict__ __doc__ __init__ __iter__ __mro__ __mypyc_attrs__ __name__ __new__ __slots__""".split()
 )
 
 
