@@ -52,6 +52,7 @@ def ir() -> TemplateIR:
         (TEMPLATE, {"target": None}, f"no target is called None: {TARGETS}"),
         (TEMPLATE, {"seed": "x"}, "seed: expected a whole number, got str"),
         (TEMPLATE, {"seed": None}, "seed: expected a whole number, got None"),
+        (TEMPLATE, {"thorough": "no"}, "thorough: expected True or False, got str"),
         (
             TEMPLATE,
             {"limits": 5},

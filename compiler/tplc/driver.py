@@ -133,6 +133,7 @@ def compile_template(
     deprecated name.  `parser` is for the targets that are verified by a generated parser.  `limits`: a complete set, or
     a mapping with those that differ from the default.
     """
+    given.switch("thorough", thorough)
     _check_given(target=target, seed=seed, tolerances=tolerances, catalogue=catalogue, examples=examples)
     if unsaid is not None:
         warnings.warn("unsaid is now called on_inexpressible", DeprecationWarning, stacklevel=2)

@@ -21,6 +21,11 @@ def whole_number(name: str, value: object) -> None:
         raise _wrong(name, "a whole number", value)
 
 
+def switch(name: str, value: object) -> None:
+    if not isinstance(value, bool):
+        raise _wrong(name, "True or False", value)
+
+
 def instance(name: str, value: object, kind: type, what: str) -> None:
     if not isinstance(value, kind):
         raise _wrong(name, what, value)

@@ -137,6 +137,7 @@ def test_an_unwritable_output_is_reported_before_any_work(run: Run, folder: Path
         "tplc: file/one.jsonl: cannot be written: file is not a folder\n",
     )
     assert result.out == ""
+    assert run("census", "models", "-o", "one.csv").err == "tplc: one.csv: a table is written as .parquet or .jsonl\n"
 
 
 def test_the_command(run: Run, folder: Path, tmp_path: Path) -> None:  # noqa: F811 - the fixture

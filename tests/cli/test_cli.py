@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import stat
@@ -14,7 +15,7 @@ import jsonschema
 import pytest
 
 from tests import quick
-from tests.cli.conftest import TEMPLATE, Run
+from tests.cli.conftest import TEMPLATE, Result, Run
 from tests.conftest import ROOT
 from tplc.driver import MOST_SECONDS, MOST_THINGS
 from tplc.schemas import load_schema
@@ -653,6 +654,40 @@ def test_verify(run: Run, template: Path) -> None:
         assert result.out.splitlines()[0] == verified(report)
     data = json.loads(run("verify", "chat.jinja", "chat.py", "--json", "--seed", "5").out)
     assert (data["verified"], data["same_template"], data["seed"]) == (True, True, 5)
+
+
+def test_constants_that_were_edited_are_reported(run: Run, template: Path) -> None:
+    """Servers read them, and no message shows that they are wrong."""
+    run("compile", "chat.jinja", "-o", "chat.py", "-q")
+    run("compile", "chat.jinja", "-o", "chat.json", "-q")
+    parser = template.parent / "chat.py"
+    lines = parser.read_text().splitlines(keepends=True)
+    stop = next(line for line in lines if line.startswith("STOP = "))
+    parser.write_text(parser.read_text().replace(stop, 'STOP = ("nope",)\n'))
+    lacks = f"STOP lacks {ast.literal_eval(stop.removeprefix('STOP = '))[0]!r}"
+    result = run("verify", "chat.jinja", "chat.py")
+    assert result.code == 1
+    assert result.out.startswith("NOT VERIFIED")
+    assert [line for line in result.out.splitlines() if line.startswith("failed")] == [
+        f"failed       {lacks}",
+        "failed       help: the artifact was edited, or made with other options; tplc compile makes it again",
+    ]
+    assert json.loads(run("verify", "chat.jinja", "chat.py", "--json").out)["verified"] is False
+    assert run("diff", "chat.py", "chat.jinja").out.splitlines()[-1] == f"chat.py was edited: {lacks}"
+    assert json.loads(run("diff", "chat.py", "chat.jinja", "--json").out)["edited"] == [f"chat.py was edited: {lacks}"]
+
+
+@pytest.mark.parametrize("given", ["1a=<s>", "messages=<s>", " =<s>"])
+def test_what_is_no_name_of_a_token(run: Run, template: Path, given: str) -> None:
+    error = f"tplc: --token {given}: expected the name of a token, such as eos_token\n"
+    assert run("compile", "chat.jinja", "--token", given) == Result(2, "", error)
+
+
+def test_a_folder_without_a_tokenizer(run: Run, template: Path) -> None:
+    (template.parent / "none").mkdir()
+    (template.parent / "none" / "wrong.json").write_text("{}")
+    error = "none: lists no special tokens\n    name a model's folder, or its tokenizer_config.json\n"
+    assert run("compile", "chat.jinja", "--token", "none") == Result(2, "", f"tplc: {error}")
 
 
 def test_verify_against_a_changed_template(run: Run, template: Path) -> None:

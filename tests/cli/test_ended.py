@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
+from tplc import cli
 from tplc.cli.ending import unwinding
 from tplc.cli.watched import CAN_WATCH
 
@@ -79,3 +80,17 @@ def test_an_error_that_an_interrupt_led_to_is_the_interrupt() -> None:
         finally:
             raise TimeoutError
     assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_an_interrupt_before_the_command_begins(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Imports take half a second, and somebody may press Ctrl-C then."""
+
+    def interrupted(_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "_run", interrupted)
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["--help"])
+    assert (ended.value.code, capsys.readouterr().err) == (130, "")

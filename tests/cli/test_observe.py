@@ -179,6 +179,8 @@ def test_bytes_that_are_no_text(run: Run, template: Path, tmp_path: Path) -> Non
     (tmp_path / "out.jsonl").write_bytes(b'{"text": "\xff"}\n')
     error = "tplc: out.jsonl: line 1: is not UTF-8 text\n    save it as UTF-8\n"
     assert run("observe", "chat.jinja", "out.jsonl").err == error
+    (tmp_path / "out.txt").write_bytes(b"\xff\xfe")
+    assert run("observe", "chat.jinja", "out.txt").err == "tplc: out.txt: is not UTF-8 text\n    save it as UTF-8\n"
 
 
 def test_wrong_usage(run: Run, outputs: Path, tmp_path: Path) -> None:

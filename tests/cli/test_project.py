@@ -563,6 +563,24 @@ def test_init(run: Run, project: Path) -> None:
     assert run("build", "hut").code == 0
 
 
+def test_init_adds_to_a_project(run: Run, project: Path) -> None:
+    """A pyproject.toml belongs to more than tplc, so that nothing in it is replaced."""
+    assert run("init", "hut.jinja", "-o", "pyproject.toml").out == "wrote pyproject.toml\n"
+    assert [model.name for model in load_manifest("pyproject.toml").models] == ["hut"]
+    for options in ([], ["--force"]):
+        refused = run("init", "hut.jinja", "-o", "pyproject.toml", *options)
+        problem = "tplc: pyproject.toml: has a table [tool.tplc] already: add the models to it\n"
+        assert (refused.code, refused.err) == (2, problem)
+    (project / "pyproject.toml").write_text('[project]\nname = "inn"\n')
+    assert run("init", "hut.jinja", "inn.jinja", "-o", "pyproject.toml", "--force").code == 0
+    assert (project / "pyproject.toml").read_text() == (
+        '[project]\nname = "inn"\n\n'
+        '[tool.tplc.models.hut]\nsource = "hut.jinja"\noutputs = ["hut_parser.py"]\n\n'
+        '[tool.tplc.models.inn]\nsource = "inn.jinja"\noutputs = ["inn_parser.py"]\n'
+    )
+    assert run("build", "hut", "-m", "pyproject.toml").code == 0
+
+
 def test_init_names_a_source_once(run: Run, project: Path) -> None:
     for sources, reported in (
         (["hut.jinja", "hut.jinja"], "hut.jinja: is named twice: each template is listed once"),

@@ -42,6 +42,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         # Rich and typer make this of a pipe that is closed.
         if not isinstance(stop.__context__, BrokenPipeError):
             raise
+    except KeyboardInterrupt:
+        if arguments is None:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # it ends already
+        raise SystemExit(INTERRUPTED) from None
     except BrokenPipeError:
         pass
     except OSError as error:
@@ -102,10 +106,6 @@ def _run(arguments: Sequence[str] | None) -> None:
             raise
         print(f"tplc: {shown(str(unreadable(os.fsdecode(error.filename), error)))}", file=sys.stderr)
         raise SystemExit(2) from None
-    except KeyboardInterrupt:
-        if arguments is None:
-            signal.signal(signal.SIGINT, signal.SIG_IGN)  # it ends already
-        raise SystemExit(INTERRUPTED) from None
 
 
 def _print_how_to_raise(limit: str) -> None:

@@ -20,7 +20,8 @@ from tplc.parallel import check_engine
 from tplc.project.artifacts import check_earlier, check_report, write_output
 from tplc.project.build import Outcome, build, exit_code_of
 from tplc.project.check import OutputState, check
-from tplc.project.manifest import Manifest, Model, find_manifest, load_manifest
+from tplc.project.files import read_text
+from tplc.project.manifest import PYPROJECT, Manifest, Model, find_manifest, load_manifest, read_toml
 from tplc.sources.builtin import PREFIX
 
 _SUFFIX = re.compile(r"\.(jinja2?|json|gguf|txt)$")
@@ -152,9 +153,11 @@ def _in_template(model: Model, name: str, line: int | str, column: int | str | N
 def init_command(sources: Sequence[str], path: str, *, force: bool) -> None:
     from tplc.sources.folder import TEMPLATE_FILE
 
-    if os.path.lexists(path) and not force:
+    in_project = os.path.basename(path) == PYPROJECT
+    if os.path.lexists(path) and not (force or in_project):
         raise UsageError(f"{path}: already exists; use --force to overwrite it")
     check_report(path)
+    earlier, prefix = _project(path) if in_project else "", "tool.tplc." * in_project
     named: dict[str, str] = {}
     for source in sources:
         _check_source(source)
@@ -172,7 +175,7 @@ def init_command(sources: Sequence[str], path: str, *, force: bool) -> None:
         modules.add(_module(name))
         names[name] = _from(os.path.dirname(path), source)
     tables = [
-        f'[models.{_key(name)}]\nsource = {json.dumps(source)}\noutputs = ["{_module(name)}.py"]\n'
+        f'[{prefix}models.{_key(name)}]\nsource = {json.dumps(source)}\noutputs = ["{_module(name)}.py"]\n'
         for name, source in names.items()
     ]
     head = (
@@ -180,13 +183,22 @@ def init_command(sources: Sequence[str], path: str, *, force: bool) -> None:
         "# For editors with Taplo: tplc schema manifest > tplc.schema.json, and begin this file with\n"
         "# #:schema ./tplc.schema.json\n"
     )
-    write_output(path, head + "\n" + "\n".join(tables))
+    write_output(path, (earlier or head + "\n") + "\n".join(tables))
     if path == "-":
         return
     print(f"wrote {shown(path)}")
     if not sources and not os.path.exists(names["chat_template"]):
         hint = "name your template in it, or tplc init SOURCE --force"
         print(f"    there is no {TEMPLATE_FILE} here: {hint}")
+
+
+def _project(path: str) -> str:
+    """Return the text of a pyproject.toml, which models are added to."""
+    if not os.path.lexists(path):
+        return ""
+    if "tplc" in read_toml(path).get("tool", {}):
+        raise UsageError(f"{path}: has a table [tool.tplc] already: add the models to it")
+    return read_text(path).rstrip("\n") + "\n\n"
 
 
 def _model_name(source: str) -> str:

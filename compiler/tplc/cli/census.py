@@ -57,6 +57,8 @@ def census_command(options: CensusOptions) -> None:
     earlier = read(options.against) if options.against else None
     if options.output is not None:
         check_place(options.output)
+        if not options.output.endswith((".parquet", ".jsonl", ".ndjson")) and options.output != "-":
+            raise UsageError(f"{options.output}: a table is written as .parquet or .jsonl")
         need_arrow(options.output)
         if os.path.exists(options.output) and not options.force:
             raise UsageError(f"{options.output}: already exists; use --force to overwrite it")

@@ -87,8 +87,9 @@ def new_command(folder: str, layout: str) -> None:
     if layout not in LAYOUTS:
         raise UsageError(unknown_name("layout", layout, LAYOUTS))
     name = os.path.basename(os.path.abspath(folder))
-    if not is_model_name(name):
-        raise UsageError(f"{folder}: a model's name has ASCII letters, digits, '-', '_' and '.', no '.' or '-' first")
+    if not (folder and is_model_name(name)):
+        given = folder or "the name is empty"
+        raise UsageError(f"{given}: a model's name has ASCII letters, digits, '-', '_' and '.', no '.' or '-' first")
     if os.path.lexists(folder) and not (os.path.isdir(folder) and not os.listdir(folder)):
         other = ", or give --refresh to write its outputs again" if os.path.isdir(folder) else ""
         raise UsageError(f"{folder}: already exists\n    name a new folder{other}")

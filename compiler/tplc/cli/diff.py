@@ -19,7 +19,15 @@ from tplc.ir.visible import shown
 from tplc.project.artifacts import header_of
 from tplc.project.files import read_text
 from tplc.project.sibling_ir import is_ir, sibling_ir
-from tplc.verify.artifact import artifact_in, load_module, markers_in, read_parser, runtime_next_to, sha256_in
+from tplc.verify.artifact import (
+    artifact_in,
+    changed_constants,
+    load_module,
+    markers_in,
+    read_parser,
+    runtime_next_to,
+    sha256_in,
+)
 from tplc.verify.reads import Reading, reads
 
 if TYPE_CHECKING:
@@ -62,15 +70,16 @@ def diff_command(
     with working(f"reading what {second} writes"):
         reading = reads(artifact_in(parser), new.ir)
     unverified = [text for side in (old, new) if (text := _unverified(side))]
+    edited = [f"{side.name} was edited: {text}" for side in (old, new) for text in _edited(side)]
     compared = [side.compared for side in (old, new) if side.compared]
     if as_json:
         report = {"changes": [asdict(change) for change in changes], "reads": reading.reads, **asdict(reading)}
-        print_json({**report, "unverified": unverified, "compared": compared})
+        print_json({**report, "unverified": unverified, "edited": edited, "compared": compared})
     else:
         for text in compared:
             print(shown(text))
         _print(changes, reading)
-        for text in unverified:
+        for text in (*edited, *unverified):
             print(shown(text))
     if not reading.reads:
         raise SystemExit(1)
@@ -95,6 +104,11 @@ def _unverified(side: Side) -> str:
     if not result.messages:
         return f"{side.name} is not verified"
     return f"{side.name} is not verified: {result.passed} of its {result.messages} messages come back"
+
+
+def _edited(side: Side) -> list[str]:
+    """Return what a parser lacks of the constants that its format has."""
+    return changed_constants(side.parser, _parser(side.ir)) if side.parser and side.ir else []
 
 
 def _format_of_grammar(path: str) -> TemplateIR:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from tplc.render import Limits, Renderer
     from tplc.sources import TemplateSource
 
+_NO_TOKENS = ("messages", "tools", "add_generation_prompt")  # what a conversation gives the template
+
 
 def pairs(options: Sequence[str], option: str, expected: str = "NAME=VALUE") -> dict[str, str]:
     """Return the values of a repeatable option --option NAME=VALUE."""
@@ -80,10 +82,16 @@ def load_template(source: str, template_name: str | None, special_tokens: Sequen
     tokens, added = dict(template.special_tokens), template.added_tokens
     for path in (text for text in special_tokens if "=" not in text and os.path.exists(text)):
         found = load_tokens(path)
+        if not (found.special_tokens or found.added_tokens):
+            raise SourceError(path, "lists no special tokens", "name a model's folder, or its tokenizer_config.json")
         tokens |= found.special_tokens
         added = (*added, *found.added_tokens)
     named = [text for text in special_tokens if "=" in text or not os.path.exists(text)]
-    tokens |= pairs(named, "--token", "NAME=TEXT, or a tokenizer's file or folder")
+    given = pairs(named, "--token", "NAME=TEXT, or a tokenizer's file or folder")
+    for name in given:
+        if not name.isidentifier() or name in _NO_TOKENS:
+            raise UsageError(f"--token {name}={given[name]}: expected the name of a token, such as eos_token")
+    tokens |= given
     return replace(template, special_tokens=tokens, added_tokens=added)
 
 

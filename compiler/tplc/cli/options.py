@@ -88,7 +88,7 @@ SpreadEngine = Annotated[
     ),
 ]
 Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the random messages and chunks.")]
-Thorough = Annotated[bool, typer.Option("--thorough", help="Verify with ten times as many messages and chunks.")]
+Thorough = Annotated[bool, typer.Option("--thorough", help="Verify with ten times as many random messages.")]
 Variables = Annotated[
     tuple[str, ...],
     typer.Option("--var", metavar="NAME=VALUE", help="A variable for the template; the value is JSON, or text."),
@@ -185,7 +185,9 @@ class CompileOptions:
     json_schema: Annotated[
         str | None,
         typer.Option(
-            "--json-schema", metavar="FILE", help="the schema of the answer (a response format), instead of calls."
+            "--json-schema",
+            metavar="FILE",
+            help="the schema of the answer (a response format); with --tools, of answers without calls.",
         ),
         SCHEMAS,
         AS_PATH,

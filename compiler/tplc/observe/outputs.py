@@ -45,7 +45,7 @@ def read_outputs(path: str, tools: tuple[Mapping[str, Any], ...] | None = None) 
     elif path.endswith((".jsonl", ".ndjson")):
         rows = list(_lines(path))
     elif path.endswith(".txt"):
-        rows = [(path, {"text": _bytes(path).decode("utf-8", "replace")})]
+        rows = [(path, {"text": _decoded(_bytes(path), path)})]
     else:
         raise UsageError(f"{path}: outputs are read from .jsonl, .parquet and .txt")
     if not rows:
@@ -60,14 +60,19 @@ def _bytes(path: str) -> bytes:
         raise unreadable(path, error) from error
 
 
+def _decoded(text: bytes, place: str | FilePlace) -> str:
+    try:
+        return text.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise SourceError(place, "is not UTF-8 text", "save it as UTF-8") from error
+
+
 def _lines(path: str) -> Iterator[tuple[str | FilePlace, Any]]:
     for number, line in enumerate(_bytes(path).split(b"\n"), 1):
         if line.strip():
             place = FilePlace(path, number)
             try:
-                yield place, parse_json(line.decode("utf-8"))
-            except UnicodeDecodeError as error:
-                raise SourceError(place, "is not UTF-8 text", "save it as UTF-8") from error
+                yield place, parse_json(_decoded(line, place))
             except NotJson as error:
                 raise not_json_in(path, error, line=number) from error
 

@@ -166,13 +166,13 @@ def find_manifest(path: str | None) -> str:
     for folder in (here, *here.parents):
         for name in (NAME, PYPROJECT):
             found = folder / name
-            if found.is_file() and (name == NAME or "tplc" in _read(str(found)).get("tool", {})):
+            if found.is_file() and (name == NAME or "tplc" in read_toml(str(found)).get("tool", {})):
                 return os.path.relpath(found)
     raise SourceError(NAME, "there is none in this folder or above it", "tplc init starts one")
 
 
 def load_manifest(path: str) -> Manifest:
-    data = _read(path)
+    data = read_toml(path)
     prefix = ""
     if os.path.basename(path) == PYPROJECT:
         data, prefix = data.get("tool", {}).get("tplc", {}), "tool.tplc."
@@ -192,7 +192,7 @@ def load_manifest(path: str) -> Manifest:
     return Manifest(path, tuple(models))
 
 
-def _read(path: str) -> dict[str, Any]:
+def read_toml(path: str) -> dict[str, Any]:
     try:
         with open(path, "rb") as file:
             text = file.read(_MOST_BYTES + 1)
