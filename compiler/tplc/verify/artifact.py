@@ -112,7 +112,7 @@ def artifact_in(parser: ModuleType) -> Artifact:
 
 
 def changed_constants(parser: ModuleType, made: ModuleType) -> list[str]:
-    """Say what the constants that servers read lack of those that tplc makes.  Options such as --token add to them."""
+    """Return what the constants for servers lack of those that tplc makes.  Options such as --token add to them."""
     return [
         f"{name} lacks {text!r}"
         for name in _FOR_SERVERS

@@ -201,7 +201,8 @@ def is_truncated(core: str, text: str) -> bool:
 
 def trailing_overlap(text: str, lead: str) -> int:
     """Return how many characters at the end of `text` are white space of the marker after it."""
-    return next((n for n in range(min(len(text), len(lead)), 0, -1) if text.endswith(lead[-n:])), 0)
+    size = len(lead)
+    return size if text.endswith(lead) else next((n for n in range(size, 0, -1) if text.endswith(lead[-n:])), 0)
 
 
 def next_char(buf: str, pos: int) -> int:
