@@ -7400,9 +7400,8 @@ def whole_number(digits: str) -> object:
         return digits
 
 
-def run_command(parser: Any) -> None:
+def command_arguments() -> Any:
     import argparse
-    import json
 
     arguments = argparse.ArgumentParser(description="Parse a model's output into a message, printed as JSON.")
     arguments.add_argument("output", metavar="FILE", nargs="?", default="-", help="text file; - is standard input")
@@ -7410,6 +7409,13 @@ def run_command(parser: Any) -> None:
     arguments.add_argument("--prompt", metavar="F", help="text file with the prompt the model continued")
     arguments.add_argument("--continue-final-message", action="store_true", help="the answer begins in the prompt")
     arguments.add_argument("--stream", action="store_true", help="print the deltas of each line instead of the message")
+    return arguments
+
+
+def run_command(parser: Any) -> None:
+    import json
+
+    arguments = command_arguments()
     options = arguments.parse_args()
     given: Any = {"tools": options.tools, "prompt": options.prompt}
     for name, path in given.items():
