@@ -318,11 +318,11 @@ NESTED = frozenset(["array", "object", "null"])
 
 
 def tool_named(name: str, tools: Parameters) -> str:
-    """Return the tool that a name means: the name itself, or it without quotes, a namespace, or the code before a call,
-    or with other separators.  A name that means no tool, or several, is returned unchanged."""
+    """Return the tool that a name means: the name itself, or it without quotes or brackets, a namespace, or the code
+    before a call, or with other separators.  A name that means no tool, or several, is returned unchanged."""
     if name in tools or not tools:
         return name
-    bare = name.replace("\\", "").strip().removesuffix("()").strip("\"'`“”‘’«»/:= ").strip()
+    bare = name.replace("\\", "").strip(" \t\n\"'`“”‘’«»/:=*@#$()[]\u200b\u2060\ufeff").partition("#")[0].strip()
     bare = str(BEFORE_A_CALL.sub("", bare))
     shorts: tuple[str, str] = (bare, str(NAMESPACE.sub("", bare)))
     for short in filter(bare_name, shorts):
@@ -569,7 +569,6 @@ def until_quote(close: str, escape: str) -> Pattern:
     first, second = re.escape(close[0]), re.escape(close[1:2])
     escapes = "\\\\" * (escape != "none")
     plain = f"[^{first}{escapes}]*"
-    # Bounded, as above.
     return Pattern(plain + (f"(?:{first}(?=[^{second}{escapes}]){plain}){{0,99}}" if second else ""))
 
 
@@ -650,7 +649,7 @@ class Style:
         either = "|".join(map(re.escape, ordered))
         self.token = Pattern(rf"(\s+)|({either})|(.)")
         # Searched for, because a pattern that steps through a word takes a hundred bytes of memory per character.
-        self.word_end = Pattern(rf"[\s;；，]|{either}|\Z")
+        self.word_end = Pattern(rf"[\s;；，、]|{either}|\Z")
         self.prefixes = {character[:n] for character in ordered for n in range(1, len(character))}
         follow = "|".join(re.escape(character) for character, token in self.tokens.items() if token in ",]}:")
         self.follow = Pattern(rf"\s{{0,{MOST_SPACE}}}(?:{follow}|\)|\Z)")
@@ -886,10 +885,8 @@ class Reader(ValueWriter):
             if odd != pos:
                 return odd
         if match.lastindex == 3:
-            if self.stack and text in "/=#：，;；\\":
-                other = self._between_members(buf, pos, final)
-                if other != pos:
-                    return other
+            if self.stack and text in "/=#：，;；、\\" and (other := self._between_members(buf, pos, final)) != pos:
+                return other
             return self._word(buf, pos, self._end_of(self.style.word_end, buf, end), final)
         if match.lastindex == 1:
             if self.stack:
@@ -925,9 +922,13 @@ class Reader(ValueWriter):
         return int(found.end())
 
     def _irregular_quotes(self, buf: str, pos: int, final: bool) -> int:
-        """Return the end of a key without its second quote, of one in doubled quotes, or of the doubled quotes that
-        a value begins with; `pos` if there is none of these, -1 if more input is needed."""
-        found = None
+        """Return the end of a key without its second quote, of one in doubled quotes, of the doubled quotes that a
+        value begins with, or of one quote too many; `pos` if there is none of these, -1 if more input is needed."""
+        found, after = None, buf[pos + 1 : pos + 2]
+        ends = {"comma": ",]}", "colon": ":"}.get(self.want, "") if self.repair in ("", "doubled quotes") else ""
+        if after and after in ends and self.style.is_json:
+            self._repaired("doubled quotes")
+            return pos + 1
         if self.stack[-1] == "{" and self.want in ("key", "member", "comma"):
             key = KEY.match(buf, pos)
             if key is not None and key.lastindex != 2 and not final:
@@ -940,7 +941,7 @@ class Reader(ValueWriter):
             if found is not None and found[2]:
                 self._repaired("doubled quotes")
                 return self._put_whole(f'"{found[1]}"', int(found.end(2)))
-        elif buf[pos + 1 : pos + 2] in ("", '"') and self.style.is_json:
+        elif after in ("", '"') and self.style.is_json:
             found = DOUBLED_OPENING.match(buf, pos)
             if found is not None and found[1]:
                 self._repaired("doubled quotes")
@@ -956,7 +957,7 @@ class Reader(ValueWriter):
                 self._repaired("escaped white space")
                 return pos + 2
             return pos if pos + 1 < len(buf) or final else -1
-        if buf[pos] in "=：，;；":
+        if buf[pos] in "=：，;；、":
             meant, arrow = ("colon" if buf[pos] in "=：" else "comma"), buf[pos : pos + 2] == "=>"
             if self.want != meant:
                 return pos
@@ -968,12 +969,10 @@ class Reader(ValueWriter):
         if buf[pos] == "#" and self.want not in ("key", "member", "comma", "item"):
             return pos
         comment = COMMENT.match(buf, pos)
-        may_continue = comment is None and (pos + 1 == len(buf) or buf[pos + 1] == "*")
-        line = comment is not None and comment.end() == len(buf) and buf[pos : pos + 2] != "/*"
-        if not final and (may_continue or line):
-            return -1
         if comment is None:
-            return pos
+            return -1 if not final and buf[pos + 1 : pos + 2] in ("", "*") else pos
+        if not final and comment.end() == len(buf) and buf[pos : pos + 2] != "/*":
+            return -1
         self._repaired("a comment")
         mark = self.breaks.find(buf, pos, stop=comment.end())
         return int(comment.end()) if mark is None else mark.start
@@ -1002,10 +1001,11 @@ class Reader(ValueWriter):
         if end == pos:
             return self._no_value(pos)
         word = buf[pos:end].rstrip()
-        literal = None if bare_key else literal_of(word, self.style.words) or FOREIGN_WORDS.get(word)
+        words, bare = self.style.words, word.rstrip(")>") if self.stack else ""  # another bracket than the last
+        literal = None if bare_key else literal_of(word, words) or FOREIGN_WORDS.get(word) or literal_of(bare, words)
         if literal is not None and literal != word:
             self._note_unlike_json(f"{word} for {literal}")
-            if self.style.is_json and word not in self.style.words:
+            if word[-1] in ")>" or (self.style.is_json and word not in words):
                 self._repaired("not written as in JSON")
         if literal is None:
             if not bare_key and (self.stack or not self.follow):
@@ -1230,9 +1230,11 @@ FIRST_KEY = Pattern(r"""\{\s{0,64}["'](\w{1,64})["']""")
 PART_OF_FIRST_KEY = Pattern(r"""\{\s{0,64}(?:["']\w{0,64})?""")
 FENCE = Pattern(r"```[\w-]*[^\S\n]*\n")
 CALL_IN_CALL = rf"(?:print\(\s*(?=\w[{NAME_CHARACTERS}]*\())?"
-COMMENTS = Pattern(r"(?:\s|(?:#|//)[^\n]*(?:\n|\Z))*")
+NOTE = r"/\*(?:(?!\*/).)*\*/|<!--(?:(?!-->).)*-->|(?:\\n)+"  # a comment, or escaped line ends
+COMMENTS = Pattern(rf"(?:\s|(?:#|//)[^\n]*(?:\n|\Z)|{NOTE})*")
 BEFORE_CALLS = Pattern(rf"{COMMENTS.pattern}[\s(>]*(?:\[\s*(?=\w[{NAME_CHARACTERS}]*\())?{CALL_IN_CALL}")
 NO_BRACE = Pattern(r"""["']\w+["']\s*:""")
+UNLIKE_OBJECT = Pattern(r"""["'](?:\w+["']\s*:|\{\s*["'])""")  # a key, or an object that is not escaped
 BETWEEN_CALLS = Pattern(rf"[\s,;)\]}}`]*{COMMENTS.pattern}(?:and\s+)?" + CALL_IN_CALL)
 BEFORE_FIRST_KEY = Pattern(
     r"""[\s(>{\[\\"'“”‘«`]*(?:(?:(?i:json)\b:?|(?<=```)[\w-]{0,16}(?:\n|\Z))[\s({\[\\"'“”‘«`]*)?"""
@@ -1243,8 +1245,8 @@ ANY_KEY = Pattern(
 )
 # What may be around arguments that are an object.
 LABEL = rf"(?i:json|{'|'.join(ARGUMENT_KEYS)})\b\s?[:=]?\s*"
-BEFORE_OBJECT = Pattern(rf"[\s(:=*>]*(?:`{{1,3}}[\w-]*\s*)?(?:{LABEL})?(?=\{{)")
-AFTER_ARGUMENTS = Pattern(r"[\s)`]*")
+BEFORE_OBJECT = Pattern(rf'[\s(:=*>]*(?:`{{1,3}}[\w-]*\s*)?(?:{LABEL})?"?(?=\{{)')
+AFTER_ARGUMENTS = Pattern(r'[\s)`"]*')
 AFTER_OBJECT = Pattern(r"\s*(?:[,;]\s*)?")
 WORD_BEFORE = Pattern(rf"\s*{LABEL}")
 # The name of a tool before its arguments, which punctuation or a token may separate, and a keyword in them.
@@ -1459,10 +1461,10 @@ def arguments_after(name: str, text: str, pos: int, tools: Parameters, final: bo
     if reader.want and not final:
         return None
     found = None if reader.want or reader.is_guessed else loaded(reader.close())
-    if not isinstance(found, dict) or not keys.issuperset(found):
+    if not isinstance(found, dict) or any(isinstance(found.get(key), str) and found[key] in tools for key in NAME_KEYS):
         return "", pos
-    is_call = any(isinstance(found.get(key), str) and found[key] in tools for key in NAME_KEYS)
-    return ("", pos) if is_call else (as_json(found), end)
+    given = as_json(found) if keys.issuperset(found) else arguments_of(name, found, Doubts(tools))
+    return (given, end) if given is not None else ("", pos)
 
 
 def holds_other_call(name: str, arguments: str, tools: Parameters) -> bool:
@@ -1546,7 +1548,7 @@ def without_fence(text: str) -> str:
 def _repaired_forms(text: str) -> Iterator[str]:
     """Yield the text, then what it may mean: unquoted, unescaped, with the braces and quotes that it lacks."""
     yield text
-    inside = loaded(text) if text[:1] == '"' else text[1:-1] if text[:1] in ("'", "`") else None
+    inside = (loaded(text) if text[:1] == '"' else None) or (text[1:-1] if text[:1] in ("'", "`", '"') else None)
     if isinstance(inside, str):
         yield inside
     if '\\"' in text:
@@ -1634,10 +1636,9 @@ def tagged(text: str, name: str, tools: Doubts) -> tuple[dict[str, Any], int]:
     keys = keys_of(schema, schema) or set()
     found: dict[str, Any] = {}
     pos = 0
-    while pos < len(text):
-        element = ELEMENT.match(text, pos)
-        key = (element[2] or element[1]) if element is not None else ""
-        if element is None or key not in keys or key in found:
+    while (element := ELEMENT.match(text, pos)) is not None:
+        key = element[2] or element[1]
+        if key not in keys or key in found:
             break
         types, value = types_of_member(schema, key), element[3].strip()
         is_text = (types is None or "string" in types) and not (value[:1] == '"' and loaded(value) is not None)
@@ -1667,8 +1668,7 @@ def values_within(value: Any, tools: Doubts) -> list[Any]:
 
 def call_of(value: Any, tools: Doubts) -> tuple[str, str] | None:
     """Return the call that an object means."""
-    value = innermost(value)
-    if value is None:
+    if (value := innermost(value)) is None:
         return None
     # The name of a tool may be under any key.
     others = [key for key, item in value.items() if isinstance(item, str) and item in tools and key not in NAME_KEYS]
@@ -3391,6 +3391,7 @@ class CallArguments(Slots):
             name, arguments = self._out.calls[-1][0], "".join([*self._out.texts["arguments"], *self._out._pieces])
             schema = self._tools.get(name)
             odd = is_damaged(arguments, schema, self._repaired, self.LAST_CLOSER, self.OWN_KEYS)
+            odd = odd or (bool(self._tools and self._repaired) and self.BREAKS.find(arguments, 0) is not None)
             self.incomplete = self.incomplete or odd or holds_other_call(name, arguments, self._tools)
 
     def _note_misfits(self) -> None:
@@ -3950,6 +3951,7 @@ PART_OF_NAME = Pattern(r"(?:[=:][\"']?)?\Z")  # after a garbled closer
 PART_OF_ATTRIBUTE = Pattern(r"\w{1,32}\s?=\s?")  # before the quote that shows what it is
 LEFT_OVER_BRACKET = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}|\|?>")
 LEFT_OVER = Pattern(rf"[\"']?[}}\])]{{0,4}}[.,;]|{LEFT_OVER_BRACKET.pattern}|[\"']")
+LEFT_NOTE = Pattern(rf"(?://|#)[^\n]*|{NOTE}")
 PART_OF_CLOSING_TAG = Pattern(r"<(?:/[\w:.=▁|｜-]{0,64})?\Z")
 
 
@@ -4149,6 +4151,25 @@ class Repairs(Machine):
             if (more and more[1] in properties_of(self._schema())) or "".join(texts).strip("{} \t\n\r") == "":
                 self._note_lost_text("no_argument", "text follows the arguments of a call")
 
+    def _skip_to_closer(self) -> str:
+        """Skip text between the arguments of a call and its closer: a comment is dropped, other text is content, and
+        the message incomplete.  Return the same as `_drop_left_over`."""
+        buf, start = self._buf, next_char(self._buf, self._pos)
+        mark = self.AFTER_CALL.find(buf, start, start + NAME_LIMIT)
+        if not self._final and len(buf) - start < NAME_LIMIT and not self.AFTER_CALL.is_decided(mark, buf, start):
+            return "more"
+        if mark is None or mark.kind not in ("close", "closed") or mark.end - mark.start < LEAST_CUT:
+            return "no"
+        end = start + len(buf[start : mark.start].rstrip())
+        if LEFT_NOTE.fullmatch(buf, start, end):
+            self._note("left_over", f"{buf[start:end]} is left over after a call")
+            self._text("trailing", end)
+        else:
+            self._note_lost_text("no_argument", "text follows the arguments of a call")
+            self._pos = start
+            self._text("content", end)
+        return "dropped"
+
     def _left_over_ends(self, start: int) -> list[int]:
         """Return where a bracket, a fence or punctuation too many ends, and a garbled closer; -1 if undecided."""
         left = LEFT_OVER.match(self._buf, start)
@@ -4212,7 +4233,11 @@ class Repairs(Machine):
 
 FENCE_OPEN = Pattern(r"```[\w-]*\s*")
 PART_OF_FENCE = Pattern(r"`{1,3}[\w-]*\s*")
-PART_OF_KEY = Pattern(r"""["']\w{0,64}["']?\s{0,16}""")
+# An object without members, or nothing, before another object, and the beginning of that.
+NOTHING_BEFORE = Pattern(r"(?:\{\s{0,16}\}|null|\[\s{0,16}\])\s{0,16},?\s{0,16}(?=\{)")
+PART_OF_NOTHING = Pattern(r"(?:\{\s{0,16}\}|null|\[\s{0,16}\])\s{0,16},?\s{0,16}|\{\s{0,16}|nu?l?|\[\s{0,16}")
+BEFORE_ARGUMENTS = ("arguments_repaired", "arguments: an object without members before them")
+PART_OF_KEY = Pattern(r"""["'](?:\w{0,64}["']?|\{)\s{0,16}""")
 
 
 class Objects(Repairs):
@@ -4292,10 +4317,19 @@ class Objects(Repairs):
             self._emit_arguments(reader.take())
         return self._value_has_ended(reader) and self._close_call()
 
+    def _drop_left_over(self, kind: str) -> str:
+        dropped = super()._drop_left_over(kind)
+        return self._skip_to_closer() if dropped == "no" and kind == "" and self._unclosed else dropped
+
     def _leave_calls(self, kind: str) -> bool:
-        if kind == "" and self._lacks_arguments and next_char(self._buf, self._pos) < len(self._buf):
+        if kind == "" and (self._lacks_arguments or self._object_follows()):
             self._unclosed = True  # text after the closer may be the arguments that the call lacks
         return super()._leave_calls(kind)
+
+    def _object_follows(self) -> bool:
+        """Return whether another object follows one without members, where no closer is between them."""
+        lacks = not self.CALLS_HAVE_CLOSER and bool(self._tools) and required_of(self._schema()) != []
+        return lacks and self._buf.startswith("{", AFTER_OBJECT.match(self._buf, self._pos).end())
 
     def _escaped_arguments(self) -> bool:
         """Read an object with its escapes undone, up to its end or to a marker that can't be inside of it."""
@@ -4359,7 +4393,7 @@ class Objects(Repairs):
         """Read a fence around the arguments, or arguments in another form; return None if there is neither."""
         buf, name = self._buf, self._out.calls[-1][0]
         rest = buf[start : start + 128]
-        parts = (PART_OF_FENCE, PART_OF_FIRST_KEY, PART_OF_KEY)
+        parts = (PART_OF_FENCE, PART_OF_FIRST_KEY, PART_OF_KEY, *[PART_OF_NOTHING] * bool(required_of(self._schema())))
         if not self._final and any(part.fullmatch(rest) for part in parts):
             return False
         fence, mark = FENCE_OPEN.match(buf, start), self.AFTER_CALL.match_at(buf, start)
@@ -4373,9 +4407,12 @@ class Objects(Repairs):
             return True
         if name not in self._tools:
             return None
+        nothing = NOTHING_BEFORE.match(rest) if required_of(self._tools[name]) else None
+        if nothing is not None:
+            return self._in_an_object(start + nothing.end(), Reader(self.STYLES, self.BREAKS), BEFORE_ARGUMENTS)
         if is_wrapper(FIRST_KEY.match(buf, start), name, self._tools):
             return self._in_an_object(start, Reader(self.STYLES, self.BREAKS), AROUND_ARGUMENTS)
-        irregular = rest[:1] not in ("{", '"') or NO_BRACE.match(rest) is not None
+        irregular = rest[:1] not in ("{", '"') or UNLIKE_OBJECT.match(rest) is not None
         return self._in_other_form(start, name) if irregular else None
 
     def _in_other_form(self, start: int, name: str) -> bool | None:
@@ -4483,7 +4520,7 @@ NO_FLOOR = sys.maxsize
 NO_NAME = frozenset('"{},:“”')  # characters that show that a quote or a bracket is missing
 COMMAS = (",", ";")
 # What no argument object of a template begins with, after its key; or all that has come of it.
-IRREGULAR_ARGUMENTS = Pattern(r"\s*(?::\s*(?:([`(<:=*>])|\Z)|\Z)")
+IRREGULAR_ARGUMENTS = Pattern(r'\s*(?::\s*(?:([`(<:=*>]|"\{\s{0,16}")|(?:"\{?\s{0,16})?\Z)|\Z)')
 LONGEST_OBJECT = 1 << 18  # a longer one isn't read at once
 OBJECT_END = Pattern(r"\s*\}")
 
@@ -4613,7 +4650,8 @@ class CallObjects(Repairs):
                 self._pos, self._skip = start, 0
                 self._try_call("content")
                 return "dropped"
-        return super()._drop_left_over(kind)
+        dropped = super()._drop_left_over(kind)
+        return self._skip_to_closer() if dropped == "no" and kind == "" and self._unclosed else dropped
 
     def _note_following_text(self) -> None:
         """Ignore text after the object of a call: it can't be arguments."""
@@ -7654,7 +7692,7 @@ def pattern_near(lexemes: Sequence[Lexeme]) -> str:
         if lexeme.respelled:
             second = lexeme.spelled[2:3]
             others.setdefault(lexeme.core[0], set()).update(
-                (*" \t\n\r", *WORD_JOINERS, second, second.upper(), *"\\" * (second == "/"))
+                (*WORD_JOINERS, second, second.upper(), *"\\" * (second == "/"))
             )
         else:
             seconds.setdefault(lexeme.core[0], []).append(lexeme.spelled[1:2])
@@ -7664,7 +7702,8 @@ def pattern_near(lexemes: Sequence[Lexeme]) -> str:
         # White space may follow, or nothing that counts.
         free = "" in found or " " in chars
         chars = "".join(sorted({*chars, *others.get(first, ())} - {""}))
-        alternatives.append(exact(first) + ("" if free else rf"(?=[{in_class(chars)}]|\Z)"))
+        either = r"\s" * (first in others) + in_class(chars)
+        alternatives.append(exact(first) + ("" if free else rf"(?=[{either}]|\Z)"))
     return "|".join(alternatives) or NOTHING
 
 

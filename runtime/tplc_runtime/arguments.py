@@ -107,6 +107,7 @@ class CallArguments(Slots):
             name, arguments = self._out.calls[-1][0], "".join([*self._out.texts["arguments"], *self._out._pieces])
             schema = self._tools.get(name)
             odd = is_damaged(arguments, schema, self._repaired, self.LAST_CLOSER, self.OWN_KEYS)
+            odd = odd or (bool(self._tools and self._repaired) and self.BREAKS.find(arguments, 0) is not None)
             self.incomplete = self.incomplete or odd or holds_other_call(name, arguments, self._tools)
 
     def _note_misfits(self) -> None:

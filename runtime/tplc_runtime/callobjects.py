@@ -39,7 +39,7 @@ NO_FLOOR = sys.maxsize
 NO_NAME = frozenset('"{},:“”')  # characters that show that a quote or a bracket is missing
 COMMAS = (",", ";")
 # What no argument object of a template begins with, after its key; or all that has come of it.
-IRREGULAR_ARGUMENTS = Pattern(r"\s*(?::\s*(?:([`(<:=*>])|\Z)|\Z)")
+IRREGULAR_ARGUMENTS = Pattern(r'\s*(?::\s*(?:([`(<:=*>]|"\{\s{0,16}")|(?:"\{?\s{0,16})?\Z)|\Z)')
 LONGEST_OBJECT = 1 << 18  # a longer one isn't read at once
 OBJECT_END = Pattern(r"\s*\}")
 
@@ -169,7 +169,8 @@ class CallObjects(Repairs):
                 self._pos, self._skip = start, 0
                 self._try_call("content")
                 return "dropped"
-        return super()._drop_left_over(kind)
+        dropped = super()._drop_left_over(kind)
+        return self._skip_to_closer() if dropped == "no" and kind == "" and self._unclosed else dropped
 
     def _note_following_text(self) -> None:
         """Ignore text after the object of a call: it can't be arguments."""

@@ -233,7 +233,7 @@ def pattern_near(lexemes: Sequence[Lexeme]) -> str:
         if lexeme.respelled:
             second = lexeme.spelled[2:3]
             others.setdefault(lexeme.core[0], set()).update(
-                (*" \t\n\r", *WORD_JOINERS, second, second.upper(), *"\\" * (second == "/"))
+                (*WORD_JOINERS, second, second.upper(), *"\\" * (second == "/"))
             )
         else:
             seconds.setdefault(lexeme.core[0], []).append(lexeme.spelled[1:2])
@@ -243,7 +243,8 @@ def pattern_near(lexemes: Sequence[Lexeme]) -> str:
         # White space may follow, or nothing that counts.
         free = "" in found or " " in chars
         chars = "".join(sorted({*chars, *others.get(first, ())} - {""}))
-        alternatives.append(exact(first) + ("" if free else rf"(?=[{in_class(chars)}]|\Z)"))
+        either = r"\s" * (first in others) + in_class(chars)
+        alternatives.append(exact(first) + ("" if free else rf"(?=[{either}]|\Z)"))
     return "|".join(alternatives) or NOTHING
 
 

@@ -9,8 +9,17 @@ from .machine import CLOSER_KINDS
 from .pattern import NAME_LIMIT, Pattern
 from .repairs import AROUND_ARGUMENTS, Repairs
 from .scanner import NO_MARKERS, next_char
-from .schema import tool_named
-from .second import FENCE_END, FIRST_KEY, NO_BRACE, PART_OF_FIRST_KEY, Doubts, arguments_in, is_wrapper
+from .schema import required_of, tool_named
+from .second import (
+    AFTER_OBJECT,
+    FENCE_END,
+    FIRST_KEY,
+    PART_OF_FIRST_KEY,
+    UNLIKE_OBJECT,
+    Doubts,
+    arguments_in,
+    is_wrapper,
+)
 from .values import Reader, RegularReader
 
 TYPE_CHECKING = False
@@ -22,7 +31,11 @@ if TYPE_CHECKING:
 
 FENCE_OPEN = Pattern(r"```[\w-]*\s*")
 PART_OF_FENCE = Pattern(r"`{1,3}[\w-]*\s*")
-PART_OF_KEY = Pattern(r"""["']\w{0,64}["']?\s{0,16}""")
+# An object without members, or nothing, before another object, and the beginning of that.
+NOTHING_BEFORE = Pattern(r"(?:\{\s{0,16}\}|null|\[\s{0,16}\])\s{0,16},?\s{0,16}(?=\{)")
+PART_OF_NOTHING = Pattern(r"(?:\{\s{0,16}\}|null|\[\s{0,16}\])\s{0,16},?\s{0,16}|\{\s{0,16}|nu?l?|\[\s{0,16}")
+BEFORE_ARGUMENTS = ("arguments_repaired", "arguments: an object without members before them")
+PART_OF_KEY = Pattern(r"""["'](?:\w{0,64}["']?|\{)\s{0,16}""")
 
 
 class Objects(Repairs):
@@ -102,10 +115,19 @@ class Objects(Repairs):
             self._emit_arguments(reader.take())
         return self._value_has_ended(reader) and self._close_call()
 
+    def _drop_left_over(self, kind: str) -> str:
+        dropped = super()._drop_left_over(kind)
+        return self._skip_to_closer() if dropped == "no" and kind == "" and self._unclosed else dropped
+
     def _leave_calls(self, kind: str) -> bool:
-        if kind == "" and self._lacks_arguments and next_char(self._buf, self._pos) < len(self._buf):
+        if kind == "" and (self._lacks_arguments or self._object_follows()):
             self._unclosed = True  # text after the closer may be the arguments that the call lacks
         return super()._leave_calls(kind)
+
+    def _object_follows(self) -> bool:
+        """Return whether another object follows one without members, where no closer is between them."""
+        lacks = not self.CALLS_HAVE_CLOSER and bool(self._tools) and required_of(self._schema()) != []
+        return lacks and self._buf.startswith("{", AFTER_OBJECT.match(self._buf, self._pos).end())
 
     def _escaped_arguments(self) -> bool:
         """Read an object with its escapes undone, up to its end or to a marker that can't be inside of it."""
@@ -169,7 +191,7 @@ class Objects(Repairs):
         """Read a fence around the arguments, or arguments in another form; return None if there is neither."""
         buf, name = self._buf, self._out.calls[-1][0]
         rest = buf[start : start + 128]
-        parts = (PART_OF_FENCE, PART_OF_FIRST_KEY, PART_OF_KEY)
+        parts = (PART_OF_FENCE, PART_OF_FIRST_KEY, PART_OF_KEY, *[PART_OF_NOTHING] * bool(required_of(self._schema())))
         if not self._final and any(part.fullmatch(rest) for part in parts):
             return False
         fence, mark = FENCE_OPEN.match(buf, start), self.AFTER_CALL.match_at(buf, start)
@@ -183,9 +205,12 @@ class Objects(Repairs):
             return True
         if name not in self._tools:
             return None
+        nothing = NOTHING_BEFORE.match(rest) if required_of(self._tools[name]) else None
+        if nothing is not None:
+            return self._in_an_object(start + nothing.end(), Reader(self.STYLES, self.BREAKS), BEFORE_ARGUMENTS)
         if is_wrapper(FIRST_KEY.match(buf, start), name, self._tools):
             return self._in_an_object(start, Reader(self.STYLES, self.BREAKS), AROUND_ARGUMENTS)
-        irregular = rest[:1] not in ("{", '"') or NO_BRACE.match(rest) is not None
+        irregular = rest[:1] not in ("{", '"') or UNLIKE_OBJECT.match(rest) is not None
         return self._in_other_form(start, name) if irregular else None
 
     def _in_other_form(self, start: int, name: str) -> bool | None:

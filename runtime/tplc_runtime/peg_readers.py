@@ -13,7 +13,7 @@ from typing import NamedTuple, Optional, Union
 
 from .callobjects import CallObjects, CallReader, is_empty_object
 from .machine import CLOSER_KINDS
-from .objects import Objects
+from .objects import NOTHING_BEFORE, Objects
 from .pairs import (
     BEFORE_COLLECTION,
     BEFORE_POSITIONAL,
@@ -30,10 +30,11 @@ from .repairs import LEFT_OVER_BRACKET, Repairs, irregular_header
 from .scanner import PLAIN_WORD, next_char
 from .schema import Parameters, begins_with_tag, is_odd_key, properties_of, required_of, tool_named
 from .second import (
+    AFTER_OBJECT,
     ENDS_OF_CALLS,
     FIRST_KEY,
     MORE_ARGUMENTS,
-    NO_BRACE,
+    UNLIKE_OBJECT,
     Doubts,
     any_styles,
     arguments_in,
@@ -260,7 +261,12 @@ class Readers:
     def other_arguments(self, name: str, text: str, pos: int) -> Optional[tuple[str, int]]:
         """Return the arguments of a tool in another form, and the next marker, before which they end."""
         pos = next_char(text, pos)
-        regular = text[pos : pos + 1] in ("{", '"', "") and NO_BRACE.match(text[pos : pos + 128]) is None
+        nothing = NOTHING_BEFORE.match(text, pos) if required_of(self.tools.get(name)) else None
+        if nothing is not None and self.form.reads_again:
+            return self._in_an_object(
+                name, Reader(self.form.values.styles, self.form.markers.breaks), text, nothing.end()
+            )
+        regular = text[pos : pos + 1] in ("{", '"', "") and UNLIKE_OBJECT.match(text[pos : pos + 128]) is None
         if regular or not self.form.reads_again or self.form.markers.after_call.match_at(text, pos) is not None:
             return None
         end, self.doubts = self.up_to_marker(text, pos)
@@ -282,6 +288,8 @@ class Readers:
         at = next_char(text, pos)
         more = MORE_ARGUMENTS.match(text, at)
         is_more = is_empty_object(arguments) or (more and more[1] in properties_of(self.tools.get(name)))
+        if not (self.form.is_closed or self.form.objects.fields) and required_of(self.tools.get(name)):
+            return is_empty_object(arguments) and text.startswith("{", AFTER_OBJECT.match(text, pos).end())
         if at == len(text) or not self.form.is_closed or self.form.objects.fields or not is_more:
             return False
         if self.closes_garbled(text, at):
@@ -316,7 +324,8 @@ class Readers:
 
     def fits(self, name: str, arguments: str, repair: Union[str, bool] = True) -> bool:
         """Return whether the schema of a tool allows repaired arguments."""
-        return not self.tools or not is_damaged(arguments, self.tools.get(name), repair, None, ())
+        damaged = is_damaged(arguments, self.tools.get(name), repair, None, ())
+        return not (self.tools and (damaged or (repair and self.form.markers.breaks.find(arguments, 0) is not None)))
 
     def within(self, name: str, text: str, pos: int) -> Optional[str]:
         """Return the arguments inside another object; None if there are none."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from .machine import CLOSER_KINDS, Machine
-from .pattern import NAME_LIMIT, ONE_WORD, Pattern
+from .pattern import LEAST_CUT, NAME_LIMIT, ONE_WORD, Pattern
 from .scanner import NO_MARKERS, Match, next_char, squeezed
 from .schema import KEY_IN_TEXT, begins_with_tag, properties_of, tool_named
 from .second import (
     ENDS_OF_CALLS,
     MORE_ARGUMENTS,
     NEAR,
+    NOTE,
     Doubts,
     arguments_of,
     calls_follow,
@@ -35,6 +36,7 @@ PART_OF_NAME = Pattern(r"(?:[=:][\"']?)?\Z")  # after a garbled closer
 PART_OF_ATTRIBUTE = Pattern(r"\w{1,32}\s?=\s?")  # before the quote that shows what it is
 LEFT_OVER_BRACKET = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}|\|?>")
 LEFT_OVER = Pattern(rf"[\"']?[}}\])]{{0,4}}[.,;]|{LEFT_OVER_BRACKET.pattern}|[\"']")
+LEFT_NOTE = Pattern(rf"(?://|#)[^\n]*|{NOTE}")
 PART_OF_CLOSING_TAG = Pattern(r"<(?:/[\w:.=▁|｜-]{0,64})?\Z")
 
 
@@ -233,6 +235,25 @@ class Repairs(Machine):
             more = MORE_ARGUMENTS.match(self._buf, at)
             if (more and more[1] in properties_of(self._schema())) or "".join(texts).strip("{} \t\n\r") == "":
                 self._note_lost_text("no_argument", "text follows the arguments of a call")
+
+    def _skip_to_closer(self) -> str:
+        """Skip text between the arguments of a call and its closer: a comment is dropped, other text is content, and
+        the message incomplete.  Return the same as `_drop_left_over`."""
+        buf, start = self._buf, next_char(self._buf, self._pos)
+        mark = self.AFTER_CALL.find(buf, start, start + NAME_LIMIT)
+        if not self._final and len(buf) - start < NAME_LIMIT and not self.AFTER_CALL.is_decided(mark, buf, start):
+            return "more"
+        if mark is None or mark.kind not in ("close", "closed") or mark.end - mark.start < LEAST_CUT:
+            return "no"
+        end = start + len(buf[start : mark.start].rstrip())
+        if LEFT_NOTE.fullmatch(buf, start, end):
+            self._note("left_over", f"{buf[start:end]} is left over after a call")
+            self._text("trailing", end)
+        else:
+            self._note_lost_text("no_argument", "text follows the arguments of a call")
+            self._pos = start
+            self._text("content", end)
+        return "dropped"
 
     def _left_over_ends(self, start: int) -> list[int]:
         """Return where a bracket, a fence or punctuation too many ends, and a garbled closer; -1 if undecided."""

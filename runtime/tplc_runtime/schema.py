@@ -52,11 +52,11 @@ NESTED = frozenset(["array", "object", "null"])
 
 
 def tool_named(name: str, tools: Parameters) -> str:
-    """Return the tool that a name means: the name itself, or it without quotes, a namespace, or the code before a call,
-    or with other separators.  A name that means no tool, or several, is returned unchanged."""
+    """Return the tool that a name means: the name itself, or it without quotes or brackets, a namespace, or the code
+    before a call, or with other separators.  A name that means no tool, or several, is returned unchanged."""
     if name in tools or not tools:
         return name
-    bare = name.replace("\\", "").strip().removesuffix("()").strip("\"'`“”‘’«»/:= ").strip()
+    bare = name.replace("\\", "").strip(" \t\n\"'`“”‘’«»/:=*@#$()[]\u200b\u2060\ufeff").partition("#")[0].strip()
     bare = str(BEFORE_A_CALL.sub("", bare))
     shorts: tuple[str, str] = (bare, str(NAMESPACE.sub("", bare)))
     for short in filter(bare_name, shorts):

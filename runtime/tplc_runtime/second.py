@@ -57,9 +57,11 @@ FIRST_KEY = Pattern(r"""\{\s{0,64}["'](\w{1,64})["']""")
 PART_OF_FIRST_KEY = Pattern(r"""\{\s{0,64}(?:["']\w{0,64})?""")
 FENCE = Pattern(r"```[\w-]*[^\S\n]*\n")
 CALL_IN_CALL = rf"(?:print\(\s*(?=\w[{NAME_CHARACTERS}]*\())?"
-COMMENTS = Pattern(r"(?:\s|(?:#|//)[^\n]*(?:\n|\Z))*")
+NOTE = r"/\*(?:(?!\*/).)*\*/|<!--(?:(?!-->).)*-->|(?:\\n)+"  # a comment, or escaped line ends
+COMMENTS = Pattern(rf"(?:\s|(?:#|//)[^\n]*(?:\n|\Z)|{NOTE})*")
 BEFORE_CALLS = Pattern(rf"{COMMENTS.pattern}[\s(>]*(?:\[\s*(?=\w[{NAME_CHARACTERS}]*\())?{CALL_IN_CALL}")
 NO_BRACE = Pattern(r"""["']\w+["']\s*:""")
+UNLIKE_OBJECT = Pattern(r"""["'](?:\w+["']\s*:|\{\s*["'])""")  # a key, or an object that is not escaped
 BETWEEN_CALLS = Pattern(rf"[\s,;)\]}}`]*{COMMENTS.pattern}(?:and\s+)?" + CALL_IN_CALL)
 BEFORE_FIRST_KEY = Pattern(
     r"""[\s(>{\[\\"'“”‘«`]*(?:(?:(?i:json)\b:?|(?<=```)[\w-]{0,16}(?:\n|\Z))[\s({\[\\"'“”‘«`]*)?"""
@@ -70,8 +72,8 @@ ANY_KEY = Pattern(
 )
 # What may be around arguments that are an object.
 LABEL = rf"(?i:json|{'|'.join(ARGUMENT_KEYS)})\b\s?[:=]?\s*"
-BEFORE_OBJECT = Pattern(rf"[\s(:=*>]*(?:`{{1,3}}[\w-]*\s*)?(?:{LABEL})?(?=\{{)")
-AFTER_ARGUMENTS = Pattern(r"[\s)`]*")
+BEFORE_OBJECT = Pattern(rf'[\s(:=*>]*(?:`{{1,3}}[\w-]*\s*)?(?:{LABEL})?"?(?=\{{)')
+AFTER_ARGUMENTS = Pattern(r'[\s)`"]*')
 AFTER_OBJECT = Pattern(r"\s*(?:[,;]\s*)?")
 WORD_BEFORE = Pattern(rf"\s*{LABEL}")
 # The name of a tool before its arguments, which punctuation or a token may separate, and a keyword in them.
@@ -286,10 +288,10 @@ def arguments_after(name: str, text: str, pos: int, tools: Parameters, final: bo
     if reader.want and not final:
         return None
     found = None if reader.want or reader.is_guessed else loaded(reader.close())
-    if not isinstance(found, dict) or not keys.issuperset(found):
+    if not isinstance(found, dict) or any(isinstance(found.get(key), str) and found[key] in tools for key in NAME_KEYS):
         return "", pos
-    is_call = any(isinstance(found.get(key), str) and found[key] in tools for key in NAME_KEYS)
-    return ("", pos) if is_call else (as_json(found), end)
+    given = as_json(found) if keys.issuperset(found) else arguments_of(name, found, Doubts(tools))
+    return (given, end) if given is not None else ("", pos)
 
 
 def holds_other_call(name: str, arguments: str, tools: Parameters) -> bool:
@@ -373,7 +375,7 @@ def without_fence(text: str) -> str:
 def _repaired_forms(text: str) -> Iterator[str]:
     """Yield the text, then what it may mean: unquoted, unescaped, with the braces and quotes that it lacks."""
     yield text
-    inside = loaded(text) if text[:1] == '"' else text[1:-1] if text[:1] in ("'", "`") else None
+    inside = (loaded(text) if text[:1] == '"' else None) or (text[1:-1] if text[:1] in ("'", "`", '"') else None)
     if isinstance(inside, str):
         yield inside
     if '\\"' in text:
@@ -461,10 +463,9 @@ def tagged(text: str, name: str, tools: Doubts) -> tuple[dict[str, Any], int]:
     keys = keys_of(schema, schema) or set()
     found: dict[str, Any] = {}
     pos = 0
-    while pos < len(text):
-        element = ELEMENT.match(text, pos)
-        key = (element[2] or element[1]) if element is not None else ""
-        if element is None or key not in keys or key in found:
+    while (element := ELEMENT.match(text, pos)) is not None:
+        key = element[2] or element[1]
+        if key not in keys or key in found:
             break
         types, value = types_of_member(schema, key), element[3].strip()
         is_text = (types is None or "string" in types) and not (value[:1] == '"' and loaded(value) is not None)
@@ -494,8 +495,7 @@ def values_within(value: Any, tools: Doubts) -> list[Any]:
 
 def call_of(value: Any, tools: Doubts) -> tuple[str, str] | None:
     """Return the call that an object means."""
-    value = innermost(value)
-    if value is None:
+    if (value := innermost(value)) is None:
         return None
     # The name of a tool may be under any key.
     others = [key for key, item in value.items() if isinstance(item, str) and item in tools and key not in NAME_KEYS]

@@ -67,7 +67,6 @@ def until_quote(close: str, escape: str) -> Pattern:
     first, second = re.escape(close[0]), re.escape(close[1:2])
     escapes = "\\\\" * (escape != "none")
     plain = f"[^{first}{escapes}]*"
-    # Bounded, as above.
     return Pattern(plain + (f"(?:{first}(?=[^{second}{escapes}]){plain}){{0,99}}" if second else ""))
 
 
@@ -148,7 +147,7 @@ class Style:
         either = "|".join(map(re.escape, ordered))
         self.token = Pattern(rf"(\s+)|({either})|(.)")
         # Searched for, because a pattern that steps through a word takes a hundred bytes of memory per character.
-        self.word_end = Pattern(rf"[\s;；，]|{either}|\Z")
+        self.word_end = Pattern(rf"[\s;；，、]|{either}|\Z")
         self.prefixes = {character[:n] for character in ordered for n in range(1, len(character))}
         follow = "|".join(re.escape(character) for character, token in self.tokens.items() if token in ",]}:")
         self.follow = Pattern(rf"\s{{0,{MOST_SPACE}}}(?:{follow}|\)|\Z)")
@@ -384,10 +383,8 @@ class Reader(ValueWriter):
             if odd != pos:
                 return odd
         if match.lastindex == 3:
-            if self.stack and text in "/=#：，;；\\":
-                other = self._between_members(buf, pos, final)
-                if other != pos:
-                    return other
+            if self.stack and text in "/=#：，;；、\\" and (other := self._between_members(buf, pos, final)) != pos:
+                return other
             return self._word(buf, pos, self._end_of(self.style.word_end, buf, end), final)
         if match.lastindex == 1:
             if self.stack:
@@ -423,9 +420,13 @@ class Reader(ValueWriter):
         return int(found.end())
 
     def _irregular_quotes(self, buf: str, pos: int, final: bool) -> int:
-        """Return the end of a key without its second quote, of one in doubled quotes, or of the doubled quotes that
-        a value begins with; `pos` if there is none of these, -1 if more input is needed."""
-        found = None
+        """Return the end of a key without its second quote, of one in doubled quotes, of the doubled quotes that a
+        value begins with, or of one quote too many; `pos` if there is none of these, -1 if more input is needed."""
+        found, after = None, buf[pos + 1 : pos + 2]
+        ends = {"comma": ",]}", "colon": ":"}.get(self.want, "") if self.repair in ("", "doubled quotes") else ""
+        if after and after in ends and self.style.is_json:
+            self._repaired("doubled quotes")
+            return pos + 1
         if self.stack[-1] == "{" and self.want in ("key", "member", "comma"):
             key = KEY.match(buf, pos)
             if key is not None and key.lastindex != 2 and not final:
@@ -438,7 +439,7 @@ class Reader(ValueWriter):
             if found is not None and found[2]:
                 self._repaired("doubled quotes")
                 return self._put_whole(f'"{found[1]}"', int(found.end(2)))
-        elif buf[pos + 1 : pos + 2] in ("", '"') and self.style.is_json:
+        elif after in ("", '"') and self.style.is_json:
             found = DOUBLED_OPENING.match(buf, pos)
             if found is not None and found[1]:
                 self._repaired("doubled quotes")
@@ -454,7 +455,7 @@ class Reader(ValueWriter):
                 self._repaired("escaped white space")
                 return pos + 2
             return pos if pos + 1 < len(buf) or final else -1
-        if buf[pos] in "=：，;；":
+        if buf[pos] in "=：，;；、":
             meant, arrow = ("colon" if buf[pos] in "=：" else "comma"), buf[pos : pos + 2] == "=>"
             if self.want != meant:
                 return pos
@@ -466,12 +467,10 @@ class Reader(ValueWriter):
         if buf[pos] == "#" and self.want not in ("key", "member", "comma", "item"):
             return pos
         comment = COMMENT.match(buf, pos)
-        may_continue = comment is None and (pos + 1 == len(buf) or buf[pos + 1] == "*")
-        line = comment is not None and comment.end() == len(buf) and buf[pos : pos + 2] != "/*"
-        if not final and (may_continue or line):
-            return -1
         if comment is None:
-            return pos
+            return -1 if not final and buf[pos + 1 : pos + 2] in ("", "*") else pos
+        if not final and comment.end() == len(buf) and buf[pos : pos + 2] != "/*":
+            return -1
         self._repaired("a comment")
         mark = self.breaks.find(buf, pos, stop=comment.end())
         return int(comment.end()) if mark is None else mark.start
@@ -500,10 +499,11 @@ class Reader(ValueWriter):
         if end == pos:
             return self._no_value(pos)
         word = buf[pos:end].rstrip()
-        literal = None if bare_key else literal_of(word, self.style.words) or FOREIGN_WORDS.get(word)
+        words, bare = self.style.words, word.rstrip(")>") if self.stack else ""  # another bracket than the last
+        literal = None if bare_key else literal_of(word, words) or FOREIGN_WORDS.get(word) or literal_of(bare, words)
         if literal is not None and literal != word:
             self._note_unlike_json(f"{word} for {literal}")
-            if self.style.is_json and word not in self.style.words:
+            if word[-1] in ")>" or (self.style.is_json and word not in words):
                 self._repaired("not written as in JSON")
         if literal is None:
             if not bare_key and (self.stack or not self.follow):

@@ -21,6 +21,7 @@ CORES = (
     "<huts><hut_class>",
 )
 JOINTS = ("", "_", "-", " ", "__")
+SPACES = ("", "", "", " ", "\n", "\xa0", "\u3000", "\f")  # after the first bracket
 WORD = re.compile(r"[a-z]+")
 
 
@@ -34,7 +35,8 @@ def respelled(draw: st.DrawFn) -> tuple[str, str]:
         stem = stem.removesuffix("ing")
         return draw(st.sampled_from((match[0], stem, stem + "s", stem + "ing", match[0].upper(), match[0].title())))
 
-    return core, WORD.sub(word, re.sub("_", lambda _: draw(st.sampled_from(JOINTS)), core))
+    text = WORD.sub(word, re.sub("_", lambda _: draw(st.sampled_from(JOINTS)), core))
+    return core, text[0] + draw(st.sampled_from(SPACES)) + text[1:]
 
 
 @given(respelled())

@@ -261,7 +261,7 @@ CASES = {
         "bare-keyword-calls", '[get_weather[city="Oslo", days=3]]~~\n', '[city="Oslo", days=3]]', [NONE]
     ),
     "the same around the template's": Case(
-        "bare-keyword-calls", '[get_weather[(city="Oslo")]]', '[(city="Oslo")]]', [NONE]
+        "bare-keyword-calls", '[get_weather[(city="Oslo")]]', None, [("get_weather", '{"city": "Oslo"}')], False
     ),
     "brackets after a call": Case(
         "bare-keyword-calls", "[list_all()]\n[note] it", "\n[note] it", [("list_all", "{}")], False

@@ -17,7 +17,12 @@ _OTHER_QUOTES = (
     ("‘", "’", "json"),
     ("„", "“", "json"),
     ("＂", "＂", "json"),
+    ("«", "»", "json"),
+    ("「", "」", "json"),
+    ("″", "″", "json"),
     ("&quot;", "&quot;", "none"),
+    ("&#34;", "&#34;", "none"),
+    ('\\\\"', '\\\\"', "none"),
     ('\\"', '\\"', "none"),
 )
 # The literals of JSON, each with its spelling there and in Python.

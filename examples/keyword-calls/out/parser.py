@@ -296,11 +296,11 @@ class Parameters(dict):  # type: ignore[type-arg]
 
 
 def tool_named(name: str, tools: Parameters) -> str:
-    """Return the tool that a name means: the name itself, or it without quotes, a namespace, or the code before a call,
-    or with other separators.  A name that means no tool, or several, is returned unchanged."""
+    """Return the tool that a name means: the name itself, or it without quotes or brackets, a namespace, or the code
+    before a call, or with other separators.  A name that means no tool, or several, is returned unchanged."""
     if name in tools or not tools:
         return name
-    bare = name.replace("\\", "").strip().removesuffix("()").strip("\"'`“”‘’«»/:= ").strip()
+    bare = name.replace("\\", "").strip(" \t\n\"'`“”‘’«»/:=*@#$()[]\u200b\u2060\ufeff").partition("#")[0].strip()
     bare = str(BEFORE_A_CALL.sub("", bare))
     shorts: tuple[str, str] = (bare, str(NAMESPACE.sub("", bare)))
     for short in filter(bare_name, shorts):
@@ -524,7 +524,6 @@ def until_quote(close: str, escape: str) -> Pattern:
     first, second = re.escape(close[0]), re.escape(close[1:2])
     escapes = "\\\\" * (escape != "none")
     plain = f"[^{first}{escapes}]*"
-    # Bounded, as above.
     return Pattern(plain + (f"(?:{first}(?=[^{second}{escapes}]){plain}){{0,99}}" if second else ""))
 
 
@@ -600,7 +599,7 @@ class Style:
         either = "|".join(map(re.escape, ordered))
         self.token = Pattern(rf"(\s+)|({either})|(.)")
         # Searched for, because a pattern that steps through a word takes a hundred bytes of memory per character.
-        self.word_end = Pattern(rf"[\s;；，]|{either}|\Z")
+        self.word_end = Pattern(rf"[\s;；，、]|{either}|\Z")
         self.prefixes = {character[:n] for character in ordered for n in range(1, len(character))}
         follow = "|".join(re.escape(character) for character, token in self.tokens.items() if token in ",]}:")
         self.follow = Pattern(rf"\s{{0,{MOST_SPACE}}}(?:{follow}|\)|\Z)")
@@ -836,10 +835,8 @@ class Reader(ValueWriter):
             if odd != pos:
                 return odd
         if match.lastindex == 3:
-            if self.stack and text in "/=#：，;；\\":
-                other = self._between_members(buf, pos, final)
-                if other != pos:
-                    return other
+            if self.stack and text in "/=#：，;；、\\" and (other := self._between_members(buf, pos, final)) != pos:
+                return other
             return self._word(buf, pos, self._end_of(self.style.word_end, buf, end), final)
         if match.lastindex == 1:
             if self.stack:
@@ -875,9 +872,13 @@ class Reader(ValueWriter):
         return int(found.end())
 
     def _irregular_quotes(self, buf: str, pos: int, final: bool) -> int:
-        """Return the end of a key without its second quote, of one in doubled quotes, or of the doubled quotes that
-        a value begins with; `pos` if there is none of these, -1 if more input is needed."""
-        found = None
+        """Return the end of a key without its second quote, of one in doubled quotes, of the doubled quotes that a
+        value begins with, or of one quote too many; `pos` if there is none of these, -1 if more input is needed."""
+        found, after = None, buf[pos + 1 : pos + 2]
+        ends = {"comma": ",]}", "colon": ":"}.get(self.want, "") if self.repair in ("", "doubled quotes") else ""
+        if after and after in ends and self.style.is_json:
+            self._repaired("doubled quotes")
+            return pos + 1
         if self.stack[-1] == "{" and self.want in ("key", "member", "comma"):
             key = KEY.match(buf, pos)
             if key is not None and key.lastindex != 2 and not final:
@@ -890,7 +891,7 @@ class Reader(ValueWriter):
             if found is not None and found[2]:
                 self._repaired("doubled quotes")
                 return self._put_whole(f'"{found[1]}"', int(found.end(2)))
-        elif buf[pos + 1 : pos + 2] in ("", '"') and self.style.is_json:
+        elif after in ("", '"') and self.style.is_json:
             found = DOUBLED_OPENING.match(buf, pos)
             if found is not None and found[1]:
                 self._repaired("doubled quotes")
@@ -906,7 +907,7 @@ class Reader(ValueWriter):
                 self._repaired("escaped white space")
                 return pos + 2
             return pos if pos + 1 < len(buf) or final else -1
-        if buf[pos] in "=：，;；":
+        if buf[pos] in "=：，;；、":
             meant, arrow = ("colon" if buf[pos] in "=：" else "comma"), buf[pos : pos + 2] == "=>"
             if self.want != meant:
                 return pos
@@ -918,12 +919,10 @@ class Reader(ValueWriter):
         if buf[pos] == "#" and self.want not in ("key", "member", "comma", "item"):
             return pos
         comment = COMMENT.match(buf, pos)
-        may_continue = comment is None and (pos + 1 == len(buf) or buf[pos + 1] == "*")
-        line = comment is not None and comment.end() == len(buf) and buf[pos : pos + 2] != "/*"
-        if not final and (may_continue or line):
-            return -1
         if comment is None:
-            return pos
+            return -1 if not final and buf[pos + 1 : pos + 2] in ("", "*") else pos
+        if not final and comment.end() == len(buf) and buf[pos : pos + 2] != "/*":
+            return -1
         self._repaired("a comment")
         mark = self.breaks.find(buf, pos, stop=comment.end())
         return int(comment.end()) if mark is None else mark.start
@@ -952,10 +951,11 @@ class Reader(ValueWriter):
         if end == pos:
             return self._no_value(pos)
         word = buf[pos:end].rstrip()
-        literal = None if bare_key else literal_of(word, self.style.words) or FOREIGN_WORDS.get(word)
+        words, bare = self.style.words, word.rstrip(")>") if self.stack else ""  # another bracket than the last
+        literal = None if bare_key else literal_of(word, words) or FOREIGN_WORDS.get(word) or literal_of(bare, words)
         if literal is not None and literal != word:
             self._note_unlike_json(f"{word} for {literal}")
-            if self.style.is_json and word not in self.style.words:
+            if word[-1] in ")>" or (self.style.is_json and word not in words):
                 self._repaired("not written as in JSON")
         if literal is None:
             if not bare_key and (self.stack or not self.follow):
@@ -1165,7 +1165,8 @@ MOST_WRAPS = 4  # objects around the arguments, or around a call
 FENCE_END = "```"
 FENCE = Pattern(r"```[\w-]*[^\S\n]*\n")
 CALL_IN_CALL = rf"(?:print\(\s*(?=\w[{NAME_CHARACTERS}]*\())?"
-COMMENTS = Pattern(r"(?:\s|(?:#|//)[^\n]*(?:\n|\Z))*")
+NOTE = r"/\*(?:(?!\*/).)*\*/|<!--(?:(?!-->).)*-->|(?:\\n)+"  # a comment, or escaped line ends
+COMMENTS = Pattern(rf"(?:\s|(?:#|//)[^\n]*(?:\n|\Z)|{NOTE})*")
 BEFORE_CALLS = Pattern(rf"{COMMENTS.pattern}[\s(>]*(?:\[\s*(?=\w[{NAME_CHARACTERS}]*\())?{CALL_IN_CALL}")
 NO_BRACE = Pattern(r"""["']\w+["']\s*:""")
 BETWEEN_CALLS = Pattern(rf"[\s,;)\]}}`]*{COMMENTS.pattern}(?:and\s+)?" + CALL_IN_CALL)
@@ -1361,7 +1362,7 @@ def without_fence(text: str) -> str:
 def _repaired_forms(text: str) -> Iterator[str]:
     """Yield the text, then what it may mean: unquoted, unescaped, with the braces and quotes that it lacks."""
     yield text
-    inside = loaded(text) if text[:1] == '"' else text[1:-1] if text[:1] in ("'", "`") else None
+    inside = (loaded(text) if text[:1] == '"' else None) or (text[1:-1] if text[:1] in ("'", "`", '"') else None)
     if isinstance(inside, str):
         yield inside
     if '\\"' in text:
@@ -1449,10 +1450,9 @@ def tagged(text: str, name: str, tools: Doubts) -> tuple[dict[str, Any], int]:
     keys = keys_of(schema, schema) or set()
     found: dict[str, Any] = {}
     pos = 0
-    while pos < len(text):
-        element = ELEMENT.match(text, pos)
-        key = (element[2] or element[1]) if element is not None else ""
-        if element is None or key not in keys or key in found:
+    while (element := ELEMENT.match(text, pos)) is not None:
+        key = element[2] or element[1]
+        if key not in keys or key in found:
             break
         types, value = types_of_member(schema, key), element[3].strip()
         is_text = (types is None or "string" in types) and not (value[:1] == '"' and loaded(value) is not None)
@@ -1482,8 +1482,7 @@ def values_within(value: Any, tools: Doubts) -> list[Any]:
 
 def call_of(value: Any, tools: Doubts) -> tuple[str, str] | None:
     """Return the call that an object means."""
-    value = innermost(value)
-    if value is None:
+    if (value := innermost(value)) is None:
         return None
     # The name of a tool may be under any key.
     others = [key for key, item in value.items() if isinstance(item, str) and item in tools and key not in NAME_KEYS]
@@ -2670,6 +2669,7 @@ class Machine(Slots):
             name, arguments = self._out.calls[-1][0], "".join([*self._out.texts["arguments"], *self._out._pieces])
             schema = self._tools.get(name)
             odd = is_damaged(arguments, schema, self._repaired, self.LAST_CLOSER, self.OWN_KEYS)
+            odd = odd or (bool(self._tools and self._repaired) and self.BREAKS.find(arguments, 0) is not None)
             self.incomplete = self.incomplete or odd or holds_other_call(name, arguments, self._tools)
 
     def _note_misfits(self) -> None:
@@ -3600,7 +3600,12 @@ STYLE = WordStyle(
         ("‘", "’", "json"),
         ("„", "“", "json"),
         ("＂", "＂", "json"),
+        ("«", "»", "json"),
+        ("「", "」", "json"),
+        ("″", "″", "json"),
         ("&quot;", "&quot;", "none"),
+        ("&#34;", "&#34;", "none"),
+        ('\\\\"', '\\\\"', "none"),
         ('\\"', '\\"', "none"),
     ),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
@@ -3636,7 +3641,7 @@ class StreamParser(Pairs):
             r"<(?:(\.code\.> \[ <\.code\.> \[)|(\./mind\.>)|(\.code\.> \[)|(\.code\.>)|(\./\.>)|({}\.{}(?ai:code){}\.{"
             r"}>{}\[{-}<{}\.{}(?ai:code){}\.{}>{}\[)|({}\.{}[/\\]{}(?ai:mind{s}){}\.{}>)|({}\.{}(?ai:code{s}){}\.{}>{}"
             r"\[)|({}\.{}(?ai:code){}\.{}>))|`(``[\w-]{0,16} <\.code\.> \[)"
-        ), near=r"<(?=[\t\n\r \-._\|Ġ▁｜]|\Z)|`(?=[`]|\Z)", width=224,
+        ), near=r"<(?=[\s\-._\|Ġ▁｜]|\Z)|`(?=[`]|\Z)", width=224,
     )
     IN_CONTENT = Scanner(
         ("empty", "<.code.> [ )] <./code.>", "", "", 0), ("empty", "<.code.> [ ] <./code.>", "", "", 0),
@@ -3651,11 +3656,11 @@ class StreamParser(Pairs):
             r"> \[ <\.code\.> \[)|(\.code\.> \] <\./code\.>)|(\.code\.> <\./code\.>)|(\.assistant\.>)|(\.code\.> \[)|("
             r"\./mind\.>)|(\.mind\.>)|(\.code\.>)|(\./\.>)|({}\.{}(?ai:code){}\.{}>{}\[{-}<{}\.{}(?ai:code){}\.{}>{}\["
             r")|({}\.{}(?ai:code{s}){}\.{}>{}\[)|({}\.{}(?ai:code){}\.{}>))|`(``[\w-]{0,16} <\.code\.> \[)"
-        ), near=r"<(?=[\t\n\r \-._\|Ġ▁｜]|\Z)|`(?=[`]|\Z)", width=224,
+        ), near=r"<(?=[\s\-._\|Ġ▁｜]|\Z)|`(?=[`]|\Z)", width=224,
     )
     BEFORE_CONTENT = Scanner(
         ("reasoning", "<.mind.>", "", "", 0), ("reasoning", "\x00<.mind.>", "", "", 6),
-        find=r"<(?:(\.mind\.>)|({}\.{}(?ai:mind{s}){}\.{}>))", near=r"<(?=[\t\n\r \-._\|Ġ▁｜]|\Z)", width=105,
+        find=r"<(?:(\.mind\.>)|({}\.{}(?ai:mind{s}){}\.{}>))", near=r"<(?=[\s\-._\|Ġ▁｜]|\Z)", width=105,
     )
     OPENS_FIRST = ("reasoning",)
     REASONING_AGAIN = Scanner(("reasoning", "<.mind.>", "", "", 0), find=r"<(\.mind\.>)", near=r"<(?=[.]|\Z)", width=9)
@@ -3701,7 +3706,7 @@ class StreamParser(Pairs):
             r"\)()|,()|<(?:(\.code\.> \[ <\.code\.> \[)|(\./code\.>)|(\.code\.> \[)|(\./\.>)|({}\.{}(?ai:code){}\.{}>{"
             r"}\[{-}<{}\.{}(?ai:code){}\.{}>{}\[)|({}\.{}[/\\]{}(?ai:code){}\.{}>)|({}\.{}(?ai:code){}\.{}>{}\[))|\](?"
             r":( <\./code\.>)|()|({}<{}\.{}[/\\]{}(?ai:code){}\.{}>))|`(``[\w-]{0,16} <\.code\.> \[)"
-        ), near=r"\)|,|<(?=[\t\n\r \-._\|Ġ▁｜]|\Z)|\]|`(?=[`]|\Z)", width=224,
+        ), near=r"\)|,|<(?=[\s\-._\|Ġ▁｜]|\Z)|\]|`(?=[`]|\Z)", width=224,
     )
     AROUND_KEY = (Pattern(""), Pattern(r"(?:\s{0,64}[:=])*"), 65)
     FOLLOW = (
@@ -3730,7 +3735,7 @@ class StreamParser(Pairs):
             r"<{}\.{}(?ai:code){}\.{}>{}\[)|({}\.{}(?ai:code{s}){}\.{}>{}\[)|({}\.{}[/\\]{}(?ai:code{s}){}\.{}>)|({}\."
             r"{}(?ai:code){}\.{}>))|\](?:( <\./code\.>)|()|({}<{}\.{}[/\\]{}(?ai:code{s}){}\.{}>))|`(``[\w-]{0,16} <\."
             r"code\.> \[)"
-        ), near=r"\)|,|;|<(?=[\t\n\r \-._\|Ġ▁｜]|\Z)|\]|`(?=[`]|\Z)", width=224,
+        ), near=r"\)|,|;|<(?=[\s\-._\|Ġ▁｜]|\Z)|\]|`(?=[`]|\Z)", width=224,
     )
     AFTER_TURN = Scanner(
         ("header", "<.assistant.> <.code.> [ <.code.> [", "", "", 0),

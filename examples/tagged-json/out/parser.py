@@ -308,11 +308,11 @@ class Parameters(dict):  # type: ignore[type-arg]
 
 
 def tool_named(name: str, tools: Parameters) -> str:
-    """Return the tool that a name means: the name itself, or it without quotes, a namespace, or the code before a call,
-    or with other separators.  A name that means no tool, or several, is returned unchanged."""
+    """Return the tool that a name means: the name itself, or it without quotes or brackets, a namespace, or the code
+    before a call, or with other separators.  A name that means no tool, or several, is returned unchanged."""
     if name in tools or not tools:
         return name
-    bare = name.replace("\\", "").strip().removesuffix("()").strip("\"'`“”‘’«»/:= ").strip()
+    bare = name.replace("\\", "").strip(" \t\n\"'`“”‘’«»/:=*@#$()[]\u200b\u2060\ufeff").partition("#")[0].strip()
     bare = str(BEFORE_A_CALL.sub("", bare))
     shorts: tuple[str, str] = (bare, str(NAMESPACE.sub("", bare)))
     for short in filter(bare_name, shorts):
@@ -515,7 +515,6 @@ def until_quote(close: str, escape: str) -> Pattern:
     first, second = re.escape(close[0]), re.escape(close[1:2])
     escapes = "\\\\" * (escape != "none")
     plain = f"[^{first}{escapes}]*"
-    # Bounded, as above.
     return Pattern(plain + (f"(?:{first}(?=[^{second}{escapes}]){plain}){{0,99}}" if second else ""))
 
 
@@ -588,7 +587,7 @@ class Style:
         either = "|".join(map(re.escape, ordered))
         self.token = Pattern(rf"(\s+)|({either})|(.)")
         # Searched for, because a pattern that steps through a word takes a hundred bytes of memory per character.
-        self.word_end = Pattern(rf"[\s;；，]|{either}|\Z")
+        self.word_end = Pattern(rf"[\s;；，、]|{either}|\Z")
         self.prefixes = {character[:n] for character in ordered for n in range(1, len(character))}
         follow = "|".join(re.escape(character) for character, token in self.tokens.items() if token in ",]}:")
         self.follow = Pattern(rf"\s{{0,{MOST_SPACE}}}(?:{follow}|\)|\Z)")
@@ -786,10 +785,8 @@ class Reader(ValueWriter):
             if odd != pos:
                 return odd
         if match.lastindex == 3:
-            if self.stack and text in "/=#：，;；\\":
-                other = self._between_members(buf, pos, final)
-                if other != pos:
-                    return other
+            if self.stack and text in "/=#：，;；、\\" and (other := self._between_members(buf, pos, final)) != pos:
+                return other
             return self._word(buf, pos, self._end_of(self.style.word_end, buf, end), final)
         if match.lastindex == 1:
             if self.stack:
@@ -825,9 +822,13 @@ class Reader(ValueWriter):
         return int(found.end())
 
     def _irregular_quotes(self, buf: str, pos: int, final: bool) -> int:
-        """Return the end of a key without its second quote, of one in doubled quotes, or of the doubled quotes that
-        a value begins with; `pos` if there is none of these, -1 if more input is needed."""
-        found = None
+        """Return the end of a key without its second quote, of one in doubled quotes, of the doubled quotes that a
+        value begins with, or of one quote too many; `pos` if there is none of these, -1 if more input is needed."""
+        found, after = None, buf[pos + 1 : pos + 2]
+        ends = {"comma": ",]}", "colon": ":"}.get(self.want, "") if self.repair in ("", "doubled quotes") else ""
+        if after and after in ends and self.style.is_json:
+            self._repaired("doubled quotes")
+            return pos + 1
         if self.stack[-1] == "{" and self.want in ("key", "member", "comma"):
             key = KEY.match(buf, pos)
             if key is not None and key.lastindex != 2 and not final:
@@ -840,7 +841,7 @@ class Reader(ValueWriter):
             if found is not None and found[2]:
                 self._repaired("doubled quotes")
                 return self._put_whole(f'"{found[1]}"', int(found.end(2)))
-        elif buf[pos + 1 : pos + 2] in ("", '"') and self.style.is_json:
+        elif after in ("", '"') and self.style.is_json:
             found = DOUBLED_OPENING.match(buf, pos)
             if found is not None and found[1]:
                 self._repaired("doubled quotes")
@@ -856,7 +857,7 @@ class Reader(ValueWriter):
                 self._repaired("escaped white space")
                 return pos + 2
             return pos if pos + 1 < len(buf) or final else -1
-        if buf[pos] in "=：，;；":
+        if buf[pos] in "=：，;；、":
             meant, arrow = ("colon" if buf[pos] in "=：" else "comma"), buf[pos : pos + 2] == "=>"
             if self.want != meant:
                 return pos
@@ -868,12 +869,10 @@ class Reader(ValueWriter):
         if buf[pos] == "#" and self.want not in ("key", "member", "comma", "item"):
             return pos
         comment = COMMENT.match(buf, pos)
-        may_continue = comment is None and (pos + 1 == len(buf) or buf[pos + 1] == "*")
-        line = comment is not None and comment.end() == len(buf) and buf[pos : pos + 2] != "/*"
-        if not final and (may_continue or line):
-            return -1
         if comment is None:
-            return pos
+            return -1 if not final and buf[pos + 1 : pos + 2] in ("", "*") else pos
+        if not final and comment.end() == len(buf) and buf[pos : pos + 2] != "/*":
+            return -1
         self._repaired("a comment")
         mark = self.breaks.find(buf, pos, stop=comment.end())
         return int(comment.end()) if mark is None else mark.start
@@ -902,10 +901,11 @@ class Reader(ValueWriter):
         if end == pos:
             return self._no_value(pos)
         word = buf[pos:end].rstrip()
-        literal = None if bare_key else literal_of(word, self.style.words) or FOREIGN_WORDS.get(word)
+        words, bare = self.style.words, word.rstrip(")>") if self.stack else ""  # another bracket than the last
+        literal = None if bare_key else literal_of(word, words) or FOREIGN_WORDS.get(word) or literal_of(bare, words)
         if literal is not None and literal != word:
             self._note_unlike_json(f"{word} for {literal}")
-            if self.style.is_json and word not in self.style.words:
+            if word[-1] in ")>" or (self.style.is_json and word not in words):
                 self._repaired("not written as in JSON")
         if literal is None:
             if not bare_key and (self.stack or not self.follow):
@@ -1110,7 +1110,8 @@ FIRST_KEY = Pattern(r"""\{\s{0,64}["'](\w{1,64})["']""")
 PART_OF_FIRST_KEY = Pattern(r"""\{\s{0,64}(?:["']\w{0,64})?""")
 FENCE = Pattern(r"```[\w-]*[^\S\n]*\n")
 CALL_IN_CALL = rf"(?:print\(\s*(?=\w[{NAME_CHARACTERS}]*\())?"
-COMMENTS = Pattern(r"(?:\s|(?:#|//)[^\n]*(?:\n|\Z))*")
+NOTE = r"/\*(?:(?!\*/).)*\*/|<!--(?:(?!-->).)*-->|(?:\\n)+"  # a comment, or escaped line ends
+COMMENTS = Pattern(rf"(?:\s|(?:#|//)[^\n]*(?:\n|\Z)|{NOTE})*")
 BEFORE_CALLS = Pattern(rf"{COMMENTS.pattern}[\s(>]*(?:\[\s*(?=\w[{NAME_CHARACTERS}]*\())?{CALL_IN_CALL}")
 NO_BRACE = Pattern(r"""["']\w+["']\s*:""")
 BETWEEN_CALLS = Pattern(rf"[\s,;)\]}}`]*{COMMENTS.pattern}(?:and\s+)?" + CALL_IN_CALL)
@@ -1123,8 +1124,8 @@ ANY_KEY = Pattern(
 )
 # What may be around arguments that are an object.
 LABEL = rf"(?i:json|{'|'.join(ARGUMENT_KEYS)})\b\s?[:=]?\s*"
-BEFORE_OBJECT = Pattern(rf"[\s(:=*>]*(?:`{{1,3}}[\w-]*\s*)?(?:{LABEL})?(?=\{{)")
-AFTER_ARGUMENTS = Pattern(r"[\s)`]*")
+BEFORE_OBJECT = Pattern(rf'[\s(:=*>]*(?:`{{1,3}}[\w-]*\s*)?(?:{LABEL})?"?(?=\{{)')
+AFTER_ARGUMENTS = Pattern(r'[\s)`"]*')
 AFTER_OBJECT = Pattern(r"\s*(?:[,;]\s*)?")
 WORD_BEFORE = Pattern(rf"\s*{LABEL}")
 # The name of a tool before its arguments, which punctuation or a token may separate, and a keyword in them.
@@ -1267,10 +1268,10 @@ def arguments_after(name: str, text: str, pos: int, tools: Parameters, final: bo
     if reader.want and not final:
         return None
     found = None if reader.want or reader.is_guessed else loaded(reader.close())
-    if not isinstance(found, dict) or not keys.issuperset(found):
+    if not isinstance(found, dict) or any(isinstance(found.get(key), str) and found[key] in tools for key in NAME_KEYS):
         return "", pos
-    is_call = any(isinstance(found.get(key), str) and found[key] in tools for key in NAME_KEYS)
-    return ("", pos) if is_call else (as_json(found), end)
+    given = as_json(found) if keys.issuperset(found) else arguments_of(name, found, Doubts(tools))
+    return (given, end) if given is not None else ("", pos)
 
 
 def holds_other_call(name: str, arguments: str, tools: Parameters) -> bool:
@@ -1354,7 +1355,7 @@ def without_fence(text: str) -> str:
 def _repaired_forms(text: str) -> Iterator[str]:
     """Yield the text, then what it may mean: unquoted, unescaped, with the braces and quotes that it lacks."""
     yield text
-    inside = loaded(text) if text[:1] == '"' else text[1:-1] if text[:1] in ("'", "`") else None
+    inside = (loaded(text) if text[:1] == '"' else None) or (text[1:-1] if text[:1] in ("'", "`", '"') else None)
     if isinstance(inside, str):
         yield inside
     if '\\"' in text:
@@ -1442,10 +1443,9 @@ def tagged(text: str, name: str, tools: Doubts) -> tuple[dict[str, Any], int]:
     keys = keys_of(schema, schema) or set()
     found: dict[str, Any] = {}
     pos = 0
-    while pos < len(text):
-        element = ELEMENT.match(text, pos)
-        key = (element[2] or element[1]) if element is not None else ""
-        if element is None or key not in keys or key in found:
+    while (element := ELEMENT.match(text, pos)) is not None:
+        key = element[2] or element[1]
+        if key not in keys or key in found:
             break
         types, value = types_of_member(schema, key), element[3].strip()
         is_text = (types is None or "string" in types) and not (value[:1] == '"' and loaded(value) is not None)
@@ -1475,8 +1475,7 @@ def values_within(value: Any, tools: Doubts) -> list[Any]:
 
 def call_of(value: Any, tools: Doubts) -> tuple[str, str] | None:
     """Return the call that an object means."""
-    value = innermost(value)
-    if value is None:
+    if (value := innermost(value)) is None:
         return None
     # The name of a tool may be under any key.
     others = [key for key, item in value.items() if isinstance(item, str) and item in tools and key not in NAME_KEYS]
@@ -2461,6 +2460,121 @@ MISFITS = {
     "key": ("unknown_argument", "the tool {tool} has no argument {key}"),
     "repeated": ("repeated_argument", "the argument {key} comes again"),
 }
+
+
+class CallArguments(TurnStates):
+    BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that never occur in names, or in values outside of a string
+    STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
+    LAST_CLOSER: ClassVar[Scanner | None] = None  # closers of values, and markers of which one follows the right one
+    OWN_KEYS: ClassVar[tuple[str, ...]] = ()  # the keys of a call that are no arguments
+    _reader: Reader | None = None  # and the reader of one
+    _written = ""  # the beginning of the arguments
+    _repaired: str | bool = False  # the arguments of the last call were repaired
+
+    def _feed_regular_text(self, chunk: str) -> list[Delta]:
+        """Read more of arguments that are regular text, without a state."""
+        reader = self._reader
+        if reader is None:
+            return self._advance(chunk)
+        buf = self._buf + chunk
+        stop = len(buf)
+        end = reader.regular(buf, 0, stop)
+        text = buf[:end]
+        if end == stop:
+            self._buf, self._value_fast_path = "", reader.string is not None
+        elif reader.needs_more and stop - end <= LONGEST_SEPARATOR:
+            self._buf, self._value_fast_path = buf[end:], False
+            if text == "":
+                return []
+        else:
+            reader.out.append(text)
+            self._buf, self._pos = buf, end
+            return self._advance("")
+        self._unaccounted.append(text)
+        return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": text}}]}]
+
+    def _in_string(self, reader: Reader) -> None:
+        """Prepare to pass on the next chunks of a value that is written as the template does."""
+        string = reader.string
+        if string is not None and string.close == reader.style.usual and not reader.out:
+            self._enter_fast_path("arguments", string.plain_end)
+        elif self._open_kind:
+            self._enter_fast_path("")
+        if not reader.out and reader.is_regular():
+            self._open_kind, self._regular_fast_path = "arguments", type(self)._feed_regular_text
+
+    def _note_repair(self, code: str, what: str, reader: Reader) -> None:
+        """Report what was repaired, or what JSON doesn't have.  Callers check that there is one, which is faster."""
+        self._note(code, what + (reader.repair or reader.unlike_json))
+        if reader.repair:
+            self._repaired, self.incomplete = reader.repair, self.incomplete or reader.is_guessed
+
+    def _value_of(self, reader: Reader) -> str:
+        """Return the value of a text that is read as a whole; report if it was repaired or is cut."""
+        if reader.want:
+            self._note_truncation(*ENDS_IN_CALL)
+        elif reader.repair or reader.unlike_json:
+            self._note_repair("arguments_repaired", "arguments: ", reader)
+        return reader.close()
+
+    def _check_arguments(self) -> None:
+        """Examine the arguments of the last call when somebody asks for diagnostics; those of a repaired call at once:
+        repairs that invent a key, or a value of another type than the schema's, have failed."""
+        if not self.incomplete:  # what was lost is reported
+            types = True
+            offset, before = self._here(), len(self._diagnostics)
+            while before and self._diagnostics[before - 1].offset == offset:
+                before -= 1
+            # The call, where it is, how many diagnostics there come before its own, and whether types are examined.
+            self._unchecked.append((self._out.index, offset, len(self._diagnostics) - before, types))
+        if self._repaired or self._tools:
+            name, arguments = self._out.calls[-1][0], "".join([*self._out.texts["arguments"], *self._out._pieces])
+            schema = self._tools.get(name)
+            odd = is_damaged(arguments, schema, self._repaired, self.LAST_CLOSER, self.OWN_KEYS)
+            odd = odd or (bool(self._tools and self._repaired) and self.BREAKS.find(arguments, 0) is not None)
+            self.incomplete = self.incomplete or odd or holds_other_call(name, arguments, self._tools)
+
+    def _note_misfits(self) -> None:
+        """Report, for each call, the first argument that the tool's schema doesn't allow."""
+        self._out.flush()
+        unchecked, self._unchecked, notes = self._unchecked, [], self._diagnostics
+        for index, offset, earlier, types in unchecked:
+            name, _, text = self._out.calls[index]
+            text = "".join(self._out.texts["arguments"]) if index == self._out.index else text
+            found = misfit_in(text, self._tools.get(name), types=types)
+            if found is not None:
+                # Where it would be if it had been added at once, whenever somebody asks.
+                at = next((at for at, note in enumerate(notes) if note.offset >= offset), len(notes))
+                code, text = MISFITS[found[0]]
+                notes.insert(at + earlier, Diagnostic(offset, text.format(tool=name, key=found[1]), code))
+                del notes[MOST_DIAGNOSTICS:]
+
+    def _emit_arguments(self, text: str) -> None:
+        """Emit arguments that are a string with an object in it; any other string is content."""
+        inside: str | None = text
+        if self._written != "{":
+            reader = unwrapped(text, self.STYLES)
+            inside = None if reader is None else self._value_of(reader)
+            if inside is not None:
+                self._note("arguments_repaired", "arguments: an object in a string")
+        if inside is None and text[:1] in ("[", '"') and self._tools:
+            inside = self._arguments_of(text)
+            if inside is not None:
+                self._note("arguments_repaired", "arguments: brackets around them")
+        if inside is None and text not in NOTHING_GIVEN:
+            self._note_lost_text("arguments_not_an_object", "the arguments are not an object")
+            self._out.emit("content", text)
+        self._out.emit("arguments", "{}" if inside is None else inside)
+
+    def _arguments_of(self, text: str, *, is_guessed: bool = False) -> str | None:
+        """Return the arguments that a value in JSON, whose end may be guessed, is or contains; None if none are."""
+        doubts = Doubts(self._tools)
+        doubts.is_guessed = is_guessed
+        found = arguments_of(self._out.calls[-1][0], loaded(text), doubts)
+        self.incomplete |= doubts.is_guessed and found is not None
+        return found
+
+
 # Those of Stream that are not in a dictionary: objects of a class share the keys of at most 30 attributes there.
 ATTRIBUTES = (
     "incomplete _after_failed_call _ambiguous_from _base _buf _calls_on _diagnostics _echo _final "
@@ -2636,17 +2750,11 @@ MOST_READINGS = 8  # of texts that end at the same marker
 PART_OF_NAME = Pattern(r"(?:[=:][\"']?)?\Z")  # after a garbled closer
 LEFT_OVER_BRACKET = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}|\|?>")
 LEFT_OVER = Pattern(rf"[\"']?[}}\])]{{0,4}}[.,;]|{LEFT_OVER_BRACKET.pattern}|[\"']")
+LEFT_NOTE = Pattern(rf"(?://|#)[^\n]*|{NOTE}")
 PART_OF_CLOSING_TAG = Pattern(r"<(?:/[\w:.=▁|｜-]{0,64})?\Z")
 
 
-class Machine(TurnStates):
-    BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that never occur in names, or in values outside of a string
-    STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
-    LAST_CLOSER: ClassVar[Scanner | None] = None  # closers of values, and markers of which one follows the right one
-    OWN_KEYS: ClassVar[tuple[str, ...]] = ()  # the keys of a call that are no arguments
-    _reader: Reader | None = None  # and the reader of one
-    _written = ""  # the beginning of the arguments
-    _repaired: str | bool = False  # the arguments of the last call were repaired
+class Machine(CallArguments):
     __slots__ = ATTRIBUTES.split()
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
     OPENED_TWICE: ClassVar[Sequence[Any]] = ()  # openers of which a part comes twice, after the length of the shortest
@@ -2665,108 +2773,6 @@ class Machine(TurnStates):
     LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may be in the place of a closer
     _reread = (0, 0)  # where the text ends that was read again, and was no call, and how often that was done
     _restore_first_reading: ClassVar[Callable[[Any], bool]]
-
-    def _feed_regular_text(self, chunk: str) -> list[Delta]:
-        """Read more of arguments that are regular text, without a state."""
-        reader = self._reader
-        if reader is None:
-            return self._advance(chunk)
-        buf = self._buf + chunk
-        stop = len(buf)
-        end = reader.regular(buf, 0, stop)
-        text = buf[:end]
-        if end == stop:
-            self._buf, self._value_fast_path = "", reader.string is not None
-        elif reader.needs_more and stop - end <= LONGEST_SEPARATOR:
-            self._buf, self._value_fast_path = buf[end:], False
-            if text == "":
-                return []
-        else:
-            reader.out.append(text)
-            self._buf, self._pos = buf, end
-            return self._advance("")
-        self._unaccounted.append(text)
-        return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": text}}]}]
-
-    def _in_string(self, reader: Reader) -> None:
-        """Prepare to pass on the next chunks of a value that is written as the template does."""
-        string = reader.string
-        if string is not None and string.close == reader.style.usual and not reader.out:
-            self._enter_fast_path("arguments", string.plain_end)
-        elif self._open_kind:
-            self._enter_fast_path("")
-        if not reader.out and reader.is_regular():
-            self._open_kind, self._regular_fast_path = "arguments", type(self)._feed_regular_text
-
-    def _note_repair(self, code: str, what: str, reader: Reader) -> None:
-        """Report what was repaired, or what JSON doesn't have.  Callers check that there is one, which is faster."""
-        self._note(code, what + (reader.repair or reader.unlike_json))
-        if reader.repair:
-            self._repaired, self.incomplete = reader.repair, self.incomplete or reader.is_guessed
-
-    def _value_of(self, reader: Reader) -> str:
-        """Return the value of a text that is read as a whole; report if it was repaired or is cut."""
-        if reader.want:
-            self._note_truncation(*ENDS_IN_CALL)
-        elif reader.repair or reader.unlike_json:
-            self._note_repair("arguments_repaired", "arguments: ", reader)
-        return reader.close()
-
-    def _check_arguments(self) -> None:
-        """Examine the arguments of the last call when somebody asks for diagnostics; those of a repaired call at once:
-        repairs that invent a key, or a value of another type than the schema's, have failed."""
-        if not self.incomplete:  # what was lost is reported
-            types = True
-            offset, before = self._here(), len(self._diagnostics)
-            while before and self._diagnostics[before - 1].offset == offset:
-                before -= 1
-            # The call, where it is, how many diagnostics there come before its own, and whether types are examined.
-            self._unchecked.append((self._out.index, offset, len(self._diagnostics) - before, types))
-        if self._repaired or self._tools:
-            name, arguments = self._out.calls[-1][0], "".join([*self._out.texts["arguments"], *self._out._pieces])
-            schema = self._tools.get(name)
-            odd = is_damaged(arguments, schema, self._repaired, self.LAST_CLOSER, self.OWN_KEYS)
-            self.incomplete = self.incomplete or odd or holds_other_call(name, arguments, self._tools)
-
-    def _note_misfits(self) -> None:
-        """Report, for each call, the first argument that the tool's schema doesn't allow."""
-        self._out.flush()
-        unchecked, self._unchecked, notes = self._unchecked, [], self._diagnostics
-        for index, offset, earlier, types in unchecked:
-            name, _, text = self._out.calls[index]
-            text = "".join(self._out.texts["arguments"]) if index == self._out.index else text
-            found = misfit_in(text, self._tools.get(name), types=types)
-            if found is not None:
-                # Where it would be if it had been added at once, whenever somebody asks.
-                at = next((at for at, note in enumerate(notes) if note.offset >= offset), len(notes))
-                code, text = MISFITS[found[0]]
-                notes.insert(at + earlier, Diagnostic(offset, text.format(tool=name, key=found[1]), code))
-                del notes[MOST_DIAGNOSTICS:]
-
-    def _emit_arguments(self, text: str) -> None:
-        """Emit arguments that are a string with an object in it; any other string is content."""
-        inside: str | None = text
-        if self._written != "{":
-            reader = unwrapped(text, self.STYLES)
-            inside = None if reader is None else self._value_of(reader)
-            if inside is not None:
-                self._note("arguments_repaired", "arguments: an object in a string")
-        if inside is None and text[:1] in ("[", '"') and self._tools:
-            inside = self._arguments_of(text)
-            if inside is not None:
-                self._note("arguments_repaired", "arguments: brackets around them")
-        if inside is None and text not in NOTHING_GIVEN:
-            self._note_lost_text("arguments_not_an_object", "the arguments are not an object")
-            self._out.emit("content", text)
-        self._out.emit("arguments", "{}" if inside is None else inside)
-
-    def _arguments_of(self, text: str, *, is_guessed: bool = False) -> str | None:
-        """Return the arguments that a value in JSON, whose end may be guessed, is or contains; None if none are."""
-        doubts = Doubts(self._tools)
-        doubts.is_guessed = is_guessed
-        found = arguments_of(self._out.calls[-1][0], loaded(text), doubts)
-        self.incomplete |= doubts.is_guessed and found is not None
-        return found
 
     def _after_call(self) -> bool:
         # after_call = CALL_END* (CALL_SEPARATOR? CALL_START call | content)
@@ -2922,6 +2928,25 @@ class Machine(TurnStates):
     def _schema(self) -> object:
         return self._tools.get(self._out.calls[-1][0])
 
+    def _skip_to_closer(self) -> str:
+        """Skip text between the arguments of a call and its closer: a comment is dropped, other text is content, and
+        the message incomplete.  Return the same as `_drop_left_over`."""
+        buf, start = self._buf, next_char(self._buf, self._pos)
+        mark = self.AFTER_CALL.find(buf, start, start + NAME_LIMIT)
+        if not self._final and len(buf) - start < NAME_LIMIT and not self.AFTER_CALL.is_decided(mark, buf, start):
+            return "more"
+        if mark is None or mark.kind != "closed" or mark.end - mark.start < LEAST_CUT:
+            return "no"
+        end = start + len(buf[start : mark.start].rstrip())
+        if LEFT_NOTE.fullmatch(buf, start, end):
+            self._note("left_over", f"{buf[start:end]} is left over after a call")
+            self._text("trailing", end)
+        else:
+            self._note_lost_text("no_argument", "text follows the arguments of a call")
+            self._pos = start
+            self._text("content", end)
+        return "dropped"
+
     def _left_over_ends(self, start: int) -> list[int]:
         """Return where a bracket, a fence or punctuation too many ends, and a garbled closer; -1 if undecided."""
         left = LEFT_OVER.match(self._buf, start)
@@ -2981,7 +3006,7 @@ NO_FLOOR = sys.maxsize
 NO_NAME = frozenset('"{},:“”')  # characters that show that a quote or a bracket is missing
 COMMAS = (",", ";")
 # What no argument object of a template begins with, after its key; or all that has come of it.
-IRREGULAR_ARGUMENTS = Pattern(r"\s*(?::\s*(?:([`(<:=*>])|\Z)|\Z)")
+IRREGULAR_ARGUMENTS = Pattern(r'\s*(?::\s*(?:([`(<:=*>]|"\{\s{0,16}")|(?:"\{?\s{0,16})?\Z)|\Z)')
 LONGEST_OBJECT = 1 << 18  # a longer one isn't read at once
 OBJECT_END = Pattern(r"\s*\}")
 
@@ -3104,7 +3129,8 @@ class CallObjects(Machine):
                 self._pos, self._skip = start, 0
                 self._try_call("content")
                 return "dropped"
-        return super()._drop_left_over(kind)
+        dropped = super()._drop_left_over(kind)
+        return self._skip_to_closer() if dropped == "no" and kind == "" and self._unclosed else dropped
 
     def _note_following_text(self) -> None:
         """Ignore text after the object of a call: it can't be arguments."""
@@ -3471,7 +3497,12 @@ STYLE = Style(
         ("‘", "’", "json"),
         ("„", "“", "json"),
         ("＂", "＂", "json"),
+        ("«", "»", "json"),
+        ("「", "」", "json"),
+        ("″", "″", "json"),
         ("&quot;", "&quot;", "none"),
+        ("&#34;", "&#34;", "none"),
+        ('\\\\"', '\\\\"', "none"),
         ('\\"', '\\"', "none"),
     ),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
@@ -3505,7 +3536,7 @@ class StreamParser(CallObjects):
         find=(
             r"<(?:(fn> <fn> \{)|(fn> ```[\w-]{0,16} \{)|(/musing>)|(fn> \[ \{)|(fn> \{)|(~/~>)|(fn>)|({}[/\\]{}(?ai:mu"
             r"sing{s}){}>))|`(``[\w-]{0,16} <fn> \{)"
-        ), near=r"<(?=[\t\n\r \-/\\_f\|\~Ġ▁｜]|\Z)|`(?=[`]|\Z)", width=156, leads="\n",
+        ), near=r"<(?=[\s\-/\\_f\|\~Ġ▁｜]|\Z)|`(?=[`]|\Z)", width=156, leads="\n",
     )
     IN_CONTENT = Scanner(
         ("header", "<~assistant~>", "", "\n", 0), ("call", "<fn> <fn> {", "\n", "", 0),
@@ -3520,7 +3551,7 @@ class StreamParser(CallObjects):
     )
     BEFORE_CONTENT = Scanner(
         ("reasoning", "<musing>", "", "\n", 0), ("reasoning", "\x00<musing>", "", "\n", 6),
-        find="<(?:(musing>)|({}(?ai:musing{s}){}>))", near=r"<(?=[\t\n\r \-M_m\|Ġ▁｜]|\Z)", width=105,
+        find="<(?:(musing>)|({}(?ai:musing{s}){}>))", near=r"<(?=[\s\-M_m\|Ġ▁｜]|\Z)", width=105,
     )
     OPENS_FIRST = ("reasoning",)
     REASONING_AGAIN = Scanner(

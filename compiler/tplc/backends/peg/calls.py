@@ -18,7 +18,7 @@ from tplc.backends.peg.known_tools import KnownTools
 from tplc.backends.peg.object_calls import object_call_section
 from tplc.backends.peg.patterns import either, leaf, literal, truncated
 from tplc.backends.peg.rules import Rule, Section, rule, sequence
-from tplc.backends.peg.slots import closing, slot_rules
+from tplc.backends.peg.slots import CLOSING, closing, slot_rules
 from tplc.backends.peg.whole_calls import whole_call
 from tplc.lower import CallShape
 
@@ -94,7 +94,7 @@ def call_section(form: FormPatterns) -> Section:
         bodies = {name: _body(form, f"_for_{name}", without=without) for name in names}
         rules += [rule(f"call_for_{name}", sequence(*body, closing(form))) for name, body in bodies.items()]
         rules.append(rule("call_for_others", *([] if known.closed else [general])))
-    rules += [*id_rules(shape, known), *slot_rules(form), *form.leaves("call_close")]
+    rules += [*id_rules(shape, known), *slot_rules(form), *form.leaves(*CLOSING)]
     return Section("One call.", (*rules,))
 
 

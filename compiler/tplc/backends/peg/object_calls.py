@@ -14,7 +14,7 @@ from tplc.backends.peg.form import FormPatterns
 from tplc.backends.peg.patterns import either, leaf
 from tplc.backends.peg.rules import Rule, Section, rule, sequence
 from tplc.backends.peg.schemas import known_members
-from tplc.backends.peg.slots import closing, slot_rules
+from tplc.backends.peg.slots import CLOSING, closing, slot_rules
 from tplc.lower import CallForm
 from tplc.lower.lexemes import exact
 
@@ -45,7 +45,7 @@ def object_call_section(form: FormPatterns) -> Section:
             rule(f"{kind}_key", leaf(_any([q + path[0] + q for q in QUOTES]))) for kind, path in keys.items() if path
         ]
         rules += [rule(slot, 'string ""', 'number ""') for slot in ("id", "index") if calls.object.path_of(slot)]
-    rules += [form.external("loose_call"), form.external("other_calls"), *form.leaves("call_close")]
+    rules += [form.external("loose_call"), form.external("other_calls"), *form.leaves(*CLOSING)]
     return Section("One call: an object with its name and its arguments.", (*rules,))
 
 

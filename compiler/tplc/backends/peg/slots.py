@@ -20,6 +20,7 @@ from tplc.lower.lexemes import exact, group
 from tplc_runtime.pattern import IDENTIFIER, NAME_CHARACTERS, NAME_LIMIT
 from tplc_runtime.slots import NEVER_IN_NAMES, NUMBERS
 
+CLOSING = ("left_bracket_for_note", "content_for_closing", "call_close")
 LINE_END = r"[^\S\n]*+\n"
 BLANK = r"\s"
 BOUNDED_IDENTIFIER = IDENTIFIER.removesuffix("*") + f"{{0,{NAME_LIMIT - 1}}}"
@@ -29,9 +30,10 @@ def closing(form: FormPatterns) -> str:
     """Return the call's closing marker; if it has pieces, each may come alone."""
     if not form["call_close"]:
         return ""
+    text = "(left_bracket* gap (left_bracket_for_note / content_for_closing))? "
     if not form.closes_only:
-        return "(left_bracket* gap !trailing_for_whole call_close)? (gap left_opener)?"
-    return "(gap !trailing_for_whole call_close)* (gap left_opener)?"
+        return "(left_bracket* " + text + "gap !trailing_for_whole call_close)? (gap left_opener)?"
+    return text + "(gap !trailing_for_whole call_close)* (gap left_opener)?"
 
 
 def slot_rules(form: FormPatterns) -> list[Rule]:
