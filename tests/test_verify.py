@@ -822,3 +822,29 @@ def test_keys_directly_after_values_are_refused() -> None:
     result = driver.compile_template(source).verification
     assert not result.verified
     assert [failure for failure in result.failures if "in chunks" in failure] == []
+
+
+STEADY = PLAIN.replace(
+    "{{ m.content }}",
+    "{{ m.content or '' }}{% for c in m.tool_calls or [] %}[{{ c.function.name }}"
+    "{{ WORD }}{{ c.function.arguments | tojson }}]{% endfor %}",
+)
+
+
+@pytest.mark.parametrize(
+    ("word", "what"),
+    [
+        ("'@'", ""),
+        ("'@' ~ strftime_now('%H:%M:%S') ~ '@'", "the time of rendering"),
+        ("'@' ~ strftime_now('%d %b %Y') ~ '@'", "the time of rendering"),
+        ("'@' ~ (['a', 'b', 'c', 'd'] | random) ~ '@'", "chance"),
+    ],
+)
+def test_markers_that_no_conversation_decides(word: str, what: str) -> None:
+    try:
+        result = learned(STEADY.replace("WORD", word)).verification
+    except UnsupportedTemplate as error:
+        assert f"the turn depends on {what}: " in str(error)
+        return
+    assert result.verified == (not what)
+    assert "".join(result.failures[:1]).startswith(f"cause: the turn depends on {what}: " if what else "")

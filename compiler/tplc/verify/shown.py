@@ -10,11 +10,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 from tplc.errors import RenderFailed, TemplateRaised
 from tplc.ir.nodes import Json, TemplateIR
 from tplc.messages import Call, Follow, Message
-from tplc.render import EncodedTools, Renderer
+from tplc.render import CLOCK, EncodedTools, Renderer
 from tplc.transformations import transformations
 from tplc.verify.battery import Case, Shape
 from tplc.verify.conversation import Setting, assistant, conversation, offered_tools, opening, settings
@@ -80,6 +81,12 @@ class Stage:
     def render(self, case: Case, setting: Setting, *, followed: Case | None = None) -> str:
         """Return the whole render; raise TemplateRaised or RenderFailed if the template refuses the case."""
         return self._render(self.conversation(case, setting, followed=followed), setting, prompt=False)
+
+    def trace(self, case: Case, setting: Setting, *, clock: datetime = CLOCK, seed: int = 0) -> str:
+        """Return the whole render at another time, or with other random choices."""
+        messages, tools = self.conversation(case, setting), self.tools(setting)
+        given = {"add_generation_prompt": False, "every_text": False, **self._context}
+        return self._renderer.trace(messages, tools=tools, clock=clock, seed=seed, **given).text  # type: ignore[arg-type]
 
     def frame(self, setting: Setting) -> TurnFrame | None:
         """Return the frame of the turn; None if this setting does not render at all."""

@@ -65,6 +65,7 @@ class Tally:
     coverage: Coverage = field(default_factory=Coverage)
     failures: list[str] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)  # parts that are written, and never as they are
+    unsteady: list[str] = field(default_factory=list)  # what turns depend on apart from the conversation
     tried: list[Tried] = field(default_factory=list)
     later: list[Tried] = field(default_factory=list)  # in other contexts than the first
 

@@ -39,6 +39,7 @@ from tplc.verify.shown import (
     usual_settings,
     without_content_as_reasoning,
 )
+from tplc.verify.steady import unsteady
 from tplc.verify.streams import Feed, feed_of, stream_problem
 from tplc.verify.tally import Excuse, Expectations, NotAsked, OneRender, Pair, Tally, Trial
 from tplc_runtime.heads import known_head
@@ -93,13 +94,13 @@ def try_messages(
     for number, context in enumerate(contexts):
         trip.run(tuple(json.loads(context).items()), first=number == 0)
     tally = trip.tally
-    tally.failures += [*tally.changed, *trip.lost()]
+    tally.failures += [*tally.unsteady, *tally.changed, *trip.lost()]
     tally.failures += tally.coverage.failures()
     pairs = tuple(tally.pairs())
     tally.failures += trip.too_little() if not tally.failures else ()
     reasons: tuple[str, ...] = ()
     if tally.failures:
-        reasons = tuple(f"cause: {line}" for line in tally.changed[:1])
+        reasons = tuple(f"cause: {line}" for line in (tally.unsteady or tally.changed)[:1])
         reasons = reasons or explained(ir, tally.tried) or explained(ir, tally.later)
         if not any(line.startswith("cause: ") for line in reasons):
             reasons = (f"cause: {tally.failures[0]}", *reasons)
@@ -168,6 +169,9 @@ class _RoundTrip:
             result = results[case.shape]
             if isinstance(result, Shown):
                 self._check(case, stage, result, context, first=first)
+        fullest = [case for case in cases if case.shape in shapes[-1:]][:1]  # all parts of messages that show
+        for case in fullest if first else ():
+            self.tally.unsteady += unsteady(stage, results[case.shape], case)
         with_result = [replace(setting, after_result=True) for setting in tried]
         for case in () if self._given else after_results():
             after = shown(stage, case.shape, with_result) if case.shape in shapes else None
@@ -268,7 +272,7 @@ class _RoundTrip:
             usual = feed.prompt == place.frame.prompt and not case.after_result and self._has_usual_head(feed)
             if problem is None and first and usual:
                 problem = self._check_default_prompt(case, feed)
-            if problem is None and first and _names_are_usual(case) and not _schemas_needed(self.ir):
+            if problem is None and first and _names_are_usual(case):
                 problem = self._check_untyped(case, stage, place, feed)
         except _RAISED as error:
             return f"the parser raised {type(error).__name__}: {error}"
@@ -455,11 +459,6 @@ def _up_to_weak_end(ir: TemplateIR, rest: str) -> str:
     at = min(found, default=len(rest))
     weak = any(ends_in_text(end) and rest[:at].endswith(end.strip()) for end in ir.turn.ends)
     return rest[:at] if weak else rest
-
-
-def _schemas_needed(ir: TemplateIR) -> bool:
-    """Return whether reading needs schemas: for nested elements, only a schema distinguishes markup from text."""
-    return ir.tools.dialect is not None and ir.tools.dialect.elements is not None
 
 
 def _refusals(refused: Mapping[str, Sequence[str]]) -> Iterator[str]:
