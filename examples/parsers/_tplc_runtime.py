@@ -1190,6 +1190,11 @@ def unescaped(match: re.Match[str]) -> str:
     return known.get(other, "\\\\" + escaped(match.group()[1:]))
 
 
+def is_usual_number(text: str) -> bool:
+    """Return whether JSON writes a number like this: neither 007 nor -0, 1e5 or 1.50."""
+    return text != "-0" and bool(NUMBER.fullmatch(text)) and (text.lstrip("-").isdigit() or repr(float(text)) == text)
+
+
 def literal_of(text: str, words: Mapping[str, str]) -> str | None:
     """Return a word or a number as JSON (nan and inf, which JSON lacks, as strings); None for anything else."""
     if text in words:
@@ -5629,10 +5634,9 @@ def in_type(literal: str, types: frozenset[str] | None) -> str:
 
 
 KINDS = {"t": "boolean", "f": "boolean", "n": "null", "[": "array", "{": "object"}
-INTEGRAL = Pattern(r"-?[0-9]+\.0+")
+INTEGRAL, NUMBER_TYPES = Pattern(r"-?[0-9]+\.0+"), frozenset(["number", "integer"])
 BITS, BOOLEAN = {"1": "true", "0": "false"}, frozenset(["boolean"])
 OTHER_WORDS = {"true": "true", "false": "false", "1": "true", "0": "false", "null": "null", "none": "null"}
-NUMBER_TYPES = frozenset(["number", "integer"])
 
 
 class RawPairs(Pairs):
@@ -5895,8 +5899,7 @@ class RawPairs(Pairs):
             other = self.LITERAL_ESCAPES.unescape(text)
         if self._all:
             whole = nested_json(other.strip()) or ""
-            inside = whole[1:-1].strip()
-            member, self._all = self._all, ""
+            inside, member, self._all = whole[1:-1].strip(), self._all, ""
             if whole[:1] == "{":
                 self._read = {inside} if inside else set()  # what counts is whether there are any
                 self._note("arguments_in_one", "one argument holds all of them")
@@ -5906,20 +5909,18 @@ class RawPairs(Pairs):
         literal, other = None, other.strip()
         if self._as not in ("", "string"):
             literal = nested_json(other) if self._as == "json" else literal_of(other, self.WORDS)
-        kind = KINDS.get((literal or '"')[0], "number")
-        types = self._types or JSON_TYPES
-        fits = kind in types or (kind == "number" and "integer" in types)
-        if self._types is None and (other in self.WORDS.others or (kind == "number" and literal != other)):
+        kind, types = KINDS.get((literal or '"')[0], "number"), self._types or JSON_TYPES
+        fits = (literal or '"')[0] != '"' and (kind in types or (kind == "number" and "integer" in types))
+        odd = kind == "number" and not (literal == other and (other.isdigit() or is_usual_number(other)))
+        if self._types is None and (odd or other in self.WORDS.others):
             fits = False  # 007 is a number, and None is null, only if the schema says so
-        fits = fits and literal is not None and literal[0] != '"'
         if self.RETYPES_VALUES and not fits and text.strip():
-            literal = coerced(other, self._types)
-            fits = literal is not None
+            fits = (literal := coerced(other, self._types)) is not None
             if fits or (self._types is not None and "string" not in self._types):
                 self._note("argument_of_other_type", "an argument is not written as its type is")
                 # What has lines or punctuation may contain more of the call than this value.
                 self.incomplete = self.incomplete or (not fits and bool(MORE_THAN_VALUE.search(text.strip())))
-        if fits and literal is not None and literal != (literal := in_type(literal, self._by_schema)):
+        if fits and self._by_schema and literal and literal != (literal := in_type(literal, self._by_schema)):
             self._note("argument_of_other_type", "an argument is not written as its type is")
         if literal is None or not fits:
             self._as = "string"
@@ -5927,8 +5928,7 @@ class RawPairs(Pairs):
             if self.ESCAPES_STRINGS:
                 self._out.emit("arguments", escaped(self._unescape("", over=True)))
             literal = '"'
-        self._out.emit("arguments", literal)
-        return None
+        return self._out.emit("arguments", literal)
 
     def _is_json(self, text: str) -> bool:
         """Put out a value that is JSON; return whether it is."""
@@ -6314,6 +6314,7 @@ class IndentedLines(Objects):
 Frame = namedtuple("Frame", "opened end schema key state member", defaults=("", "", ""))
 # The value of an element without content: the first of these types that the schema allows.
 EMPTY = (("string", '""'), ("null", "null"), ("array", "[]"), ("object", "{}"))
+BRACKETS = frozenset("[{")
 LIST = frozenset(["array"])
 
 
@@ -6330,7 +6331,7 @@ class ElementPairs(RawPairs):
     def _begin_arguments(self) -> None:
         super()._begin_arguments()
         self._frames: list[Frame] = []
-        self._comma = ""
+        self._comma, self._markup_to = "", -1
 
     def _enter_fast_path(self, kind: str, find_safe_end: Callable[[str], int] = len) -> None:
         super()._enter_fast_path("" if kind == "arguments" and self._out.pending else kind, find_safe_end)
@@ -6371,7 +6372,7 @@ class ElementPairs(RawPairs):
     def _begin_element(self, schema: object, types: frozenset[str] | None, end: Closer) -> None:
         self._by_schema = types if self.RETYPES_VALUES else None
         self._begin_raw(types, end)
-        self._element_schema, self._element_end = schema, end
+        self._element_schema, self._element_end, self._awaited = schema, end, 0
         self._comma = ", "
         if self._as != "string":
             self._state = type(self)._element
@@ -6386,10 +6387,64 @@ class ElementPairs(RawPairs):
             return None
         return text == end.core
 
+    def _read_as(self, text: str) -> str:
+        # The template writes no JSON here: without a schema, it is text.
+        return "string" if self._types is None and text[:1] in BRACKETS else super()._read_as(text)
+
+    def _is_markup(self) -> bool | None:
+        """Return whether elements alone come up to the end of the value here, each closed; None if undecided.
+
+        Without a schema, `<a><b>x</b></a>` is an object and `<a><b>x</a>` is text."""
+        buf, pos, space, top = self._buf, self._pos, self._space, self._element_end.core
+        left = len(buf) - pos
+        if self._base + pos < self._markup_to or (not self._final and left < self._awaited):
+            return True if self._base + pos < self._markup_to else None
+        self._awaited = 2 * left  # each character is looked at a few times, in any chunking
+        open_elements, is_after, limit = [top], False, -1
+        while open_elements:
+            close, at = open_elements[-1], next_char(buf, pos)
+            if len(buf) - at < max(len(close), self.ELEMENT.width):
+                if not self._final:
+                    return None
+                if at == len(buf):
+                    break  # the output ends in the value
+            mark = None if buf.startswith(close, at) else self.ELEMENT.match_at(buf, at)
+            if buf.startswith(close, at):
+                open_elements.pop()
+                pos, is_after = at + len(close), True
+            elif mark is not None and mark.kind in ("item", "pair"):
+                is_pair = mark.kind == "pair"
+                values, pos, expected = self._slots(mark.end, self.PAIR) if is_pair else ({}, mark.end, "")
+                self._space = space
+                if expected:
+                    is_text = expected != "more" and buf.find(top, at) >= 0
+                    return False if is_text else True if self._final else None
+                if any(buf.find(closer, at, pos) >= 0 for closer in (top, close)):
+                    return False
+                ended = values["key"].join(self.VALUE_CLOSE) if values else self.AFTER_ITEM
+                open_elements.append(ended.strip())
+                is_after = False
+            elif is_after:
+                return False
+            else:
+                limit = buf.find(top, pos) if limit < pos else limit
+                pos = buf.find(close, pos, limit + len(top) if limit >= 0 else len(buf))
+                if pos < 0:
+                    return False if limit >= 0 else True if self._final else None
+        self._markup_to = self._base + pos
+        return True
+
     def _element(self) -> bool:
         # value = items | pairs | text
-        closes = self._closes(self._element_end)
+        end, start = self._element_end, self._pos
+        closes = self._closes(end)
+        if closes and self._types is None and self._buf[start : self._pos - len(end.core)].strip(end.lead):
+            self._pos, self._state = start, type(self)._value  # white space is text
+            return True
         kind = None if closes is None else "" if closes else self._next(self.ELEMENT)
+        if kind in ("item", "pair") and self._types is None:
+            markup = self._is_markup()
+            kind = kind if markup else "" if markup is False else None
         if kind is None:
             return False
         schema, types, root = self._element_schema, self._types, self._schema()

@@ -26,6 +26,7 @@ Frame = namedtuple("Frame", "opened end schema key state member", defaults=("", 
 # The value of an element without content: the first of these types that the schema allows.
 EMPTY = (("string", '""'), ("null", "null"), ("array", "[]"), ("object", "{}"))
 
+BRACKETS = frozenset("[{")
 LIST = frozenset(["array"])
 
 
@@ -42,7 +43,7 @@ class ElementPairs(RawPairs):
     def _begin_arguments(self) -> None:
         super()._begin_arguments()
         self._frames: list[Frame] = []
-        self._comma = ""
+        self._comma, self._markup_to = "", -1
 
     def _enter_fast_path(self, kind: str, find_safe_end: Callable[[str], int] = len) -> None:
         super()._enter_fast_path("" if kind == "arguments" and self._out.pending else kind, find_safe_end)
@@ -83,7 +84,7 @@ class ElementPairs(RawPairs):
     def _begin_element(self, schema: object, types: frozenset[str] | None, end: Closer) -> None:
         self._by_schema = types if self.RETYPES_VALUES else None
         self._begin_raw(types, end)
-        self._element_schema, self._element_end = schema, end
+        self._element_schema, self._element_end, self._awaited = schema, end, 0
         self._comma = ", "
         if self._as != "string":
             self._state = type(self)._element
@@ -98,10 +99,64 @@ class ElementPairs(RawPairs):
             return None
         return text == end.core
 
+    def _read_as(self, text: str) -> str:
+        # The template writes no JSON here: without a schema, it is text.
+        return "string" if self._types is None and text[:1] in BRACKETS else super()._read_as(text)
+
+    def _is_markup(self) -> bool | None:
+        """Return whether elements alone come up to the end of the value here, each closed; None if undecided.
+
+        Without a schema, `<a><b>x</b></a>` is an object and `<a><b>x</a>` is text."""
+        buf, pos, space, top = self._buf, self._pos, self._space, self._element_end.core
+        left = len(buf) - pos
+        if self._base + pos < self._markup_to or (not self._final and left < self._awaited):
+            return True if self._base + pos < self._markup_to else None
+        self._awaited = 2 * left  # each character is looked at a few times, in any chunking
+        open_elements, is_after, limit = [top], False, -1
+        while open_elements:
+            close, at = open_elements[-1], next_char(buf, pos)
+            if len(buf) - at < max(len(close), self.ELEMENT.width):
+                if not self._final:
+                    return None
+                if at == len(buf):
+                    break  # the output ends in the value
+            mark = None if buf.startswith(close, at) else self.ELEMENT.match_at(buf, at)
+            if buf.startswith(close, at):
+                open_elements.pop()
+                pos, is_after = at + len(close), True
+            elif mark is not None and mark.kind in ("item", "pair"):
+                is_pair = mark.kind == "pair"
+                values, pos, expected = self._slots(mark.end, self.PAIR) if is_pair else ({}, mark.end, "")
+                self._space = space
+                if expected:
+                    is_text = expected != "more" and buf.find(top, at) >= 0
+                    return False if is_text else True if self._final else None
+                if any(buf.find(closer, at, pos) >= 0 for closer in (top, close)):
+                    return False
+                ended = values["key"].join(self.VALUE_CLOSE) if values else self.AFTER_ITEM
+                open_elements.append(ended.strip())
+                is_after = False
+            elif is_after:
+                return False
+            else:
+                limit = buf.find(top, pos) if limit < pos else limit
+                pos = buf.find(close, pos, limit + len(top) if limit >= 0 else len(buf))
+                if pos < 0:
+                    return False if limit >= 0 else True if self._final else None
+        self._markup_to = self._base + pos
+        return True
+
     def _element(self) -> bool:
         # value = items | pairs | text
-        closes = self._closes(self._element_end)
+        end, start = self._element_end, self._pos
+        closes = self._closes(end)
+        if closes and self._types is None and self._buf[start : self._pos - len(end.core)].strip(end.lead):
+            self._pos, self._state = start, type(self)._value  # white space is text
+            return True
         kind = None if closes is None else "" if closes else self._next(self.ELEMENT)
+        if kind in ("item", "pair") and self._types is None:
+            markup = self._is_markup()
+            kind = kind if markup else "" if markup is False else None
         if kind is None:
             return False
         schema, types, root = self._element_schema, self._types, self._schema()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Optional, Union
 
-from .elements import EMPTY, LIST, in_list
+from .elements import BRACKETS, EMPTY, LIST, in_list
 from .guess import QUOTES as VALUE_QUOTES
 from .pairs import MOST_KEYS, WHOLE_ARGUMENTS
 from .peg_nodes import Node, captures, first, kind_of
@@ -22,7 +22,7 @@ from .schema import (
     types_of,
     without_quotes,
 )
-from .values import escaped, literal_of, text_of
+from .values import escaped, is_usual_number, literal_of, text_of
 
 ELEMENTS = ("list_of_items", "object_of_arguments", "scalar_value", "scalar_item", "element_text")
 WORDS = ("true", "false", "null")
@@ -176,9 +176,9 @@ class ValueMapper:
             return "{" + self.gathered(choice, inner, root) + "}"
         if choice is not None and kind in ("scalar_value", "scalar_item"):
             typed = self.typed(choice, types)
-            if typed is not None:
+            if typed is not None and (types is not None or typed[0] not in BRACKETS):
                 return in_type(typed, types if self.form.reads_again else None)
-        if not text.strip() and types != frozenset(["string"]):
+        if not (text if types is None else text.strip()) and types != frozenset(["string"]):
             return next((empty for kind, empty in EMPTY if own is None or kind in own), '""')
         return self.retyped(text, types) or '"' + escaped(text) + '"'
 
@@ -192,8 +192,8 @@ class ValueMapper:
             literal = literal_of(self.of(value), {})
             if literal is None or literal[0] == '"':
                 return None
-            # Without a schema, 007 and 1_000 aren't known to be numbers: only JSON's own numbers are.
-            fits = literal == self.of(value) if types is None else "number" in types or "integer" in types
+            # Without a schema, 007 and 1_000 aren't known to be numbers.
+            fits = is_usual_number(self.of(value)) if types is None else "number" in types or "integer" in types
             return literal if fits else None
         is_text = self.of(value).strip() in self.form.values.text_words if types is None else TYPES[kind] not in types
         if is_text:

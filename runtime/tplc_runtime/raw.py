@@ -15,7 +15,7 @@ from .scanner import NO_MARKERS, SPELLED_OTHERWISE, Match, Scanner, next_char, t
 from .schema import keys_of, typed_as, types_of_member
 from .second import any_styles, without_fence
 from .turn import SPELLING
-from .values import Reader, escaped, json_end, literal_of
+from .values import Reader, escaped, is_usual_number, json_end, literal_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -253,10 +253,9 @@ def in_type(literal: str, types: frozenset[str] | None) -> str:
 
 
 KINDS = {"t": "boolean", "f": "boolean", "n": "null", "[": "array", "{": "object"}
-INTEGRAL = Pattern(r"-?[0-9]+\.0+")
+INTEGRAL, NUMBER_TYPES = Pattern(r"-?[0-9]+\.0+"), frozenset(["number", "integer"])
 BITS, BOOLEAN = {"1": "true", "0": "false"}, frozenset(["boolean"])
 OTHER_WORDS = {"true": "true", "false": "false", "1": "true", "0": "false", "null": "null", "none": "null"}
-NUMBER_TYPES = frozenset(["number", "integer"])
 
 
 class RawPairs(Pairs):
@@ -519,8 +518,7 @@ class RawPairs(Pairs):
             other = self.LITERAL_ESCAPES.unescape(text)
         if self._all:
             whole = nested_json(other.strip()) or ""
-            inside = whole[1:-1].strip()
-            member, self._all = self._all, ""
+            inside, member, self._all = whole[1:-1].strip(), self._all, ""
             if whole[:1] == "{":
                 self._read = {inside} if inside else set()  # what counts is whether there are any
                 self._note("arguments_in_one", "one argument holds all of them")
@@ -530,20 +528,18 @@ class RawPairs(Pairs):
         literal, other = None, other.strip()
         if self._as not in ("", "string"):
             literal = nested_json(other) if self._as == "json" else literal_of(other, self.WORDS)
-        kind = KINDS.get((literal or '"')[0], "number")
-        types = self._types or JSON_TYPES
-        fits = kind in types or (kind == "number" and "integer" in types)
-        if self._types is None and (other in self.WORDS.others or (kind == "number" and literal != other)):
+        kind, types = KINDS.get((literal or '"')[0], "number"), self._types or JSON_TYPES
+        fits = (literal or '"')[0] != '"' and (kind in types or (kind == "number" and "integer" in types))
+        odd = kind == "number" and not (literal == other and (other.isdigit() or is_usual_number(other)))
+        if self._types is None and (odd or other in self.WORDS.others):
             fits = False  # 007 is a number, and None is null, only if the schema says so
-        fits = fits and literal is not None and literal[0] != '"'
         if self.RETYPES_VALUES and not fits and text.strip():
-            literal = coerced(other, self._types)
-            fits = literal is not None
+            fits = (literal := coerced(other, self._types)) is not None
             if fits or (self._types is not None and "string" not in self._types):
                 self._note("argument_of_other_type", "an argument is not written as its type is")
                 # What has lines or punctuation may contain more of the call than this value.
                 self.incomplete = self.incomplete or (not fits and bool(MORE_THAN_VALUE.search(text.strip())))
-        if fits and literal is not None and literal != (literal := in_type(literal, self._by_schema)):
+        if fits and self._by_schema and literal and literal != (literal := in_type(literal, self._by_schema)):
             self._note("argument_of_other_type", "an argument is not written as its type is")
         if literal is None or not fits:
             self._as = "string"
@@ -551,8 +547,7 @@ class RawPairs(Pairs):
             if self.ESCAPES_STRINGS:
                 self._out.emit("arguments", escaped(self._unescape("", over=True)))
             literal = '"'
-        self._out.emit("arguments", literal)
-        return None
+        return self._out.emit("arguments", literal)
 
     def _is_json(self, text: str) -> bool:
         """Put out a value that is JSON; return whether it is."""

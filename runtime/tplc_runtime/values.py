@@ -688,6 +688,11 @@ def unescaped(match: re.Match[str]) -> str:
     return known.get(other, "\\\\" + escaped(match.group()[1:]))
 
 
+def is_usual_number(text: str) -> bool:
+    """Return whether JSON writes a number like this: neither 007 nor -0, 1e5 or 1.50."""
+    return text != "-0" and bool(NUMBER.fullmatch(text)) and (text.lstrip("-").isdigit() or repr(float(text)) == text)
+
+
 def literal_of(text: str, words: Mapping[str, str]) -> str | None:
     """Return a word or a number as JSON (nan and inf, which JSON lacks, as strings); None for anything else."""
     if text in words:

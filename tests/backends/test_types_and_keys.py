@@ -83,6 +83,19 @@ def test_texts_around_a_value_win_over_the_schema(wrapper: str, text: str, schem
     assert json.loads(arguments_of(TYPED["texts around values"], output, {"a": {"type": schema}})) == {"a": value}
 
 
+NUMBERS = ("5", "-7", "0", "2.5", "-0.0", "1e+21", "1.5e-07", "12345678901234567890", "100000.0")
+TEXTS = ("-0", "1e5", "1E5", "1.50", "0.0000001", "1e21", "1e999", "007", "1_000", "+3")
+
+
+@pytest.mark.parametrize("text", [*NUMBERS, *TEXTS])
+@pytest.mark.parametrize("kind", ["bars", "tags"])
+def test_without_a_schema_a_number_is_as_the_template_writes_it(kind: str, text: str) -> None:
+    """Of two messages that could be meant, it is the one with this very render."""
+    whole = {"bars": f"[use]f q={text}[/use]", "tags": f"<call>f|<p=q>{text}</p></call>"}[kind]
+    assert arguments_of(KEYED[kind], whole, {}) == (f'{{"q": {text}}}' if text in NUMBERS else f'{{"q": "{text}"}}')
+    assert arguments_of(KEYED[kind], whole, {"q": {"type": "number"}}) != f'{{"q": "{text}"}}'
+
+
 @pytest.mark.sweep(15)
 @pytest.mark.parametrize("key", KEYS)
 @pytest.mark.parametrize("kind", KEYED)

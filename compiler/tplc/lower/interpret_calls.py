@@ -19,11 +19,11 @@ from tplc.lower.lexemes import Lexemes, lexemes_of
 from tplc.lower.pairs import between_pairs, ends_of_value
 from tplc.lower.values import style_of
 from tplc_runtime.second import distinct
-from tplc_runtime.values import NUMBER, Reader
+from tplc_runtime.values import Reader, is_usual_number
 
 NAME = re.compile(r"[\w./:-]+")
 # Where nothing says which type a raw value has, it is what it reads as.
-LITERAL = re.compile(rf"true|false|null|{NUMBER.pattern}")
+WORDS = ("true", "false", "null")
 AMBIGUOUS = re.compile(r"[\[{\"'+.0-9-]|[nN](?:a[nN]|one)|[iI]nf|[tT]rue|[fF]alse|[nN]ull")
 
 
@@ -163,7 +163,7 @@ def _raw(pairs: PairForm, text: str, pos: int) -> tuple[object, int]:
         value = written[len(lead) : len(written) - len(lexeme.lead)]
     if not value or value != value.strip():
         raise NotAsWritten
-    if LITERAL.fullmatch(value):
+    if value in WORDS or is_usual_number(value):
         return json.loads(value), match.end()
     if AMBIGUOUS.match(value):
         raise NotAsWritten

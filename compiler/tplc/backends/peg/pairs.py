@@ -179,9 +179,13 @@ class PairRules:
         )
         stop = rf"\s*+{group(cores(self.key_end, any_spelling=self.form.any_spelling))}" if self.key_end else blank
         empty = f"(?={stop})|" if self.key_end else ""
-        # A key ends where a value without quotes would begin.
-        bare = f"(?!{marker_core(self.pairs.slots[-1].suffixes[-1])})" if self.pairs.value_end.bare is not None else ""
-        rules.append(rule("argument_key", leaf(rf"{empty}\s*+{slot_text(stop, bare)}")))
+        # A key ends where a value without quotes would begin, and no key of an element is around the closer of another.
+        value = self.pairs.value_end
+        ends = [self.pairs.slots[-1].suffixes[-1]] if value.bare is not None else []
+        ends += value.around_key[:1] if self.pairs.value.items and value.around_key else []
+        guard = f"(?!{either([marker_core(text) for text in ends])})" if ends else ""
+        first = guard if self.pairs.value.items else ""
+        rules.append(rule("argument_key", leaf(rf"{empty}\s*+{first}{slot_text(stop, guard)}")))
         rules += [rule("key_stop", leaf(stop))] if self.form.known else []
         if self.key_end:
             end = self.end_of(self.key_end)

@@ -163,7 +163,14 @@ class RawValues:
         nested, over = "(list_of_items / object_of_arguments)", leaf(item_close)
         scalar = f"{leaf(SPACE)} ({SCALARS}) {_space_before(self._typed_stop())}"
         return [
-            rule("argument_value", f"{nested} (&value_close / cut)", "scalar_value", "element_text"),
+            rule(
+                "argument_value",
+                f"{nested} &value_close",
+                "scalar_value",
+                "element_text &value_close",
+                f"{nested} cut",
+                "element_text",
+            ),
             rule("list_of_items", f"({SPACES} item)+ {SPACES}"),
             rule("item", f"{leaf(item_open)} item_value ({over} / cut)"),
             rule(
