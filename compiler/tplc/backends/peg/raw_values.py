@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from tplc.backends.peg.form import FormPatterns
-from tplc.backends.peg.patterns import cores, either, leaf, literal, marker, marker_core, of_kinds, some_suffix
+from tplc.backends.peg.patterns import cores, either, leaf, literal, marker, marker_core, of_kinds, some_prefix, some_suffix
 from tplc.backends.peg.rules import Rule, rule, sequence
 from tplc.backends.peg.values import SPACE, list_rules, list_suffix, object_rules, value_rules
 from tplc.ir.markers import is_distinctive, lead_of
@@ -365,7 +365,8 @@ class RawValues:
 
     def _key_before(self) -> str:
         """Return the key in the text before the value, as a pattern with one group."""
-        return rf"(?<={self.text_before_value()})"
+        end = self.pairs.slots[-1].suffixes[0]
+        return rf"(?<={self.text_before_value()}{some_prefix(end[len(end.rstrip()) :])})"
 
     def text_before_value(self) -> str:
         """Return the text of a pair before its value, as a pattern with one group, the key."""
