@@ -48,6 +48,9 @@ _TRANSFORMATIONS: Mapping[str, Callable[[str], str]] = {
     "leaves out double quotes": lambda text: text.replace('"', ""),
     "writes double quotes as &quot;": lambda text: text.replace('"', "&quot;"),
     "writes double quotes as &quot; after backslashes": lambda text: text.replace('"', "\\&quot;"),
+    "writes backslashes before double quotes alone": lambda text: text.replace('"', '\\"'),
+    "writes single quotes twice": lambda text: text.replace("'", "''"),
+    "writes double quotes twice": lambda text: text.replace('"', '""'),
     "writes backslashes before single quotes": lambda text: text.replace('"', "'").replace("'", "\\'"),
     **{f"indents by {size}": partial(_indented, size) for size in (1, 2, 3, 4, 6, 8)},
     **{f"indents by {size} all but empty lines": partial(_indented_if_not_blank, size) for size in (1, 2, 3, 4, 6, 8)},
@@ -73,6 +76,12 @@ def transformations(text: str, render: str) -> Iterator[tuple[str, str]]:
             if not after[:1].isalnum():  # else the text continues in another way
                 yield "writes only the beginning", found
             return
+
+
+def is_contradicted(name: str, text: str, render: str) -> bool:
+    """Return whether a render lacks what a transformation makes of a text."""
+    change = _TRANSFORMATIONS.get(name)
+    return change is not None and change(text) not in render
 
 
 def _replaced(text: str, render: str) -> Iterator[tuple[str, str, str]]:

@@ -17,15 +17,22 @@ from tplc.errors import TplcError
 FOLDER = Path(__file__).parent.parent / "cases" / "invertible"
 # What the first line of a refusal says.
 REFUSED = {
+    "attribute-of-key-by-type": 'the text between the key and the value of an argument depends on its type (">" and " type=',
     "brackets-if-several": "the template writes a single call in another form than several",
     "call-opener-opens-arguments": 'what opens a call ("(") opens an argument as well',
     "escaped-calls-in-brackets": 'what opens calls ("[") counts only at the start of a line',
     "fence-named-by-tool": 'what opens calls ("```") is in the text itself',
     "index-if-several": "the template writes a single call in another form than several",
+    "items-between-spaces": 'only white space (" ") separates the items of lists',
     "line-break-separates-calls": 'only white space ("\\n") separates the arguments of a call from the name',
+    "lists-open-like-objects": 'lists and objects begin alike, with "{": which of them a value is shows too late',
     "name-after-pairs": "the name of a call comes after its arguments",
     "object-replace": "the template writes double quotes as &quot; in arguments",
+    "quotes-alone-escaped": "the template writes backslashes before double quotes alone in values",
+    "quotes-doubled": "the template writes single quotes twice in values",
     "reasoning-space-by-shape": "white space at the ends of reasoning is lost",
+    "row-opens-as-it-closes": 'what opens a call ("| ") closes an argument as well: a further call reads as an argument',
+    "text-after-key-by-type": 'the text between the key and the value of an argument depends on its type ("=',
     "truncate-over-object": "the template shortens arguments, and what it leaves out is lost",
     "truncate-value": "the template shortens arguments, and what it leaves out is lost",
     "turn-as-json-if-calls": "the template writes the whole turn as one JSON object",

@@ -93,7 +93,7 @@ def learn(
         tolerances=tuple(Tolerance(kind) for kind in GENERAL_TOLERANCES),
         left_out=left_out if reasoning.mode == "none" else (),
     )
-    check_slots(ir)
+    check_slots(prober, called.setup if called else None, ir)
     ir = replace(ir, forms=forms_of_shared_opener(prober, base, markers, ir))
     ir = replace(ir, escapes=learn_text_escapes(prober, base, called.setup if called else None, ir))
     others = learn_other_ends(prober, base, called.setup if called else None, ir)

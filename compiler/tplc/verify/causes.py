@@ -12,17 +12,17 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Sized
 from dataclasses import dataclass
 
 from tplc.errors import BadMessage, TplcError
 from tplc.ir.markers import common_prefix, common_suffix, holds_piece, without_space
-from tplc.ir.nodes import Json, Layout, PairArguments, Slot, TemplateIR, Text
+from tplc.ir.nodes import Json, Layout, ObjectArguments, PairArguments, Slot, TemplateIR, Text
 from tplc.ir.own_markers import own_markers
 from tplc.ir.printed import quoted
 from tplc.ir.tolerances import check_tolerances, tolerances_from
 from tplc.ir.write import WrittenPart, write_parts
-from tplc.transformations import transformations
+from tplc.transformations import is_contradicted, transformations
 from tplc.verify.battery import KEY, OUTER_SPACE, Case, closer_of_values, id_of
 from tplc.verify.compare import as_message
 from tplc.verify.lengths import lengths
@@ -80,6 +80,7 @@ def causes(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
             found = [] if by_name else [*_by_type(tried), *_without_arguments(ir, tried)]
             found = found or by_name or [*_changed(ir, tried)][:1]
             found = found or ([] if read else [*_unopened(ir)])
+            found = found or [*_weak_punctuation(ir, tried)]
             found = found or [*_escaped_ends(ir)] or [*_numbered(ir, tried)] or [*_without_tools(ir, tried)]
             found = found or [*_taken_for_markers(ir, tried), *_unexplained(ir, tried)]
         yield from found or [*_unopened(ir)] or _common(tried)
@@ -186,7 +187,10 @@ def _joined(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
         return
     opener, argument = (_text_before(layout, kind) for layout, kind in ((call, "name"), (pairs.pair, "key")))
     between = _text_after(call, "arguments") + ir.tools.separator + opener
-    if opener.strip() and opener.strip() == argument.strip():
+    closer = _text_after(pairs.pair, "value")
+    if opener.strip() and opener.strip() == closer.strip():
+        yield f"what opens a call ({quoted(opener)}) closes an argument as well: a further call reads as an argument"
+    elif opener.strip() and opener.strip() == argument.strip():
         yield f"what opens a call ({quoted(opener)}) opens an argument as well: a further call reads as an argument"
     elif not between.strip() and not argument.strip():
         gap = f"only white space ({quoted(between)})" if between else "no text"
@@ -207,7 +211,9 @@ def _transformed(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
         found.pop("values", None)
         found.pop("keys", None)
     for part, names in found.items():
-        name = max(names, key=lambda name: len(names[name]))
+        texts = [(text, one.turn) for one in tried for other, text in _texts_by_part(ir, one.case) if other == part]
+        fits = {name: sum(not is_contradicted(name, text, turn) for text, turn in texts) for name in names}
+        name = max(names, key=lambda name: (fits[name], len(names[name])))
         text, written = names[name][0]
         yield f"the template {name} in {part}: {quoted(_short(text))} is written {quoted(_short(written))}"
 
@@ -301,6 +307,42 @@ def _without_arguments(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
             f"the template writes calls without arguments in another form: {quoted(place.around_rendered)} where the "
             f"format says {quoted(place.around_written)}"
         )
+
+
+def _weak_punctuation(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
+    """Yield what lists and objects lack in this dialect, if only messages with such values fail, and all of those."""
+    dialect, arguments = ir.tools.dialect, isinstance(ir.tools.arguments, ObjectArguments)
+    if dialect is None:
+        return
+    style = dialect.top
+    lists = [(one, [value for value in _nested(one.case, arguments) if isinstance(value, list)]) for one in tried]
+    objects = [(one, [value for value in _nested(one.case, arguments) if isinstance(value, dict)]) for one in tried]
+    failed = [one for one in tried if not one.passed]
+    if not failed or any(not [*_nested(one.case, arguments)] for one in failed):
+        return
+    if style.list_open.strip() == style.object_open.strip() != "" and not _pass(objects, 1):
+        alike = f"lists and objects begin alike, with {quoted(style.list_open)}"
+        yield f"{alike}: which of them a value is shows too late"
+    elif not style.list_separator.strip() and not _pass(lists, 2):
+        yield f"only white space ({quoted(style.list_separator)}) separates the items of lists"
+    elif not style.colon.strip() and not _pass(objects, 1):
+        yield f"only white space ({quoted(style.colon)}) separates keys in objects from their values"
+
+
+def _nested(case: Case, arguments: bool) -> Iterator[Json]:
+    """Yield the lists and objects in a message, also in others.  `arguments`: those of calls are objects, too."""
+    found: list[Json] = [dict(call.arguments) for call in case.calls if arguments]
+    found += [value for call in case.calls for _, value in call.arguments if not arguments]
+    while found:
+        value = found.pop()
+        if isinstance(value, (list, dict)):
+            yield value
+            found += value.values() if isinstance(value, dict) else value
+
+
+def _pass(found: Sequence[tuple[Tried, Sequence[Sized]]], size: int) -> bool:
+    """Return whether a message with a value of so many members came back."""
+    return any(one.passed and any(len(value) >= size for value in values) for one, values in found)
 
 
 def _escaped_ends(ir: TemplateIR) -> Iterator[str]:

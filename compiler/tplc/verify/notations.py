@@ -37,11 +37,13 @@ def _whole_turn(failed: Turns) -> Iterator[str]:
 
 
 def _object_in(turn: str) -> dict[str, Json] | None:
+    """Return the JSON object that a turn begins with; None if it is another value, or one of several objects."""
+    text = turn.lstrip()
     try:
-        found = json.JSONDecoder().raw_decode(turn.lstrip())[0]
+        found, end = json.JSONDecoder().raw_decode(text)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return found if isinstance(found, dict) and not text[end:].lstrip().startswith("{") else None
 
 
 def _nested_lines(failed: Turns) -> Iterator[str]:
