@@ -17,7 +17,7 @@ from tplc.errors import TplcError
 FOLDER = Path(__file__).parent.parent / "cases" / "invertible"
 # What the first line of a refusal says.
 REFUSED = {
-    "attribute-of-key-by-type": 'the text between the key and the value of an argument depends on its type (">" and " type=',
+    "attribute-of-key-by-type": 'the text between the key and the value of an argument depends on its type (">" and ',
     "brackets-if-several": "the template writes a single call in another form than several",
     "call-opener-opens-arguments": 'what opens a call ("(") opens an argument as well',
     "escaped-calls-in-brackets": 'what opens calls ("[") counts only at the start of a line',
@@ -31,7 +31,7 @@ REFUSED = {
     "quotes-alone-escaped": "the template writes backslashes before double quotes alone in values",
     "quotes-doubled": "the template writes single quotes twice in values",
     "reasoning-space-by-shape": "white space at the ends of reasoning is lost",
-    "row-opens-as-it-closes": 'what opens a call ("| ") closes an argument as well: a further call reads as an argument',
+    "row-opens-as-it-closes": 'what opens a call ("| ") closes an argument as well: a further call reads as',
     "text-after-key-by-type": 'the text between the key and the value of an argument depends on its type ("=',
     "truncate-over-object": "the template shortens arguments, and what it leaves out is lost",
     "truncate-value": "the template shortens arguments, and what it leaves out is lost",

@@ -113,6 +113,7 @@ def following_of(context: ValueContext, *, guessed: bool) -> Following:
     spaces = context.spaces if guessed and context.lead == "written" else ("", "", "")
     space = "" if before else spaces[0]  # where a key follows white space alone, that begins the next pair
     after = tuple(text.strip() for text in not_blank([tools.section_end, *context.turn_ends]))
+    closer = "" if pairs.start.strip() else pairs.empty + context.closer[len(pairs.end) :]  # if there are no arguments
     next_call = (
         *not_blank([tools.separator.strip()]),
         *_call_start(tools, pairs.start + context.opened, guessed=guessed and not context.closer_parts),
@@ -132,7 +133,7 @@ def following_of(context: ValueContext, *, guessed: bool) -> Following:
         closes=is_distinctive("".join(part or "" for part in context.closer_parts)),
         after=after,
         next_call=next_call,
-        next_empty=_after_a_name(next_call, tools, after, line_end="" if guessed else context.line_end),
+        next_empty=_after_a_name(next_call, tools, (closer.strip(), *after), "" if guessed else context.line_end),
         turn_ends=turn_ends,
         section_end=tools.section_end.strip(),
         starts="".join(sorted(first)),
@@ -166,7 +167,7 @@ def _call_start(tools: Tools, opened: str, *, guessed: bool) -> tuple[str | None
 
 
 def _after_a_name(
-    next_call: Sequence[str | None], tools: Tools, after: Sequence[str], *, line_end: str
+    next_call: Sequence[str | None], tools: Tools, after: Sequence[str], line_end: str
 ) -> tuple[str, ...]:
     """Return what follows a further call's name directly if it has no arguments.  `line_end`: what separates two
     calls."""
@@ -174,7 +175,7 @@ def _after_a_name(
     at = layout.index(Slot("name"))
     if next_call[-2:-1] != (None,) or layout[at + 1 :][:1] != (Slot("arguments"),):
         return ()
-    return unique([*after, *(text for text in next_call[:1] if text), *([line_end] if line_end else [])])
+    return unique(text for text in (*after, *next_call[:1], line_end) if text)
 
 
 def pattern_of(
@@ -191,7 +192,7 @@ def pattern_of(
     is_text = is_word("".join(filter(None, following.closer)))
     line_end = (r"(?=[^\S\n]*(?:\n" + r"|\Z" * over + "))") * is_text
     ends = [exact(text) for text in following.after]
-    calls = [_spelled(following.next_call, names[0])] if following.next_call else []
+    calls = [_spelled(following.next_call, _without_closer(following) + names[0])] if following.next_call else []
     if following.next_empty:
         after_name = "|".join([*map(exact, following.next_empty), *([r"\Z"] if over else [])])
         calls.append(f"{_spelled(following.next_call[:-1], names[1])}{SPACE}(?:{after_name})")
@@ -229,6 +230,14 @@ def pattern_of(
         return (SPACE if following.lead == "free" else "") + pattern
     goes_on = "|".join([re.sub(r"\(\?P<\w+>", "(?:", pair), *([first] if following.closes else [])])
     return f"(?:{_blank(following)}{pattern}|{_at_once(following, goes_on)})"
+
+
+def _without_closer(following: Following) -> str:
+    """Return a guard before a name that arguments follow: what closes a call without arguments is in none."""
+    suffix, closers = following.next_call[-1:], [text for text in following.closer[:1] if text in following.next_empty]
+    if not closers or not suffix or suffix == (None,):
+        return ""
+    return rf"(?!(?:(?!{exact(suffix[0] or '')})\S){{1,{LONGEST_KEY}}}?{SPACE}{exact(closers[0] or '')})"
 
 
 def _after_written_space(following: Following, ends: Sequence[str], calls: Sequence[str], *, over: bool) -> list[str]:

@@ -19,7 +19,17 @@ from dataclasses import dataclass
 from functools import partial
 
 from tplc.backends.peg.form import FormPatterns
-from tplc.backends.peg.patterns import cores, either, leaf, literal, marker, marker_core, of_kinds, some_prefix, some_suffix
+from tplc.backends.peg.patterns import (
+    cores,
+    either,
+    leaf,
+    literal,
+    marker,
+    marker_core,
+    of_kinds,
+    some_prefix,
+    some_suffix,
+)
 from tplc.backends.peg.rules import Rule, rule, sequence
 from tplc.backends.peg.values import SPACE, list_rules, list_suffix, object_rules, value_rules
 from tplc.ir.markers import is_distinctive, lead_of
