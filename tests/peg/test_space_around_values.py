@@ -1,4 +1,4 @@
-"""The PEG reads arguments as the parser does, whatever white space is around values whose closers repeat the key."""
+"""The PEG reads arguments as the parser does, with any white space around values whose closers repeat the key."""
 
 from __future__ import annotations
 
