@@ -5629,7 +5629,7 @@ def in_type(literal: str, types: frozenset[str] | None) -> str:
     """Return a number as the boolean or the integer that the schema wants in its place."""
     if types == BOOLEAN:
         return BITS.get(literal, literal)
-    is_whole = types and "integer" in types and "number" not in types and INTEGRAL.fullmatch(literal)
+    is_whole = types and "." in literal and "integer" in types and "number" not in types and INTEGRAL.fullmatch(literal)
     return literal[: literal.index(".")] if is_whole else literal
 
 

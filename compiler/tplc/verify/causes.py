@@ -211,9 +211,10 @@ def _transformed(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
         found.pop("values", None)
         found.pop("keys", None)
     for part, names in found.items():
-        texts = [(text, one.turn) for one in tried for other, text in _texts_by_part(ir, one.case) if other == part]
+        failed = [one for one in tried if not one.passed]
+        texts = [(text, one.turn) for one in failed for other, text in _texts_by_part(ir, one.case) if other == part]
         fits = {name: sum(not is_contradicted(name, text, turn) for text, turn in texts) for name in names}
-        name = max(names, key=lambda name: (fits[name], len(names[name])))
+        name = max(names, key=lambda name: (len(names[name]), fits[name]))
         text, written = names[name][0]
         yield f"the template {name} in {part}: {quoted(_short(text))} is written {quoted(_short(written))}"
 
