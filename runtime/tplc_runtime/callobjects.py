@@ -476,7 +476,7 @@ class CallObjects(Repairs):
             self._end_truncated_object()
         elif isinstance(reader, CallReader):
             role = reader.role
-            if role == "arguments" and self._written != "done":
+            if role == "other" or (role == "arguments" and self._written != "done"):
                 reader.stack, reader.depth = reader.stack[reader.depth :], 0
                 reader.out = [reader.close()]
             if role in ("arguments", "other"):

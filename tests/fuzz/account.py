@@ -41,6 +41,7 @@ from tplc.lower.states import states
 from tplc.verify.artifact import load_module
 from tplc_runtime.escapes import unguarded
 from tplc_runtime.scanner import ANY_WORD, squeezed
+from tplc_runtime.second import ARGUMENT_KEYS
 
 TEXT_STATES = ("_start", "_content", "_reasoning")
 VALUE_STATES = ("_arguments", "_object", "_value")
@@ -48,6 +49,11 @@ PAIR_STATES = ("_pairs", "_element")
 STATES = (*TEXT_STATES, *VALUE_STATES, *PAIR_STATES, "_call", "_after_call", "_second_reading")
 # Codes of diagnostics about a call's header, or all of a call, written otherwise.
 OTHERWISE = {"tool_name_corrected", "calls_opened_twice", "other_header", "other_form_of_calls"}
+# About markers that are written otherwise, or come again with others between them.
+IN_PIECES = {"marker_spelled_otherwise", "reasoning_opened_twice"}
+# About a wrapper of arguments, whose keys and tags are no arguments.
+_WRAPPED = {"call_as_arguments", "object_as_arguments"}
+_WRAPPER = re.compile(rf"</?[\w:-]+[^<>]*>|{'|'.join(ARGUMENT_KEYS)}")
 NOT_OPENED = "a call without its opener"  # the text of a diagnostic, which has the same code as others
 # And of an argument written otherwise, whose key is in the schema.
 _ARGUMENT_OTHERWISE = {"argument_not_opened", "other_form_of_argument"}
@@ -89,7 +95,13 @@ class Trace:
         self.exempt: list[str] = []
         self.went_back = False  # in the present step: to where an object began
         self.given_back = False  # in the present step: an object was no call
+        self.codes: set[str] = set()  # of the diagnostics of the present step
         self.raw: list[str] | None = None  # consumed since the opener of an object that may be no call
+
+    def fits(self, text: str) -> bool:
+        """Return whether a text is white space or a marker; pieces of markers, where a diagnostic says so."""
+        in_pieces = not self.codes.isdisjoint(IN_PIECES)
+        return self.marks.fits(text) or (in_pieces and self.marks.holds(text))
 
     def begin_step(self) -> None:
         self.spans, self.slots, self.opened, self.piece = [], {}, [], None
@@ -118,14 +130,15 @@ class Trace:
         """Check that there is one marker, or white space, between the spans of text."""
         at = start
         for first, last in [*self.spans, (end, end)]:
-            if first < at or not self.marks.fits(buf[at:first]):
+            if first < at or not self.fits(buf[at:first]):
                 self.lost.append(f"{state}: {buf[at:first]!r} of {buf[start:end]!r}")
             at = last
 
     def header(self, state: str, buf: str, start: int, end: int) -> None:
         if self.spans or not buf[start:end].strip():  # a state that waits for more may skip white space
             return self.gaps(state, buf, start, end)
-        if not any(self._laid_out(buf[start:end], values) for values in self.in_slots()):
+        is_text = "".join(self.emitted).endswith(buf[start:end])  # a truncated call is passed on
+        if not is_text and not any(self._laid_out(buf[start:end], values) for values in self.in_slots()):
             self.lost.append(f"{state}: {buf[start:end]!r} is not {self.slots!r} between markers")
         if state in PAIR_STATES:
             self.consumed.append(self.slots["key"])
@@ -160,10 +173,10 @@ class Trace:
 
     def _laid_out(self, text: str, values: list[str]) -> bool:
         if not values:
-            return self.marks.fits(text)
+            return self.fits(text)
         at = text.find(values[0])
         while at >= 0:
-            if self.marks.fits(text[:at]) and self._laid_out(text[at + len(values[0]) :], values[1:]):
+            if self.fits(text[:at]) and self._laid_out(text[at + len(values[0]) :], values[1:]):
                 return True
             at = text.find(values[0], at + 1)
         return False
@@ -185,6 +198,7 @@ class Markers:
     def __init__(self, module: ModuleType, ir: TemplateIR) -> None:
         self._squeezed = {"".join(text.split()) for text in (*_texts(module), *_lexemes(ir), "")}
         self._alike = {squeezed(text) for text in self._squeezed if text}
+        self._alike |= {text.replace("s", "") for text in self._alike}  # one of several calls may be named in them
         self._around_key = getattr(module.StreamParser, "VALUE_CLOSE", ())
         # An object's own bracket stands at the end of its call's opener.
         opening = getattr(module.StreamParser, "STYLES", None)
@@ -201,7 +215,7 @@ class Markers:
         # In other case, or with other separators.
         alike = squeezed(text)
         return any(found + opening in self._squeezed for found in _forms(text) for opening in openings) or any(
-            alike + squeezed(opening) in self._alike for opening in openings
+            {alike + squeezed(opening), alike.replace("s", "")} & self._alike for opening in openings
         )
 
     def holds(self, text: str) -> bool:
@@ -241,6 +255,8 @@ def _forms(text: str) -> Iterator[str]:
 def _texts(module: ModuleType) -> Iterator[str]:
     """Yield the constants of the parser, and the attributes of its class, that are texts or contain texts."""
     for name, value in (*vars(module).items(), *vars(module.StreamParser).items()):
+        if hasattr(value, "markers"):
+            yield from (core for _, core, *_ in value.markers)
         if name in ("WRAP", "VALUE_CLOSE", "ITEM_END") or name.isupper():
             for item in (value,) if isinstance(value, str) else value if isinstance(value, tuple) else ():
                 if isinstance(item, str) and item.strip():
@@ -302,8 +318,12 @@ def _state(name: str, method: Method) -> Method:
             raw.append(buf[start : self._pos])
         codes = {(note.code, note.text == IN_OTHER_FORM) for note in self._diagnostics[notes:]}
         if ("arguments_repaired", True) in codes:
+            trace.exempt += _WRAPPER.findall(buf, start, self._pos)
             trace.exempt += _AROUND_ARGUMENTS.findall(buf, start, self._pos)
             trace.exempt += trace.calls[-1][0].split("_")  # it may come again, without its separators
+        trace.codes = {note.code for note in self._diagnostics[notes:]}
+        if not trace.codes.isdisjoint(_WRAPPED):
+            trace.exempt += _WRAPPER.findall(buf, start, self._pos)
         # An object in the place of pairs is read as a value.
         as_value = not codes.isdisjoint({("object_as_arguments", False), ("positional_arguments", False)})
         trace.end_step("_value" if as_value else name, buf, start, self._pos)

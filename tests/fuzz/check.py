@@ -53,7 +53,8 @@ def _check(
     calls = whole.message["tool_calls"]
     broken = [Broken("lost", what) for what in lost]
     if json_too:
-        broken += [Broken("json", what) for call in calls if (what := _bad_arguments(call, _is_utf8(text)))]
+        given = _is_utf8(text + (options.get("prompt") or ""))
+        broken += [Broken("json", what) for call in calls if (what := _bad_arguments(call, given))]
     broken += _in_chunks(form, text, options, chunks)
     return Checked(tuple(broken), len(calls))
 

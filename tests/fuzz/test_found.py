@@ -110,6 +110,7 @@ CHUNKS = [
     ("bare-json", ['{"name":"n"params:{"t\x1c:f', "alse"], {}),
     ("channels", ["{to}{channel listrooms{channel", "}"], TOOLS),
     ("python-literals", ["[run]{'callable':[run]{'callable':'[run]{'callab", "le':'"], {}),
+    ("pretty-json", ["Steps:```json T Steps:```jso", "n"], {}),
     ("parameter-tags", ["<do=sendnote</with>\n", '<with=<deed> <do>\nof."}]\n</with>\n</do>\n</deed>'], TOOLS),
 ]
 
@@ -140,7 +141,33 @@ UNACCOUNTED = [
     ("forced-closed", '[[call1]]{"args"{d:{}}"fn"list_rooms'),
     ("nested-elements", '^<job ofgetforecast">^<true>^</true>^<detailed>1^</detailed>'),
     ("open-json", '[=request=]{"function"getforecast,input:`{city'),
+    ("recipient-lines", 'getforecast{"arguments"{}}'),
+    ("recipient-lines", 'getforecast{"arguments"{==>'),
+    ("keyword-calls", '<.code.>listrooms({"arguments"{}}'),
+    ("ids-with-names", '[=one=]listrooms{"arguments" {}}'),
+    ("python-literals", "[run]{'callablelistrooms','kwargs':'args':{}}"),
+    ("addressed-parts", 'to"sendnote<given n=to></given>'),
+    ("parameter-tags", "<do=e><with=><with</do></deed>"),
+    ("cdata-values", '<actname="g"><argkey=""><arg</act>'),
+    ("wrapped-content", "<#act#>"),
+    ("json-array", "«wishe»"),
+    ("tagged-name-json", "§muse§§assistant§§muse§"),
+    ("closer-with-name", "\\reflect{\\assistant\\\\reflect{"),
 ]
+
+
+@pytest.mark.parametrize(
+    ("name", "opener"),
+    [
+        ("pretty-json", '```json[{"step": "send_note", '),
+        ("open-json", '[=request=]{"function": "send_note", '),
+        ("bare-json", '{"name": "send_note", '),
+    ],
+)
+def test_arguments_next_to_the_name_are_json_wherever_they_are_cut(name: str, opener: str) -> None:
+    text = '"to": ["a", {"b": [1, tru'
+    for end in range(len(text) + 1):
+        assert check(named(name), opener + text[:end], TOOLS, [opener + text[:end]]).broken == ()
 
 
 @pytest.mark.parametrize(("name", "text"), UNACCOUNTED)

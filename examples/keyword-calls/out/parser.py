@@ -987,8 +987,7 @@ class Reader(ValueWriter):
     def _before_break(self, buf: str, pos: int, end: int, final: bool) -> int:
         """Return where the word ends; `pos` if more input is needed."""
         mark = self.breaks.find(buf, pos, stop=end + self.breaks.width)
-        if mark is not None and mark.start < end:
-            return int(mark.start)
+        end = end if mark is None else min(end, mark.start)  # which may be inside of a longer one
         return pos if not final and self.breaks.partial_match(buf, pos, end) < end else end
 
     def _inside(self, buf: str, pos: int, final: bool, string: Quoting) -> int:
