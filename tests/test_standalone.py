@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -125,7 +126,8 @@ def test_it_ends_quietly_when_it_is_interrupted(tmp_path: Path) -> None:
     (tmp_path / "parser.py").write_text(standalone_parser("plain-chat"), encoding="utf-8")
     command = [sys.executable, "-I", "-S", "parser.py", "--stream"]
     pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=tmp_path) as process:
+    usual = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # jobs in the background ignore it
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=tmp_path, preexec_fn=usual) as process:
         assert process.stdin is not None and process.stdout is not None
         process.stdin.write(b"Hi.\nHi.\n")
         process.stdin.flush()

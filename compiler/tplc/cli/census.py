@@ -57,8 +57,6 @@ def census_command(options: CensusOptions) -> None:
     earlier = read(options.against) if options.against else None
     if options.output is not None:
         check_place(options.output)
-        if not options.output.endswith((".parquet", ".jsonl", ".ndjson")) and options.output != "-":
-            raise UsageError(f"{options.output}: a table is written as .parquet or .jsonl")
         need_arrow(options.output)
         if os.path.exists(options.output) and not options.force:
             raise UsageError(f"{options.output}: already exists; use --force to overwrite it")
@@ -68,6 +66,8 @@ def census_command(options: CensusOptions) -> None:
     protect(sources)
     for path in filter(None, (options.output, options.html)):
         check_not_input(path)
+    if options.output is not None and not options.output.endswith((".parquet", ".jsonl", ".ndjson", "-")):
+        raise UsageError(f"{options.output}: a table is written as .parquet or .jsonl")
     jobs = options.jobs or (os.cpu_count() if options.engine == "processes" else None)
     with unwinding(), counting("compiling", len(sources)) as step:
         entries = census(
