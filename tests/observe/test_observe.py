@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from tests.backends.parsers import ir_of
-from tplc.driver import artifact_of
+from tests.conftest import ROOT
+from tplc.driver import artifact_of, compile_template
 from tplc.ir.markers import is_distinctive, pieces_of
+from tplc.ir.nodes import TemplateIR
 from tplc.ir.own_markers import own_markers
 from tplc.ir.write import write_message
 from tplc.lower import lower
@@ -37,6 +39,7 @@ def recorded(*texts: str) -> list[Recorded]:
         ("a <b>bold</b> c", []),
         ("a < b and c > d", []),
         ("if x <~ 3:", []),
+        ("Hm.<~use~>f {}", ["<~use~>"]),
         ("<r>Hm.</r>Yes.", ["<r>", "</r>"]),
     ],
 )
@@ -90,6 +93,34 @@ def test_both_ends_of_a_call() -> None:
         ("</call>", "</fn>"),
     }
     assert [dict(judged.message) for judged in found.tried] == [dict(found.judged[0].message)] * 2
+
+
+OTHER_NAMES = ["call", "tool_call", "invoke", "think", "x1"]
+TEXTS_OF_HUT = {
+    "<do>": ['<do>forecast {"city": "Oslo"}</do>[end]', 'I look.<do>forecast {"city": "Oslo"}</do>[end]'],
+    "<why>": ["<why>Snow?</why>It will snow.[end]"],
+}
+
+
+@pytest.fixture(scope="module")
+def hut() -> TemplateIR:
+    return compile_template((ROOT / "docs" / "hut.jinja").read_text(encoding="utf-8"), name="hut.jinja")
+
+
+@pytest.mark.parametrize("name", OTHER_NAMES)
+@pytest.mark.parametrize("opener", TEXTS_OF_HUT)
+@pytest.mark.parametrize("changes", ["both", "opener"])
+def test_tags_with_another_name(hut: TemplateIR, opener: str, name: str, changes: str) -> None:
+    closer = opener.replace("<", "</")
+    renamed = {opener: f"<{name}>", **({closer: f"</{name}>"} if changes == "both" else {})}
+    for text in TEXTS_OF_HUT[opener]:
+        written = text
+        for marker, other in renamed.items():
+            written = written.replace(marker, other)
+        found = observe(hut, recorded(written), source="out.jsonl")
+        assert {proposal.marker: proposal.text for proposal in found.proposals} == renamed
+        as_written = observe(hut, recorded(text), source="out.jsonl").judged[0].message
+        assert dict(found.tried[0].message) == dict(as_written)
 
 
 def test_nothing_is_proposed_that_changes_a_clean_output() -> None:

@@ -20,7 +20,8 @@ from tplc.ir.own_markers import own_markers
 _CLOSE = 0.6
 _WORDS = r"\s{0,2}\w[^\n<>\[\]{}()|]{0,40}?"
 _MOST = 50
-_PAIR_AT_START = re.compile(r"\s*([<\[][^\s<>\[\]/]{1,30}[>\]])")
+_CALL = re.compile(r"\s*(?:[\w.:-]{1,64}\s{0,4})?(?:\{\s{0,16}[\"}]|\[\{)")  # an object, or a name before one
+AT_START = re.compile(r"\s*([<\[][^\s<>\[\]/]{1,30}[>\]])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ class Likeness:
         """Decide for characters that prose and code contain as well: is it like a marker, does an object follow, is
         nothing open?"""
         written = match.group()
-        opens_object = text[match.end() :].lstrip()[:2] in ('{"', "[{")
+        opens_object = _CALL.match(text, match.end()) is not None
         closes_nothing = "/" in written and text.find(written.replace("/", "", 1), 0, match.start()) < 0
         return opens_object or closes_nothing or self.closeness(written) >= _CLOSE
 
@@ -97,7 +98,7 @@ def likeness_of(ir: TemplateIR) -> Likeness:
 
 def _pair_at_start(text: str) -> Iterator[Alike]:
     """Return the bracketed text with which a text begins if the same with a slash comes later: both ends of a part."""
-    match = _PAIR_AT_START.match(text)
+    match = AT_START.match(text)
     if match is None:
         return
     closing = match.group(1)[0] + "/" + match.group(1)[1:]

@@ -21,6 +21,7 @@ from tplc.ir.own_markers import own_markers
 from tplc.ir.roles import marker_of
 from tplc.observe.findings import Judge, Judged
 from tplc.observe.groups import Group
+from tplc.observe.likeness import AT_START
 from tplc_runtime.scanner import squeezed
 
 _EXAMPLES = 3  # of each group are looked at
@@ -140,14 +141,24 @@ def _candidates(judge: Judge, judged: Judged, targets: dict[str, str]) -> Iterat
     for marker in targets:
         for pattern in _spellings(marker):
             yield from ((match, marker) for match in _matches(pattern, text) if _is_other(match, marker))
-    alike = dict.fromkeys(each.text for each in judge.likeness.find(text) if each.text not in targets)
+    first = [match.group(1) for match in [AT_START.match(text)] if match is not None]
+    written = [*(each.text for each in judge.likeness.find(text)), *first]
+    alike = dict.fromkeys(each for each in written if each not in targets)
     pairs = [(_closeness(each, marker), each, marker) for each in alike for marker in targets]
     heads = {(head, marker) for each in alike for marker in targets if (head := _head(each, marker))}
     pairs += [(_closeness(*pair), *pair) for pair in sorted(heads)]
+    by_slash = any(map(_closes, targets))
     for closeness, each, marker in sorted(pairs, key=lambda pair: -pair[0]):
+        if by_slash and _closes(each) != _closes(marker):
+            continue
         inner = targets[marker].startswith(("turn.", "content."))
         if closeness >= _CLOSE or (marker not in text and not inner):
             yield each, marker
+
+
+def _closes(text: str) -> bool:
+    """Return whether a text begins as what closes a part does: with a slash in its punctuation."""
+    return re.match(r"[^\w\s]*/", text) is not None
 
 
 def _head(text: str, marker: str) -> str:
