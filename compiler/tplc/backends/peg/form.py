@@ -47,9 +47,9 @@ from tplc.lower.states import StateName, closes_and_opens, is_unopened, states, 
 from tplc_runtime.machine import ENDS_AFTER_CALLS
 from tplc_runtime.pattern import LEAST_CUT, LEAST_PUNCTUATION, NAME_LIMIT
 from tplc_runtime.places import MOST_ENDS, UNCLOSED_KINDS
-from tplc_runtime.repairs import LEFT_NOTE, LEFT_OVER
+from tplc_runtime.repairs import LEFT_OVER
 from tplc_runtime.scanner import LONGEST_WORD
-from tplc_runtime.second import CLOSING_TAG
+from tplc_runtime.second import CLOSING_TAG, NOTE
 from tplc_runtime.turn import CALL_KINDS, CUT_KINDS
 
 OPENS = ("both", "call", "line")
@@ -420,7 +420,7 @@ def _of_calls(form: FormPatterns) -> dict[str, str]:
         "call_next_for_object": _next_object(form),
         "left_bracket": _left_bracket(form),
         "left_opener": _left_opener(form),
-        "left_bracket_for_note": _text_before_closer(form, LEFT_NOTE.pattern),
+        "left_bracket_for_note": _text_before_closer(form, is_note=True),
         "content_for_closing": _text_before_closer(form),
         "trailing_for_opener": _begun_opener(form),
         "cut_marker_for_calls": _cut_end_after_calls(form),
@@ -517,12 +517,13 @@ def _closers_after_text(form: FormPatterns) -> str:
     return form.of("after_call", "close", "closed", lead=False, only=lambda one: len(one.core) >= LEAST_CUT)
 
 
-def _text_before_closer(form: FormPatterns, text: str = "") -> str:
-    """Return text between the arguments of a call and its closer."""
+def _text_before_closer(form: FormPatterns, *, is_note: bool = False) -> str:
+    """Return text, or a comment, between the arguments of a call and its closer."""
     if not (closers := _closers_after_text(form)):
         return ""
     after = form.states["after_call"].find
-    text = text or rf"(?:(?!{after}).){{1,{NAME_LIMIT}}}?"
+    note = rf"(?://|#)(?:(?!{after})[^\n])*+|{NOTE}"  # in linear time: no part of it is given back
+    text = note if is_note else rf"(?:(?!{after}).){{1,{NAME_LIMIT}}}?"
     another = rf"(?![,;]?\s*+{exact(form.calls.object.opener)})" if form.calls.object.fields else ""
     return rf"(?!{after}){another}(?:{text})(?=\s*+{closers})"
 
