@@ -261,7 +261,7 @@ def parse_(
     ] = None,
 ) -> None:
     """Parse a model's output into a message, printed as JSON.  Diagnostics go to standard error, or with --json into
-    the object that is printed.
+    the object that is printed.  A template is learned here and not verified; tplc compile verifies it.
 
     With --column: parse a column of outputs in files of rows, and write the rows with their messages.
     """
@@ -497,7 +497,8 @@ def try_(
     variants: Variants = NO_VARIANTS,
     limits: LimitOption = (),
 ) -> None:
-    """Show a model's output split into its parts, and the deltas as they would stream."""
+    """Show a model's output split into its parts, and the deltas as they would stream.  A template is learned here and
+    not verified; tplc compile verifies it."""
     from tplc.cli.attempt import try_command
     from tplc.cli.parse import ParseOptions
 
