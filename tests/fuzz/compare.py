@@ -89,8 +89,8 @@ def read_at_once(parser: ModuleType, case: Case, use: Use) -> list[Any]:
     texts = [case.text, None, case.text]
     try:
         rows = parser.parse_many(texts, tools=tools, prompts=prompt)
-    except (AttributeError, IndexError, TypeError) as error:  # of tools that are no list of tools
-        rows = repr(error)
+    except (AttributeError, IndexError, TypeError, ValueError):  # of tools that are no list of tools
+        rows = "refused"
     return [rows, parser.parse(case.text, **case.options)]
 
 
