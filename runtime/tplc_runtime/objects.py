@@ -120,14 +120,22 @@ class Objects(Repairs):
         return self._skip_to_closer() if dropped == "no" and kind == "" and self._unclosed else dropped
 
     def _leave_calls(self, kind: str) -> bool:
-        if kind == "" and (self._lacks_arguments or self._object_follows()):
+        unclosed, follows = self._unclosed, kind == "" and self._object_follows()
+        if follows is None:
+            return False
+        if kind == "" and (self._lacks_arguments or follows):
             self._unclosed = True  # text after the closer may be the arguments that the call lacks
-        return super()._leave_calls(kind)
+        left = super()._leave_calls(kind)
+        self._unclosed = self._unclosed if left else unclosed  # what comes next may still be a marker
+        return left
 
-    def _object_follows(self) -> bool:
-        """Return whether another object follows one without members, where no closer is between them."""
-        lacks = not self.CALLS_HAVE_CLOSER and bool(self._tools) and required_of(self._schema()) != []
-        return lacks and self._buf.startswith("{", AFTER_OBJECT.match(self._buf, self._pos).end())
+    def _object_follows(self) -> bool | None:
+        """Return whether another object follows one without members, where no closer is between them; None if more
+        input is needed."""
+        if self.CALLS_HAVE_CLOSER or not self._tools or required_of(self._schema()) == []:
+            return False
+        at = AFTER_OBJECT.match(self._buf, self._pos).end()
+        return None if at == len(self._buf) and not self._final else self._buf.startswith("{", at)
 
     def _escaped_arguments(self) -> bool:
         """Read an object with its escapes undone, up to its end or to a marker that can't be inside of it."""

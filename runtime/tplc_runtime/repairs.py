@@ -221,7 +221,7 @@ class Repairs(Machine):
         return self._close_call(arguments)
 
     def _schema(self) -> object:
-        return self._tools.get(self._out.calls[-1][0])
+        return self._tools.get(self._out.calls[-1][0]) if self._out.calls else None  # the prompt may have the call
 
     def _restore_first_reading(self) -> bool:
         """Return to the result of the first reading: the second found no call."""

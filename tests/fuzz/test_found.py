@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from tests.example_case import load_examples
 from tests.fuzz.check import check
 from tests.fuzz.formats import named
+from tplc.ir.write import write_message
 
 # format, output, content, (name, arguments), diagnostics
 FOUND = [
@@ -111,6 +113,10 @@ CHUNKS = [
     ("channels", ["{to}{channel listrooms{channel", "}"], TOOLS),
     ("python-literals", ["[run]{'callable':[run]{'callable':'[run]{'callab", "le':'"], {}),
     ("pretty-json", ["Steps:```json T Steps:```jso", "n"], {}),
+    ("ids-with-names", ["[=one=]functions.e:1[=given=][=/one=]t", "[=/one=]"], {}),
+    ("fenced-json", ["〔一个〕function〔名〕e``````〔/一个〕{", "〔/一个〕"], {}),
+    ("recipient-lines", ["==>get_forecast{} ,", ' {"city": "Oslo"}'], TOOLS),
+    ("recipient-lines", ["==>get_forecast{}; ", '{"city": "Oslo"}\n'], TOOLS),
     ("parameter-tags", ["<do=sendnote</with>\n", '<with=<deed> <do>\nof."}]\n</with>\n</do>\n</deed>'], TOOLS),
 ]
 
@@ -120,6 +126,17 @@ def test_chunks_decide_nothing(name: str, chunks: list[str], options: dict[str, 
     form, text = named(name), "".join(chunks)
     assert check(form, text, options, chunks).broken == ()
     assert check(form, text, options, list(text)).broken == ()
+
+
+@pytest.mark.parametrize("name", [one.name for one in load_examples() if named(one.name).ir.tools.format != "none"])
+@pytest.mark.parametrize("after", ["", "[", "{", ', {"city": "Oslo"}', " and more", "</", '"'])
+def test_answers_go_on_after_a_call_of_the_prompt(name: str, after: str) -> None:
+    form = named(name)
+    call = {"id": "functions.get_forecast:0", "function": {"name": "get_forecast", "arguments": {"city": "Oslo"}}}
+    text = write_message(form.ir, {"role": "assistant", "content": None, "tool_calls": [call]})
+    for end in range(len(text) - 12, len(text) + 1):
+        options = {**TOOLS, "prompt": text[:end], "continue_final_message": True}
+        assert check(form, after, options, list(after)).broken == ()
 
 
 def test_openers_that_come_twice_are_reported() -> None:

@@ -2925,7 +2925,7 @@ class Machine(CallArguments):
         return True
 
     def _schema(self) -> object:
-        return self._tools.get(self._out.calls[-1][0])
+        return self._tools.get(self._out.calls[-1][0]) if self._out.calls else None  # the prompt may have the call
 
     def _skip_to_closer(self) -> str:
         """Skip text between the arguments of a call and its closer: a comment is dropped, other text is content, and
