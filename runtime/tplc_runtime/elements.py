@@ -100,8 +100,9 @@ class ElementPairs(RawPairs):
         return text == end.core
 
     def _read_as(self, text: str) -> str:
-        # The template writes no JSON here: without a schema, it is text.
-        return "string" if self._types is None and text[:1] in BRACKETS else super()._read_as(text)
+        # Where the template writes lists as elements, JSON is text, without a schema.
+        is_text = self.AFTER_ITEM != "" and self._types is None and text[:1] in BRACKETS
+        return "string" if is_text else super()._read_as(text)
 
     def _is_markup(self) -> bool | None:
         """Return whether elements alone come up to the end of the value here, each closed; None if undecided.

@@ -12,7 +12,10 @@ import pytest
 from tests.backends.parsers import ir_of, joined, parser_for, streamed
 from tests.conftest import amount
 from tplc.backends.peg.engine import PegEngine
+from tplc.driver import compile_template, generate
+from tplc.errors import UnsupportedTemplate
 from tplc.ir.write import write_message
+from tplc.verify.artifact import load_module
 
 OPEN, CLOSE = '^<jobs>\n^<job of="look">', "^</job>\n^</jobs>^[.]^\n"
 WRITTEN = {
@@ -140,3 +143,23 @@ def test_text_that_is_no_element_is_text() -> None:
         for size in (1, 3):
             chunks = [text[at : at + size] for at in range(0, len(text), size)]
             assert streamed(module, chunks) == message
+
+
+def test_lists_that_are_json_inside_of_elements() -> None:
+    """Where no item of a list is an element, JSON is no text."""
+    xml = (
+        "{% macro xml(v) %}{% if v is mapping %}{% for k, w in v.items() %}<{{ k }}>{{ xml(w) }}</{{ k }}>{% endfor %}"
+        "{% elif v is string %}{{ v }}{% else %}{{ v | tojson }}{% endif %}{% endmacro %}"
+    )
+    turns = (
+        "{% for m in messages %}<|{{ m.role }}|>{{ m.content or '' }}{% for c in m.tool_calls or [] %}"
+        '<do fn="{{ c.function.name }}">{{ xml(c.function.arguments) }}</do>{% endfor %}<|done|>{% endfor %}'
+        "{% if add_generation_prompt %}<|assistant|>{% endif %}"
+    )
+    ir = compile_template(xml + turns, name="lists.jinja")
+    assert ir.verification.failures == ()
+    text = '<do fn="f"><a>["x", {"b": 1}]</a><o><l>[1, 2]</l><t>y</t></o></do><|done|>'
+    [call] = load_module(generate(ir, "python")).parse(text)["tool_calls"]
+    assert json.loads(call["function"]["arguments"]) == {"a": ["x", {"b": 1}], "o": {"l": [1, 2], "t": "y"}}
+    with pytest.raises(UnsupportedTemplate, match="the PEG cannot express lists that are JSON inside of elements"):
+        PegEngine(ir)

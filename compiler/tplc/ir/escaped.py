@@ -21,6 +21,14 @@ def refuse_values(ir: TemplateIR, target: str) -> None:
         raise UnsupportedTemplate(ir.provenance.name, reason)
 
 
+def refuse_lists(ir: TemplateIR, target: str) -> None:
+    """Raise UnsupportedTemplate if objects are written as elements, and lists inside of them as JSON."""
+    elements = ir.tools.dialect.elements if ir.tools.dialect is not None else None
+    if elements is not None and not elements.item_open:
+        reason = f"{target} cannot express lists that are JSON inside of elements: use the generated parser"
+        raise UnsupportedTemplate(ir.provenance.name, reason)
+
+
 def refuse_escaped_texts(ir: TemplateIR, target: str) -> None:
     """Raise UnsupportedTemplate if the format has such content or reasoning."""
     _refuse(ir, target, "content or reasoning", iter(ir.escapes))

@@ -23,7 +23,7 @@ from tplc.backends.peg.printed_grammar import PrintedGrammar
 from tplc.backends.peg.special import Parsed, guarded, unguarded_result
 from tplc.backends.peg.styles import form_of, styles_of
 from tplc.errors import TplcError
-from tplc.ir.escaped import refuse_values
+from tplc.ir.escaped import refuse_lists, refuse_values
 from tplc.ir.markers import common_prefix
 from tplc.ir.nodes import Json, TemplateIR, Text
 from tplc.lower import CallForm, lower
@@ -82,6 +82,7 @@ class PegEngine:
 
     def __init__(self, ir: TemplateIR) -> None:
         refuse_values(ir, "the PEG")
+        refuse_lists(ir, "the PEG")
         self.ir = ir
         self.acceptor = lower(ir)
         self.tokens = special_tokens(ir, self.acceptor)

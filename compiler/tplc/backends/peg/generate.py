@@ -19,7 +19,7 @@ from tplc.backends.peg.known_tools import known_tools
 from tplc.backends.peg.response import response_section
 from tplc.backends.peg.rules import needed_sections, print_sections
 from tplc.backends.peg.turn import turn_sections
-from tplc.ir.escaped import refuse_values
+from tplc.ir.escaped import refuse_lists, refuse_values
 from tplc.ir.nodes import Json, TemplateIR
 from tplc.ir.visible import one_line
 from tplc.lower import lower
@@ -37,6 +37,7 @@ def generate(
     """Return the grammar.  `parallel` False: one call at most; None: more if any come.  `json_schema`: the response
     format's."""
     refuse_values(ir, "the PEG")
+    refuse_lists(ir, "the PEG")
     acceptor = lower(ir)
     only_tools = acceptor.calls is not None and acceptor.calls.only_tools and parse_tool_calls
     known = known_tools(tools, closed=only_tools, written=partial(ir.tools.written, "name"))
