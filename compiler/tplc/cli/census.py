@@ -66,7 +66,8 @@ def census_command(options: CensusOptions) -> None:
     protect(sources)
     for path in filter(None, (options.output, options.html)):
         check_not_input(path)
-    if options.output is not None and not options.output.endswith((".parquet", ".jsonl", ".ndjson", "-")):
+    written = options.output not in (None, "-")
+    if written and not str(options.output).endswith((".parquet", ".jsonl", ".ndjson")):
         raise UsageError(f"{options.output}: a table is written as .parquet or .jsonl")
     jobs = options.jobs or (os.cpu_count() if options.engine == "processes" else None)
     with unwinding(), counting("compiling", len(sources)) as step:
