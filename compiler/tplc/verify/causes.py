@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence, Sized
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tplc.errors import BadMessage, TplcError
@@ -316,17 +316,16 @@ def _weak_punctuation(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
     if dialect is None:
         return
     style = dialect.top
-    lists = [(one, [value for value in _nested(one.case, arguments) if isinstance(value, list)]) for one in tried]
-    objects = [(one, [value for value in _nested(one.case, arguments) if isinstance(value, dict)]) for one in tried]
-    failed = [one for one in tried if not one.passed]
-    if not failed or any(not [*_nested(one.case, arguments)] for one in failed):
+    nested = [(one, [*_nested(one.case, arguments)]) for one in tried]
+    failed = [values for one, values in nested if not one.passed]
+    if not failed or not all(failed):
         return
-    if style.list_open.strip() == style.object_open.strip() != "" and not _pass(objects, 1):
+    if style.list_open.strip() == style.object_open.strip() != "" and not _pass(nested, dict, 1):
         alike = f"lists and objects begin alike, with {quoted(style.list_open)}"
         yield f"{alike}: which of them a value is shows too late"
-    elif not style.list_separator.strip() and not _pass(lists, 2):
+    elif not style.list_separator.strip() and not _pass(nested, list, 2):
         yield f"only white space ({quoted(style.list_separator)}) separates the items of lists"
-    elif not style.colon.strip() and not _pass(objects, 1):
+    elif not style.colon.strip() and not _pass(nested, dict, 1):
         yield f"only white space ({quoted(style.colon)}) separates keys in objects from their values"
 
 
@@ -341,9 +340,13 @@ def _nested(case: Case, arguments: bool) -> Iterator[Json]:
             found += value.values() if isinstance(value, dict) else value
 
 
-def _pass(found: Sequence[tuple[Tried, Sequence[Sized]]], size: int) -> bool:
-    """Return whether a message with a value of so many members came back."""
-    return any(one.passed and any(len(value) >= size for value in values) for one, values in found)
+def _pass(
+    nested: Sequence[tuple[Tried, Sequence[Json]]], kind: type[list[Json]] | type[dict[str, Json]], size: int
+) -> bool:
+    """Return whether a message with a list or an object of so many members came back."""
+    return any(
+        one.passed and any(isinstance(value, kind) and len(value) >= size for value in values) for one, values in nested
+    )
 
 
 def _escaped_ends(ir: TemplateIR) -> Iterator[str]:

@@ -28,15 +28,18 @@ def unsteady(stage: Stage, place: Shown | NotShown, case: Case) -> Iterator[str]
     """Yield what the turn of a message depends on apart from the conversation, with two turns that differ."""
     if isinstance(place, NotShown):
         return
-    for what, turn in _trials(stage, place, case):
-        usual = place.frame.turn_text(stage.trace(case, place.setting))
+    trials = _trials(stage, place, case)
+    usual = next(trials, _Trial("", None)).turn
+    for what, turn in trials:
         if None not in (turn, usual) and turn != usual:
             yield f"the turn depends on {what}: {quoted(str(usual)[:_LONGEST])} and {quoted(str(turn)[:_LONGEST])}"
             return
 
 
 def _trials(stage: Stage, place: Shown, case: Case) -> Iterator[_Trial]:
+    """Yield the turn as it usually is, then with other choices and at other times, as far as these render."""
     try:
+        yield _Trial("", place.frame.turn_text(stage.trace(case, place.setting)))
         for seed in _SEEDS:
             yield _Trial("chance", place.frame.turn_text(stage.trace(case, place.setting, seed=seed)))
         for moment in _MOMENTS:
