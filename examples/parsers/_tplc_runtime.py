@@ -1500,13 +1500,14 @@ def misfit_in(text: str, schema: object, *, types: bool = True) -> tuple[str, st
     return misfit(arguments, schema, types=types) if isinstance(arguments, dict) else None
 
 
-def is_damaged(arguments: str, schema: Any, repair: str | bool, marks: Scanner | None, own: tuple[str, ...]) -> bool:
+def is_damaged(arguments: str, schema: Any, repair: object, breaks: Scanner, marks: Any, own: tuple[str, ...]) -> bool:
     """Return whether a required argument is in another's text, or has another name, or a key of the call is one; or if
-    arguments that were repaired contain what the schema doesn't allow, or that were cut lack what it requires."""
+    repaired arguments contain what the schema doesn't allow or what ends calls, or cut ones lack what it requires."""
     missing = [key for key in required_of(schema) if f'"{key}":' not in arguments]
     given: Any = loaded(arguments) if missing or any(f'"{key}":' in arguments for key in own) else None
     lacking = [key for key in missing if key not in given] if isinstance(given, dict) else []
-    odd = (repair == CUT and lacking != []) or (misfit_in(arguments, schema) is not None if repair else False)
+    unlike = (misfit_in(arguments, schema) or breaks.find(arguments, 0)) if repair else None
+    odd = unlike is not None or (repair == CUT and lacking != [])
     inside = missing != [] and marks is not None and marks.find(arguments, 0) is not None
     kind, name = (misfit(given, schema, types=False) if isinstance(given, dict) else None) or ("", "")
     return odd or inside or name in lacking or (kind == "key" and (lacking != [] or name in own))
@@ -3141,8 +3142,8 @@ class TurnStates(PlacedMarkers):
             return False
         return marks.prefix_of(self._buf, next_char(self._buf, pos), CUT_KINDS) != ""
 
-    def _note_lost_text(self, code: str, text: str) -> None:
-        """Report lost text of a call, or markup in its names; the message is incomplete, so no caller runs it."""
+    def _note_damage(self, code: str, text: str) -> None:
+        """Report damage to a call, such as lost text.  The message is incomplete, so no caller runs the call."""
         self._note(code, text)
         self.incomplete = True
 
@@ -3394,8 +3395,7 @@ class CallArguments(Slots):
         if self._repaired or self._tools:
             name, arguments = self._out.calls[-1][0], "".join([*self._out.texts["arguments"], *self._out._pieces])
             schema = self._tools.get(name)
-            odd = is_damaged(arguments, schema, self._repaired, self.LAST_CLOSER, self.OWN_KEYS)
-            odd = odd or (bool(self._tools and self._repaired) and self.BREAKS.find(arguments, 0) is not None)
+            odd = is_damaged(arguments, schema, self._repaired, self.BREAKS, self.LAST_CLOSER, self.OWN_KEYS)
             self.incomplete = self.incomplete or odd or holds_other_call(name, arguments, self._tools)
 
     def _note_misfits(self) -> None:
@@ -3426,7 +3426,7 @@ class CallArguments(Slots):
             if inside is not None:
                 self._note("arguments_repaired", "arguments: brackets around them")
         if inside is None and text not in NOTHING_GIVEN:
-            self._note_lost_text("arguments_not_an_object", "the arguments are not an object")
+            self._note_damage("arguments_not_an_object", "the arguments are not an object")
             self._out.emit("content", text)
         self._out.emit("arguments", "{}" if inside is None else inside)
 
@@ -3707,7 +3707,7 @@ class Machine(CallArguments):
         if self._tools and name not in self._tools:
             self._note("unknown_tool", "unknown tool " + name)
         elif not self._tools and not ODD_IN_NAMES.isdisjoint(name):
-            self._note_lost_text("markup_in_name", "the name of a tool contains markup, quotes or white space")
+            self._note_damage("markup_in_name", "the name of a tool contains markup, quotes or white space")
 
     def _close_call(self, arguments: str = "") -> bool:
         """Close the call after this rest of its arguments."""
@@ -4153,11 +4153,13 @@ class Repairs(Machine):
             self._out.flush()
             more = MORE_ARGUMENTS.match(self._buf, at)
             if (more and more[1] in properties_of(self._schema())) or "".join(texts).strip("{} \t\n\r") == "":
-                self._note_lost_text("no_argument", "text follows the arguments of a call")
+                self._note_damage("no_argument", "text follows the arguments of a call")
 
-    def _skip_to_closer(self) -> str:
-        """Skip text between the arguments of a call and its closer: a comment is dropped, other text is content, and
-        the message incomplete.  Return the same as `_drop_left_over`."""
+    def _skip_to_closer(self, kind: str, dropped: str) -> str:
+        """Skip text between the arguments of a call and its closer, if nothing was dropped: a comment is dropped, other
+        text is content, and the message incomplete.  Return the same as `_drop_left_over`."""
+        if dropped != "no" or kind != "" or not self._unclosed:
+            return dropped
         buf, start = self._buf, next_char(self._buf, self._pos)
         mark = self.AFTER_CALL.find(buf, start, start + NAME_LIMIT)
         if not self._final and len(buf) - start < NAME_LIMIT and not self.AFTER_CALL.is_decided(mark, buf, start):
@@ -4169,7 +4171,7 @@ class Repairs(Machine):
             self._note("left_over", f"{buf[start:end]} is left over after a call")
             self._text("trailing", end)
         else:
-            self._note_lost_text("no_argument", "text follows the arguments of a call")
+            self._note_damage("no_argument", "text follows the arguments of a call")
             self._pos = start
             self._text("content", end)
         return "dropped"
@@ -4322,8 +4324,7 @@ class Objects(Repairs):
         return self._value_has_ended(reader) and self._close_call()
 
     def _drop_left_over(self, kind: str) -> str:
-        dropped = super()._drop_left_over(kind)
-        return self._skip_to_closer() if dropped == "no" and kind == "" and self._unclosed else dropped
+        return self._skip_to_closer(kind, super()._drop_left_over(kind))
 
     def _leave_calls(self, kind: str) -> bool:
         unclosed, follows = self._unclosed, kind == "" and self._object_follows()
@@ -4367,7 +4368,7 @@ class Objects(Repairs):
             return False
         rest = plain[read:]
         if rest.strip() and self.CALLS_HAVE_CLOSER and self._is_left_over():
-            self._note_lost_text("arguments_not_an_object", "the arguments are not an object")
+            self._note_damage("arguments_not_an_object", "the arguments are not an object")
             self._out.emit("content", rest)
             self._pos = pos + len(text)
         self._reader = None
@@ -4396,7 +4397,7 @@ class Objects(Repairs):
             self._wanted = (len(self._buf) - start) >> 1
             return False
         if plain.strip():
-            self._note_lost_text("arguments_not_an_object", "the arguments are not an object")
+            self._note_damage("arguments_not_an_object", "the arguments are not an object")
             self._out.emit("content", plain.lstrip())
         self._pos += len(text)
         return self._close_call("{}")
@@ -4662,8 +4663,7 @@ class CallObjects(Repairs):
                 self._pos, self._skip = start, 0
                 self._try_call("content")
                 return "dropped"
-        dropped = super()._drop_left_over(kind)
-        return self._skip_to_closer() if dropped == "no" and kind == "" and self._unclosed else dropped
+        return self._skip_to_closer(kind, super()._drop_left_over(kind))
 
     def _note_following_text(self) -> None:
         """Ignore text after the object of a call: it can't be arguments."""
@@ -4878,7 +4878,7 @@ class CallObjects(Repairs):
             return text
         inside = self._without_wrapper(text)
         if inside == text:
-            self._note_lost_text("arguments_of_other_tool", "the arguments are not those of " + name)
+            self._note_damage("arguments_of_other_tool", "the arguments are not those of " + name)
         return inside
 
     def _without_wrapper(self, text: str) -> str:
@@ -5244,7 +5244,7 @@ class Pairs(Repairs):
                 self._note_spelling()
             self._note_slot_diagnostics()
         if odd:
-            self._note_lost_text("markup_in_key", "an argument has a name that holds markup")
+            self._note_damage("markup_in_key", "an argument has a name that holds markup")
         if key != bare:
             self._note("key_in_quotes", f"the argument {bare} is written as {key}")
             key, self._repaired = bare, True
@@ -5264,7 +5264,7 @@ class Pairs(Repairs):
             return None
         self._pos = start  # diagnostics are about the pair, in any chunking
         if self.PAIR_OPENS and at == start:
-            self._note_lost_text("argument_not_opened", f"the argument {key} is not opened")
+            self._note_damage("argument_not_opened", f"the argument {key} is not opened")
         else:
             self._note("other_form_of_argument", f"the argument {key} is not written as the template does")
             # A line end in the place of the key's end.
@@ -5289,7 +5289,7 @@ class Pairs(Repairs):
         start, mark = next_char(self._buf, self._pos), self._after_no_pair()
         if mark is None:
             return self._final and self._end_pairs("")
-        self._note_lost_text("no_argument", NO_PAIR)
+        self._note_damage("no_argument", NO_PAIR)
         self._pos, self._space = start, ""
         self._text("content", start + len(self._buf[start : mark.start].rstrip()))
         return True
@@ -5306,7 +5306,7 @@ class Pairs(Repairs):
     def _key_of(self, comma: str, key: str) -> str:
         """Return the beginning of a member, and report a key that was read before."""
         if key in self._read:
-            self._note_lost_text("repeated_argument", f"the argument {key} comes again")
+            self._note_damage("repeated_argument", f"the argument {key} comes again")
         self._read.add(key)
         return comma + '"' + escaped(key) + '": '
 
@@ -5327,9 +5327,9 @@ class Pairs(Repairs):
             if not self._final and (self.AFTER_CALL.prefix_of(self._buf, start) if mark is None else mark.ambiguous):
                 return False
             if mark is None or mark.kind not in CLOSERS_OF_CALL:
-                self._note_lost_text("no_arguments", "a call ends without its closer and a required argument")
+                self._note_damage("no_arguments", "a call ends without its closer and a required argument")
         if not kind:
-            self._note_lost_text("no_argument", NO_PAIR)
+            self._note_damage("no_argument", NO_PAIR)
         self._ends_in_text = not kind
         self._close_call("}" if self._read else "{}")
         if self.DAMAGED and not self.incomplete:
@@ -5768,7 +5768,7 @@ class RawPairs(Pairs):
             self._note(*SPELLING)
         self._pos = mark.end if over else mark.start
         if not over and (self.NEXT_PAIR or self.CALL_CLOSES):
-            self._note_lost_text("argument_not_closed", "an argument is not closed")
+            self._note_damage("argument_not_closed", "an argument is not closed")
         self._state = type(self)._pairs
         return True
 
@@ -6068,7 +6068,7 @@ class GuessedPairs(RawPairs):
     def _leave_calls(self, kind: str) -> bool:
         if self._unclosed and kind and not (self._ends_itself or self._lacks_section):
             # Only the closer that is missing would have shown where the last value ends.
-            self._note_lost_text("argument_not_closed", "an argument is not closed")
+            self._note_damage("argument_not_closed", "an argument is not closed")
         return super()._leave_calls(kind)
 
     def _read_as(self, text: str) -> str:
@@ -6304,7 +6304,7 @@ class IndentedLines(Objects):
         if self.AFTER_CALL.match_at(self._buf, start) is None:
             if not self._final and self.AFTER_CALL.prefix_of(self._buf, start):
                 return False
-            self._note_lost_text(*NO_LINE)
+            self._note_damage(*NO_LINE)
         return self._close_call(self._brackets_closed(0))
 
     def _finish(self) -> None:

@@ -106,8 +106,7 @@ class CallArguments(Slots):
         if self._repaired or self._tools:
             name, arguments = self._out.calls[-1][0], "".join([*self._out.texts["arguments"], *self._out._pieces])
             schema = self._tools.get(name)
-            odd = is_damaged(arguments, schema, self._repaired, self.LAST_CLOSER, self.OWN_KEYS)
-            odd = odd or (bool(self._tools and self._repaired) and self.BREAKS.find(arguments, 0) is not None)
+            odd = is_damaged(arguments, schema, self._repaired, self.BREAKS, self.LAST_CLOSER, self.OWN_KEYS)
             self.incomplete = self.incomplete or odd or holds_other_call(name, arguments, self._tools)
 
     def _note_misfits(self) -> None:
@@ -138,7 +137,7 @@ class CallArguments(Slots):
             if inside is not None:
                 self._note("arguments_repaired", "arguments: brackets around them")
         if inside is None and text not in NOTHING_GIVEN:
-            self._note_lost_text("arguments_not_an_object", "the arguments are not an object")
+            self._note_damage("arguments_not_an_object", "the arguments are not an object")
             self._out.emit("content", text)
         self._out.emit("arguments", "{}" if inside is None else inside)
 

@@ -169,8 +169,7 @@ class CallObjects(Repairs):
                 self._pos, self._skip = start, 0
                 self._try_call("content")
                 return "dropped"
-        dropped = super()._drop_left_over(kind)
-        return self._skip_to_closer() if dropped == "no" and kind == "" and self._unclosed else dropped
+        return self._skip_to_closer(kind, super()._drop_left_over(kind))
 
     def _note_following_text(self) -> None:
         """Ignore text after the object of a call: it can't be arguments."""
@@ -385,7 +384,7 @@ class CallObjects(Repairs):
             return text
         inside = self._without_wrapper(text)
         if inside == text:
-            self._note_lost_text("arguments_of_other_tool", "the arguments are not those of " + name)
+            self._note_damage("arguments_of_other_tool", "the arguments are not those of " + name)
         return inside
 
     def _without_wrapper(self, text: str) -> str:

@@ -133,7 +133,7 @@ class GuessedPairs(RawPairs):
     def _leave_calls(self, kind: str) -> bool:
         if self._unclosed and kind and not (self._ends_itself or self._lacks_section):
             # Only the closer that is missing would have shown where the last value ends.
-            self._note_lost_text("argument_not_closed", "an argument is not closed")
+            self._note_damage("argument_not_closed", "an argument is not closed")
         return super()._leave_calls(kind)
 
     def _read_as(self, text: str) -> str:

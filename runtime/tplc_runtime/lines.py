@@ -177,7 +177,7 @@ class IndentedLines(Objects):
         if self.AFTER_CALL.match_at(self._buf, start) is None:
             if not self._final and self.AFTER_CALL.prefix_of(self._buf, start):
                 return False
-            self._note_lost_text(*NO_LINE)
+            self._note_damage(*NO_LINE)
         return self._close_call(self._brackets_closed(0))
 
     def _finish(self) -> None:

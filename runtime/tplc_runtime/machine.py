@@ -287,7 +287,7 @@ class Machine(CallArguments):
         if self._tools and name not in self._tools:
             self._note("unknown_tool", "unknown tool " + name)
         elif not self._tools and not ODD_IN_NAMES.isdisjoint(name):
-            self._note_lost_text("markup_in_name", "the name of a tool contains markup, quotes or white space")
+            self._note_damage("markup_in_name", "the name of a tool contains markup, quotes or white space")
 
     def _close_call(self, arguments: str = "") -> bool:
         """Close the call after this rest of its arguments."""

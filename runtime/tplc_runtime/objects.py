@@ -116,8 +116,7 @@ class Objects(Repairs):
         return self._value_has_ended(reader) and self._close_call()
 
     def _drop_left_over(self, kind: str) -> str:
-        dropped = super()._drop_left_over(kind)
-        return self._skip_to_closer() if dropped == "no" and kind == "" and self._unclosed else dropped
+        return self._skip_to_closer(kind, super()._drop_left_over(kind))
 
     def _leave_calls(self, kind: str) -> bool:
         unclosed, follows = self._unclosed, kind == "" and self._object_follows()
@@ -161,7 +160,7 @@ class Objects(Repairs):
             return False
         rest = plain[read:]
         if rest.strip() and self.CALLS_HAVE_CLOSER and self._is_left_over():
-            self._note_lost_text("arguments_not_an_object", "the arguments are not an object")
+            self._note_damage("arguments_not_an_object", "the arguments are not an object")
             self._out.emit("content", rest)
             self._pos = pos + len(text)
         self._reader = None
@@ -190,7 +189,7 @@ class Objects(Repairs):
             self._wanted = (len(self._buf) - start) >> 1
             return False
         if plain.strip():
-            self._note_lost_text("arguments_not_an_object", "the arguments are not an object")
+            self._note_damage("arguments_not_an_object", "the arguments are not an object")
             self._out.emit("content", plain.lstrip())
         self._pos += len(text)
         return self._close_call("{}")

@@ -302,7 +302,7 @@ class Pairs(Repairs):
                 self._note_spelling()
             self._note_slot_diagnostics()
         if odd:
-            self._note_lost_text("markup_in_key", "an argument has a name that holds markup")
+            self._note_damage("markup_in_key", "an argument has a name that holds markup")
         if key != bare:
             self._note("key_in_quotes", f"the argument {bare} is written as {key}")
             key, self._repaired = bare, True
@@ -322,7 +322,7 @@ class Pairs(Repairs):
             return None
         self._pos = start  # diagnostics are about the pair, in any chunking
         if self.PAIR_OPENS and at == start:
-            self._note_lost_text("argument_not_opened", f"the argument {key} is not opened")
+            self._note_damage("argument_not_opened", f"the argument {key} is not opened")
         else:
             self._note("other_form_of_argument", f"the argument {key} is not written as the template does")
             # A line end in the place of the key's end.
@@ -347,7 +347,7 @@ class Pairs(Repairs):
         start, mark = next_char(self._buf, self._pos), self._after_no_pair()
         if mark is None:
             return self._final and self._end_pairs("")
-        self._note_lost_text("no_argument", NO_PAIR)
+        self._note_damage("no_argument", NO_PAIR)
         self._pos, self._space = start, ""
         self._text("content", start + len(self._buf[start : mark.start].rstrip()))
         return True
@@ -364,7 +364,7 @@ class Pairs(Repairs):
     def _key_of(self, comma: str, key: str) -> str:
         """Return the beginning of a member, and report a key that was read before."""
         if key in self._read:
-            self._note_lost_text("repeated_argument", f"the argument {key} comes again")
+            self._note_damage("repeated_argument", f"the argument {key} comes again")
         self._read.add(key)
         return comma + '"' + escaped(key) + '": '
 
@@ -385,9 +385,9 @@ class Pairs(Repairs):
             if not self._final and (self.AFTER_CALL.prefix_of(self._buf, start) if mark is None else mark.ambiguous):
                 return False
             if mark is None or mark.kind not in CLOSERS_OF_CALL:
-                self._note_lost_text("no_arguments", "a call ends without its closer and a required argument")
+                self._note_damage("no_arguments", "a call ends without its closer and a required argument")
         if not kind:
-            self._note_lost_text("no_argument", NO_PAIR)
+            self._note_damage("no_argument", NO_PAIR)
         self._ends_in_text = not kind
         self._close_call("}" if self._read else "{}")
         if self.DAMAGED and not self.incomplete:

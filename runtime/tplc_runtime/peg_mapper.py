@@ -277,7 +277,8 @@ class _Mapper(ValueMapper):
             return
         odd = not (self.schemas or ODD_IN_NAMES.isdisjoint(called))
         form = self.readers.form
-        odd = odd or is_damaged(arguments, self.schemas.get(called), False, form.pairs.markers, form.objects.own_keys)
+        of_form = form.markers.breaks, form.pairs.markers, form.objects.own_keys
+        odd = odd or is_damaged(arguments, self.schemas.get(called), False, *of_form)
         self.incomplete = self.incomplete or odd or holds_other_call(called, arguments, self.readers.tools)
         if arguments.startswith(self.prefilled_arguments):
             arguments = arguments[len(self.prefilled_arguments) :]

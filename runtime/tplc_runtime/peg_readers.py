@@ -324,8 +324,8 @@ class Readers:
 
     def fits(self, name: str, arguments: str, repair: Union[str, bool] = True) -> bool:
         """Return whether the schema of a tool allows repaired arguments."""
-        damaged = is_damaged(arguments, self.tools.get(name), repair, None, ())
-        return not (self.tools and (damaged or (repair and self.form.markers.breaks.find(arguments, 0) is not None)))
+        breaks = self.form.markers.breaks
+        return not (self.tools and is_damaged(arguments, self.tools.get(name), repair, breaks, None, ()))
 
     def within(self, name: str, text: str, pos: int) -> Optional[str]:
         """Return the arguments inside another object; None if there are none."""

@@ -380,7 +380,7 @@ class RawPairs(Pairs):
             self._note(*SPELLING)
         self._pos = mark.end if over else mark.start
         if not over and (self.NEXT_PAIR or self.CALL_CLOSES):
-            self._note_lost_text("argument_not_closed", "an argument is not closed")
+            self._note_damage("argument_not_closed", "an argument is not closed")
         self._state = type(self)._pairs
         return True
 

@@ -234,11 +234,13 @@ class Repairs(Machine):
             self._out.flush()
             more = MORE_ARGUMENTS.match(self._buf, at)
             if (more and more[1] in properties_of(self._schema())) or "".join(texts).strip("{} \t\n\r") == "":
-                self._note_lost_text("no_argument", "text follows the arguments of a call")
+                self._note_damage("no_argument", "text follows the arguments of a call")
 
-    def _skip_to_closer(self) -> str:
-        """Skip text between the arguments of a call and its closer: a comment is dropped, other text is content, and
-        the message incomplete.  Return the same as `_drop_left_over`."""
+    def _skip_to_closer(self, kind: str, dropped: str) -> str:
+        """Skip text between the arguments of a call and its closer, if nothing was dropped: a comment is dropped, other
+        text is content, and the message incomplete.  Return the same as `_drop_left_over`."""
+        if dropped != "no" or kind != "" or not self._unclosed:
+            return dropped
         buf, start = self._buf, next_char(self._buf, self._pos)
         mark = self.AFTER_CALL.find(buf, start, start + NAME_LIMIT)
         if not self._final and len(buf) - start < NAME_LIMIT and not self.AFTER_CALL.is_decided(mark, buf, start):
@@ -250,7 +252,7 @@ class Repairs(Machine):
             self._note("left_over", f"{buf[start:end]} is left over after a call")
             self._text("trailing", end)
         else:
-            self._note_lost_text("no_argument", "text follows the arguments of a call")
+            self._note_damage("no_argument", "text follows the arguments of a call")
             self._pos = start
             self._text("content", end)
         return "dropped"

@@ -323,13 +323,14 @@ def misfit_in(text: str, schema: object, *, types: bool = True) -> tuple[str, st
     return misfit(arguments, schema, types=types) if isinstance(arguments, dict) else None
 
 
-def is_damaged(arguments: str, schema: Any, repair: str | bool, marks: Scanner | None, own: tuple[str, ...]) -> bool:
+def is_damaged(arguments: str, schema: Any, repair: object, breaks: Scanner, marks: Any, own: tuple[str, ...]) -> bool:
     """Return whether a required argument is in another's text, or has another name, or a key of the call is one; or if
-    arguments that were repaired contain what the schema doesn't allow, or that were cut lack what it requires."""
+    repaired arguments contain what the schema doesn't allow or what ends calls, or cut ones lack what it requires."""
     missing = [key for key in required_of(schema) if f'"{key}":' not in arguments]
     given: Any = loaded(arguments) if missing or any(f'"{key}":' in arguments for key in own) else None
     lacking = [key for key in missing if key not in given] if isinstance(given, dict) else []
-    odd = (repair == CUT and lacking != []) or (misfit_in(arguments, schema) is not None if repair else False)
+    unlike = (misfit_in(arguments, schema) or breaks.find(arguments, 0)) if repair else None
+    odd = unlike is not None or (repair == CUT and lacking != [])
     inside = missing != [] and marks is not None and marks.find(arguments, 0) is not None
     kind, name = (misfit(given, schema, types=False) if isinstance(given, dict) else None) or ("", "")
     return odd or inside or name in lacking or (kind == "key" and (lacking != [] or name in own))

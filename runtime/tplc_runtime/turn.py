@@ -366,8 +366,8 @@ class TurnStates(PlacedMarkers):
             return False
         return marks.prefix_of(self._buf, next_char(self._buf, pos), CUT_KINDS) != ""
 
-    def _note_lost_text(self, code: str, text: str) -> None:
-        """Report lost text of a call, or markup in its names; the message is incomplete, so no caller runs it."""
+    def _note_damage(self, code: str, text: str) -> None:
+        """Report damage to a call, such as lost text.  The message is incomplete, so no caller runs the call."""
         self._note(code, text)
         self.incomplete = True
 

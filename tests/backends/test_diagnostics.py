@@ -40,7 +40,7 @@ OUTPUTS = json.loads((ROOT / "tests" / "cases" / "diagnostics.json").read_text(e
 # The place of the code in the arguments of what reports a diagnostic.
 REPORTING = {
     "_note": 0,
-    "_note_lost_text": 0,
+    "_note_damage": 0,
     "_note_repair": 0,
     "_note_truncation": 0,
     "_drop_noted": 0,

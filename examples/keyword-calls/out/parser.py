@@ -1309,13 +1309,14 @@ def misfit_in(text: str, schema: object, *, types: bool = True) -> tuple[str, st
     return misfit(arguments, schema, types=types) if isinstance(arguments, dict) else None
 
 
-def is_damaged(arguments: str, schema: Any, repair: str | bool, marks: Scanner | None, own: tuple[str, ...]) -> bool:
+def is_damaged(arguments: str, schema: Any, repair: object, breaks: Scanner, marks: Any, own: tuple[str, ...]) -> bool:
     """Return whether a required argument is in another's text, or has another name, or a key of the call is one; or if
-    arguments that were repaired contain what the schema doesn't allow, or that were cut lack what it requires."""
+    repaired arguments contain what the schema doesn't allow or what ends calls, or cut ones lack what it requires."""
     missing = [key for key in required_of(schema) if f'"{key}":' not in arguments]
     given: Any = loaded(arguments) if missing or any(f'"{key}":' in arguments for key in own) else None
     lacking = [key for key in missing if key not in given] if isinstance(given, dict) else []
-    odd = (repair == CUT and lacking != []) or (misfit_in(arguments, schema) is not None if repair else False)
+    unlike = (misfit_in(arguments, schema) or breaks.find(arguments, 0)) if repair else None
+    odd = unlike is not None or (repair == CUT and lacking != [])
     inside = missing != [] and marks is not None and marks.find(arguments, 0) is not None
     kind, name = (misfit(given, schema, types=False) if isinstance(given, dict) else None) or ("", "")
     return odd or inside or name in lacking or (kind == "key" and (lacking != [] or name in own))
@@ -2409,8 +2410,8 @@ class TurnStates(Stream):
             return False
         return marks.prefix_of(self._buf, next_char(self._buf, pos), CUT_KINDS) != ""
 
-    def _note_lost_text(self, code: str, text: str) -> None:
-        """Report lost text of a call, or markup in its names; the message is incomplete, so no caller runs it."""
+    def _note_damage(self, code: str, text: str) -> None:
+        """Report damage to a call, such as lost text.  The message is incomplete, so no caller runs the call."""
         self._note(code, text)
         self.incomplete = True
 
@@ -2667,8 +2668,7 @@ class Machine(Slots):
         if self._repaired or self._tools:
             name, arguments = self._out.calls[-1][0], "".join([*self._out.texts["arguments"], *self._out._pieces])
             schema = self._tools.get(name)
-            odd = is_damaged(arguments, schema, self._repaired, self.LAST_CLOSER, self.OWN_KEYS)
-            odd = odd or (bool(self._tools and self._repaired) and self.BREAKS.find(arguments, 0) is not None)
+            odd = is_damaged(arguments, schema, self._repaired, self.BREAKS, self.LAST_CLOSER, self.OWN_KEYS)
             self.incomplete = self.incomplete or odd or holds_other_call(name, arguments, self._tools)
 
     def _note_misfits(self) -> None:
@@ -2820,7 +2820,7 @@ class Machine(Slots):
         if self._tools and name not in self._tools:
             self._note("unknown_tool", "unknown tool " + name)
         elif not self._tools and not ODD_IN_NAMES.isdisjoint(name):
-            self._note_lost_text("markup_in_name", "the name of a tool contains markup, quotes or white space")
+            self._note_damage("markup_in_name", "the name of a tool contains markup, quotes or white space")
 
     def _close_call(self, arguments: str = "") -> bool:
         """Close the call after this rest of its arguments."""
@@ -3185,7 +3185,7 @@ class Repairs(Machine):
             self._out.flush()
             more = MORE_ARGUMENTS.match(self._buf, at)
             if (more and more[1] in properties_of(self._schema())) or "".join(texts).strip("{} \t\n\r") == "":
-                self._note_lost_text("no_argument", "text follows the arguments of a call")
+                self._note_damage("no_argument", "text follows the arguments of a call")
 
     def _left_over_ends(self, start: int) -> list[int]:
         """Return where a bracket, a fence or punctuation too many ends, and a garbled closer; -1 if undecided."""
@@ -3460,7 +3460,7 @@ class Pairs(Repairs):
             self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
             self._note_slot_diagnostics()
         if odd:
-            self._note_lost_text("markup_in_key", "an argument has a name that holds markup")
+            self._note_damage("markup_in_key", "an argument has a name that holds markup")
         if key != bare:
             self._note("key_in_quotes", f"the argument {bare} is written as {key}")
             key, self._repaired = bare, True
@@ -3500,7 +3500,7 @@ class Pairs(Repairs):
     def _key_of(self, comma: str, key: str) -> str:
         """Return the beginning of a member, and report a key that was read before."""
         if key in self._read:
-            self._note_lost_text("repeated_argument", f"the argument {key} comes again")
+            self._note_damage("repeated_argument", f"the argument {key} comes again")
         self._read.add(key)
         return comma + '"' + escaped(key) + '": '
 
@@ -3519,9 +3519,9 @@ class Pairs(Repairs):
             if not self._final and (self.AFTER_CALL.prefix_of(self._buf, start) if mark is None else mark.ambiguous):
                 return False
             if mark is None or mark.kind not in CLOSERS_OF_CALL:
-                self._note_lost_text("no_arguments", "a call ends without its closer and a required argument")
+                self._note_damage("no_arguments", "a call ends without its closer and a required argument")
         if not kind:
-            self._note_lost_text("no_argument", NO_PAIR)
+            self._note_damage("no_argument", NO_PAIR)
         self._ends_in_text = not kind
         self._close_call("}" if self._read else "{}")
         return True

@@ -1302,13 +1302,14 @@ def misfit_in(text: str, schema: object, *, types: bool = True) -> tuple[str, st
     return misfit(arguments, schema, types=types) if isinstance(arguments, dict) else None
 
 
-def is_damaged(arguments: str, schema: Any, repair: str | bool, marks: Scanner | None, own: tuple[str, ...]) -> bool:
+def is_damaged(arguments: str, schema: Any, repair: object, breaks: Scanner, marks: Any, own: tuple[str, ...]) -> bool:
     """Return whether a required argument is in another's text, or has another name, or a key of the call is one; or if
-    arguments that were repaired contain what the schema doesn't allow, or that were cut lack what it requires."""
+    repaired arguments contain what the schema doesn't allow or what ends calls, or cut ones lack what it requires."""
     missing = [key for key in required_of(schema) if f'"{key}":' not in arguments]
     given: Any = loaded(arguments) if missing or any(f'"{key}":' in arguments for key in own) else None
     lacking = [key for key in missing if key not in given] if isinstance(given, dict) else []
-    odd = (repair == CUT and lacking != []) or (misfit_in(arguments, schema) is not None if repair else False)
+    unlike = (misfit_in(arguments, schema) or breaks.find(arguments, 0)) if repair else None
+    odd = unlike is not None or (repair == CUT and lacking != [])
     inside = missing != [] and marks is not None and marks.find(arguments, 0) is not None
     kind, name = (misfit(given, schema, types=False) if isinstance(given, dict) else None) or ("", "")
     return odd or inside or name in lacking or (kind == "key" and (lacking != [] or name in own))
@@ -2432,8 +2433,8 @@ class TurnStates(Stream):
             return False
         return marks.prefix_of(self._buf, next_char(self._buf, pos), CUT_KINDS) != ""
 
-    def _note_lost_text(self, code: str, text: str) -> None:
-        """Report lost text of a call, or markup in its names; the message is incomplete, so no caller runs it."""
+    def _note_damage(self, code: str, text: str) -> None:
+        """Report damage to a call, such as lost text.  The message is incomplete, so no caller runs the call."""
         self._note(code, text)
         self.incomplete = True
 
@@ -2529,8 +2530,7 @@ class CallArguments(TurnStates):
         if self._repaired or self._tools:
             name, arguments = self._out.calls[-1][0], "".join([*self._out.texts["arguments"], *self._out._pieces])
             schema = self._tools.get(name)
-            odd = is_damaged(arguments, schema, self._repaired, self.LAST_CLOSER, self.OWN_KEYS)
-            odd = odd or (bool(self._tools and self._repaired) and self.BREAKS.find(arguments, 0) is not None)
+            odd = is_damaged(arguments, schema, self._repaired, self.BREAKS, self.LAST_CLOSER, self.OWN_KEYS)
             self.incomplete = self.incomplete or odd or holds_other_call(name, arguments, self._tools)
 
     def _note_misfits(self) -> None:
@@ -2561,7 +2561,7 @@ class CallArguments(TurnStates):
             if inside is not None:
                 self._note("arguments_repaired", "arguments: brackets around them")
         if inside is None and text not in NOTHING_GIVEN:
-            self._note_lost_text("arguments_not_an_object", "the arguments are not an object")
+            self._note_damage("arguments_not_an_object", "the arguments are not an object")
             self._out.emit("content", text)
         self._out.emit("arguments", "{}" if inside is None else inside)
 
@@ -2849,7 +2849,7 @@ class Machine(CallArguments):
         if self._tools and name not in self._tools:
             self._note("unknown_tool", "unknown tool " + name)
         elif not self._tools and not ODD_IN_NAMES.isdisjoint(name):
-            self._note_lost_text("markup_in_name", "the name of a tool contains markup, quotes or white space")
+            self._note_damage("markup_in_name", "the name of a tool contains markup, quotes or white space")
 
     def _close_call(self, arguments: str = "") -> bool:
         """Close the call after this rest of its arguments."""
@@ -2927,9 +2927,11 @@ class Machine(CallArguments):
     def _schema(self) -> object:
         return self._tools.get(self._out.calls[-1][0]) if self._out.calls else None  # the prompt may have the call
 
-    def _skip_to_closer(self) -> str:
-        """Skip text between the arguments of a call and its closer: a comment is dropped, other text is content, and
-        the message incomplete.  Return the same as `_drop_left_over`."""
+    def _skip_to_closer(self, kind: str, dropped: str) -> str:
+        """Skip text between the arguments of a call and its closer, if nothing was dropped: a comment is dropped, other
+        text is content, and the message incomplete.  Return the same as `_drop_left_over`."""
+        if dropped != "no" or kind != "" or not self._unclosed:
+            return dropped
         buf, start = self._buf, next_char(self._buf, self._pos)
         mark = self.AFTER_CALL.find(buf, start, start + NAME_LIMIT)
         if not self._final and len(buf) - start < NAME_LIMIT and not self.AFTER_CALL.is_decided(mark, buf, start):
@@ -2941,7 +2943,7 @@ class Machine(CallArguments):
             self._note("left_over", f"{buf[start:end]} is left over after a call")
             self._text("trailing", end)
         else:
-            self._note_lost_text("no_argument", "text follows the arguments of a call")
+            self._note_damage("no_argument", "text follows the arguments of a call")
             self._pos = start
             self._text("content", end)
         return "dropped"
@@ -3128,8 +3130,7 @@ class CallObjects(Machine):
                 self._pos, self._skip = start, 0
                 self._try_call("content")
                 return "dropped"
-        dropped = super()._drop_left_over(kind)
-        return self._skip_to_closer() if dropped == "no" and kind == "" and self._unclosed else dropped
+        return self._skip_to_closer(kind, super()._drop_left_over(kind))
 
     def _note_following_text(self) -> None:
         """Ignore text after the object of a call: it can't be arguments."""
@@ -3329,7 +3330,7 @@ class CallObjects(Machine):
             return text
         inside = self._without_wrapper(text)
         if inside == text:
-            self._note_lost_text("arguments_of_other_tool", "the arguments are not those of " + name)
+            self._note_damage("arguments_of_other_tool", "the arguments are not those of " + name)
         return inside
 
     def _without_wrapper(self, text: str) -> str:
