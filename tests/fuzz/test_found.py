@@ -128,6 +128,7 @@ def test_chunks_decide_nothing(name: str, chunks: list[str], options: dict[str, 
     assert check(form, text, options, list(text)).broken == ()
 
 
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize("name", [one.name for one in load_examples() if named(one.name).ir.tools.format != "none"])
 @pytest.mark.parametrize("after", ["", "[", "{", ', {"city": "Oslo"}', " and more", "</", '"'])
 def test_answers_go_on_after_a_call_of_the_prompt(name: str, after: str) -> None:

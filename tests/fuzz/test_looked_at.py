@@ -52,7 +52,7 @@ def test_found_outputs_are_looked_at_in_proportion_to_their_length(example: str,
     assert growth(example, unit, with_tools) <= MOST
 
 
-@pytest.mark.sweep(31)
+@pytest.mark.sweep(125)
 @pytest.mark.parametrize("chunk", [0, 1000])
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("example", EXAMPLES)

@@ -107,6 +107,7 @@ def hut() -> TemplateIR:
     return compile_template((ROOT / "docs" / "hut.jinja").read_text(encoding="utf-8"), name="hut.jinja")
 
 
+@pytest.mark.sweep(7)
 @pytest.mark.parametrize("name", OTHER_NAMES)
 @pytest.mark.parametrize("opener", TEXTS_OF_HUT)
 @pytest.mark.parametrize("changes", ["both", "opener"])

@@ -68,7 +68,7 @@ def check(prefix: str, text: str) -> tuple[str, list[list[object]], bool]:
     return content, [[name, json.loads(arguments)] for name, arguments in calls], whole.incomplete
 
 
-@pytest.mark.sweep(29)
+@pytest.mark.sweep(61)
 @pytest.mark.parametrize("prefix", PREFIXES)
 @pytest.mark.parametrize("places", SUBSETS, ids=str)
 def test_closers_without_their_prefix(prefix: str, places: set[int]) -> None:
