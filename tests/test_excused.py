@@ -141,6 +141,19 @@ def test_text_that_is_written_alike_is_listed(char: str) -> None:
     assert "string: a long text, and long names" in [one.title for one in found.excused]
 
 
+def test_messages_that_need_the_tools_are_listed() -> None:
+    """Without tools, raw text that spells a value of another type is that value."""
+    source = template("(v if v is string else v | tojson)", reasoning=False)
+    found = driver.compile_template(source, name="raw.jinja").verification
+    assert found.verified
+    titles = {one.title: one.kind for one in found.needs_tools}
+    assert titles["string: a number in it"] == "integer or string"
+    number = next(one for one in found.needs_tools if one.title == "string: a number in it")
+    asked, read = (one["tool_calls"][0]["function"]["arguments"]["value"] for one in (number.message, number.other))
+    assert (asked, read) == ("42", 42)
+    assert '">42</arg>' in number.render
+
+
 def run(source: str, parse: Any) -> tuple[TemplateIR, Verification]:
     ir = driver.compile_template(source, name="pairs.jinja")
     with driver.open_renderer(source, name="pairs.jinja") as renderer:

@@ -107,6 +107,7 @@ def test_schema_and_nodes_agree() -> None:
     described["Tolerance"] |= {"kind"}
     described["Ambiguity"] |= {"kind"}
     described["Excused"] |= {"kind"}
+    described["NeedsTools"] |= {"kind"}
     classes = {
         name: {field.name for field in dataclasses.fields(node)}
         for name, node in vars(nodes).items()

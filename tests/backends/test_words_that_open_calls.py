@@ -14,6 +14,7 @@ from tests.independent import TOKENS
 from tests.learn.test_idioms import CONTENT, calls, source_of
 from tests.property.report_wild import read_back
 from tplc.backends.peg.engine import PegEngine
+from tplc.cli.report import verification_rows
 from tplc.driver import compile_template, generate, learn_format, open_renderer
 from tplc.lower import lower
 from tplc.verify.artifact import load_module
@@ -235,7 +236,16 @@ def test_a_whole_call_of_a_known_tool_is_one_in_a_line(kind: str) -> None:
 def test_formats_that_need_tools_for_calls_in_lines_verify(kind: str) -> None:
     opened, call, closed = CALLS[kind]
     source = TURN.replace("@OPEN@", opened).replace("@CALL@", call).replace("@CLOSE@", closed)
-    assert compile_template(source, name=kind).verification.failures == ()
+    ir = compile_template(source, name=kind)
+    assert ir.verification.failures == ()
+    listed = {one.title: one for one in ir.verification.needs_tools if one.kind == "call read as text"}
+    one = listed["content and one call"]
+    message = load_module(generate(ir, "python")).parse(one.render)
+    assert (message["content"], message["tool_calls"]) == (one.other["content"], [])
+    (row,) = [text for label, text in verification_rows(ir.verification) if label == "needs tools"]
+    assert row.startswith(
+        f"{len(listed)} messages with a call that is read as text if the parser isn't given the tools, "
+    )
 
 
 @pytest.mark.parametrize("kind", INLINE)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from tplc.catalogue import applied_entries
 from tplc.cli.console import is_plain, new_console
-from tplc.ir.nodes import Ambiguity, Captured, Json, TemplateIR, Verification
+from tplc.ir.nodes import CALL_AS_TEXT, Ambiguity, Captured, Json, TemplateIR, Verification
 from tplc.ir.printed import printed_layout, quoted
 from tplc.ir.serialize import to_dict
 from tplc.ir.stand_ins import stand_in
@@ -79,6 +79,7 @@ def _coloured(label: str, text: str) -> Text:
         "failed": "red",
         "ambiguous": "yellow",
         "excused": "yellow",
+        "needs tools": "yellow",
         "warning": "bold yellow",
         "assumed": "yellow",
         "not expressed": "yellow",
@@ -224,6 +225,7 @@ def verification_rows(result: Verification, *, listed_by: str = "--json") -> Ite
     for ambiguity in result.ambiguities:
         yield "ambiguous", _ambiguity(ambiguity)
     yield from _excused(result, listed_by)
+    yield from _needs_tools(result, listed_by)
     if result.refused_by_grammars:
         yield "no grammars", result.refused_by_grammars
     for failure in result.failures[:MOST_LINES]:
@@ -259,6 +261,21 @@ def _excused(result: Verification, listed_by: str) -> Iterator[tuple[str, str]]:
         count = kinds.total()
         messages = f"{count} message{'s' if count != 1 else ''} with the same render as another"
         yield "excused", f"{messages}: {', '.join(sorted(kinds))} ({listed_by} lists them)"
+
+
+def _needs_tools(result: Verification, listed_by: str) -> Iterator[tuple[str, str]]:
+    """Yield the number of messages whose calls are read as text without tools, and of those that differ otherwise, each
+    with an example."""
+    as_text = [one for one in result.needs_tools if one.kind == CALL_AS_TEXT]
+    others = [one for one in result.needs_tools if one.kind != CALL_AS_TEXT]
+    kinds = ", ".join(dict.fromkeys(one.kind for one in others))
+    for found, what in ((as_text, "with a call that is read as text"), (others, f"read as another ({kinds})")):
+        if found:
+            messages = (
+                f"{len(found)} message{'s' if len(found) != 1 else ''} {what} if the parser isn't given the tools"
+            )
+            example = f"{found[0].title}: {_short(quoted(found[0].render))}"
+            yield "needs tools", f"{messages}, such as {example} ({listed_by} lists them)"
 
 
 def _short(text: str) -> str:

@@ -69,7 +69,9 @@ def _turns(ir: TemplateIR) -> str:
 def _format(ir: TemplateIR) -> str:
     facts: dict[str, list[str]] = {}
     for line in lines(ir):
-        if not line.startswith(("ir ", "verification", "not rendered", "ambiguity", "excused", "failure")):
+        if not line.startswith(
+            ("ir ", "verification", "not rendered", "ambiguity", "excused", "needs tools", "failure")
+        ):
             fact, _, value = line.partition(" = ")
             facts.setdefault(fact, []).append(f"<code>{escape(value)}</code>")
     rows = "".join(f"<tr><th>{escape(fact)}</th><td>{''.join(values)}</td></tr>" for fact, values in facts.items())
@@ -95,6 +97,14 @@ def _verification(ir: TemplateIR) -> str:
                 f"{json.dumps(found.other, ensure_ascii=False)}; both render to {json.dumps(found.render)}",
             )
             for found in result.distinct_excused
+        ),
+        *(
+            (
+                "needs tools",
+                f"{found.title}: without tools, {json.dumps(found.message, ensure_ascii=False)} is parsed as "
+                f"{json.dumps(found.other, ensure_ascii=False)}; it renders to {json.dumps(found.render)}",
+            )
+            for found in result.needs_tools
         ),
         *(("failed", text) for text in result.failures),
     ]

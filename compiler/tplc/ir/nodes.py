@@ -479,13 +479,32 @@ class Excused:
     render: str
 
 
+CALL_AS_TEXT = "call read as text"
+
+
+@dataclass(frozen=True, slots=True)
+class NeedsTools:
+    """A message that comes back only if the parser is given the tools.  Without them it is read as `other`.
+
+    Both are given as the template was given them, `render` is the text of the turn.  `kind` names what only the tools
+    decide: CALL_AS_TEXT, or what differs.
+    """
+
+    title: str
+    kind: str
+    message: Json = field(hash=False)
+    other: Json = field(hash=False)
+    render: str
+
+
 @dataclass(frozen=True, slots=True)
 class Verification:
     """What was rendered and what came back.  `not_shown` lists what the template cannot show.
 
     `excused` lists every message that did not come back without failing the verification; it is counted in neither
-    `messages` nor `passed`.  `refused_by_grammars` is a turn with calls that grammars of the format don't accept, and
-    where; "" if there is none, or if it was not asked.
+    `messages` nor `passed`.  `needs_tools` lists messages that came back, but not without tools.
+    `refused_by_grammars` is a turn with calls that grammars of the format don't accept, and where; "" if there is
+    none, or if it was not asked.
     """
 
     verified: bool = False
@@ -497,6 +516,7 @@ class Verification:
     ambiguities: tuple[Ambiguity, ...] = ()
     failures: tuple[str, ...] = ()
     excused: tuple[Excused, ...] = ()
+    needs_tools: tuple[NeedsTools, ...] = ()
     refused_by_grammars: str = ""
 
     @property

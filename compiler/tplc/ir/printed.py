@@ -232,6 +232,9 @@ def _verification(result: Verification) -> Iterator[str]:
         message, other = (json.dumps(one, ensure_ascii=False) for one in (excused.message, excused.other))
         kind = "" if excused.title.endswith(excused.kind) else f" ({excused.kind})"
         yield f"excused{kind} {excused.title}: {message} | {other} | {quoted(excused.render)}"
+    for found in result.needs_tools:
+        message, other = (json.dumps(one, ensure_ascii=False) for one in (found.message, found.other))
+        yield f"needs tools ({found.kind}) {found.title}: {message} | {other} | {quoted(found.render)}"
     if result.refused_by_grammars:
         yield f"no grammars = {result.refused_by_grammars}"
     for failure in result.failures:

@@ -30,10 +30,11 @@ ARGUMENT_KINDS: dict[str, type[ObjectArguments] | type[PairArguments]] = {
 
 
 def dumps(ir: TemplateIR) -> str:
-    """Write an IR as the text of a file.  Excused messages are left out: they belong to the report of a verification,
+    """Write an IR as the text of a file.  Lists of messages are left out: they belong to the report of a verification,
     and may be longer than all of the format."""
     data = to_dict(ir)
     data["verification"].pop("excused")
+    data["verification"].pop("needs_tools")
     if not ir.verification.refused_by_grammars:
         data["verification"].pop("refused_by_grammars")
     return visible(json.dumps(data, ensure_ascii=False, indent=2)) + "\n"

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tplc.ir.nodes import Ambiguity, Excused, Json, Verification
+from tplc.ir.nodes import Ambiguity, Excused, Json, NeedsTools, Verification
 from tplc.messages import Message
 from tplc.verify.battery import Case
 from tplc.verify.causes import Tried
@@ -62,6 +62,7 @@ class Tally:
     refused: dict[str, list[str]] = field(default_factory=dict)
     ambiguities: dict[str, Ambiguity] = field(default_factory=dict)
     excuses: list[Excuse] = field(default_factory=list)
+    needs_tools: list[NeedsTools] = field(default_factory=list)
     coverage: Coverage = field(default_factory=Coverage)
     failures: list[str] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)  # parts that are written, and never as they are

@@ -17,7 +17,7 @@ from typing import Any
 
 from tplc.errors import RenderFailed, TemplateRaised
 from tplc.ir.markers import ends_in_text
-from tplc.ir.nodes import Ambiguity, CallId, Excused, TemplateIR, Verification
+from tplc.ir.nodes import CALL_AS_TEXT, Ambiguity, CallId, Excused, NeedsTools, TemplateIR, Verification
 from tplc.messages import Follow
 from tplc.render import Renderer
 from tplc.verify.artifact import Artifact, load_artifact
@@ -116,6 +116,7 @@ def try_messages(
         ambiguities=tuple(tally.ambiguities.values()),
         failures=(*reasons, *tally.failures[:MOST_FAILURES]),
         excused=tuple(pair.excused for pair in pairs),
+        needs_tools=tuple(tally.needs_tools),
     )
     return Trial(result, tuple(tally.tried), pairs)
 
@@ -272,7 +273,7 @@ class _RoundTrip:
             usual = feed.prompt == place.frame.prompt and not case.after_result and self._has_usual_head(feed)
             if problem is None and first and usual:
                 problem = self._check_default_prompt(case, feed)
-            if problem is None and first and _names_are_usual(case):
+            if problem is None and first and case.calls:
                 problem = self._check_untyped(case, stage, place, feed)
         except _RAISED as error:
             return f"the parser raised {type(error).__name__}: {error}"
@@ -387,27 +388,29 @@ class _RoundTrip:
         return None if found is None else f"without a prompt: {found}"
 
     def _check_untyped(self, case: Case, stage: Stage, place: Shown, feed: Feed) -> str | None:
+        """Return a problem if the message does not come back without tools. Where only they decide what it is, it is
+        listed instead."""
         message = self._parse(replace(feed, tools=None))
         found = self._difference(case, message)
         if found is None:
             return None
-        if found.kind != ID and self._is_one_render_untyped(case, stage, place, message):
-            if found.kind == NAME:  # only the tools distinguish the two
-                ambiguity = Ambiguity(NAME, found.expected, found.got, excerpt(feed.text))
-                self.tally.ambiguities.setdefault(NAME, ambiguity)
-            return None
-        if self._is_known_by_its_tool(case, message):
+        read = as_case(case.title, message, ids=self.compared.tools.call_id.position != "none")
+        one_render = found.kind != ID and read is not None and self._is_one_render_untyped(case, stage, place, read)
+        if one_render and found.kind == NAME:
+            ambiguity = Ambiguity(NAME, found.expected, found.got, excerpt(feed.text))
+            self.tally.ambiguities.setdefault(NAME, ambiguity)
+        if read is not None and (one_render or self._is_known_by_its_tool(case, message) or not _names_are_usual(case)):
+            kind = found.kind if len(read.calls) >= len(case.calls) else CALL_AS_TEXT
+            asked, got = (stage.answer(one, place.setting) for one in (case, read))
+            self.tally.needs_tools.append(NeedsTools(case.title, kind, asked, got, feed.text))
             return None
         if self.expectations.untyped:
             self.expectations.shown.setdefault(self.expectations.untyped, NotAsked(case, feed.text, str(found)))
             return None
         return f"without tools: {found}"
 
-    def _is_one_render_untyped(self, case: Case, stage: Stage, place: Shown, message: Mapping[str, Any]) -> bool:
+    def _is_one_render_untyped(self, case: Case, stage: Stage, place: Shown, read: Case) -> bool:
         """Return whether the template renders what was read without tools to the identical text."""
-        read = as_case(case.title, message, ids=self.compared.tools.call_id.position != "none")
-        if read is None:
-            return False
         other = replace(with_texts(self.ir, case, read), after_result=case.after_result)
         if same_message(case, other):
             return True
@@ -449,7 +452,7 @@ def _place(context: Context) -> str:
 def _names_are_usual(case: Case) -> bool:
     """Return whether the case has calls whose names servers allow.  With other characters, a name can be distinguished
     from text only if the tools are given."""
-    return bool(case.calls) and all(re.fullmatch(r"[\w.-]+", call.name) for call in case.calls)
+    return all(re.fullmatch(r"[\w.-]+", call.name) for call in case.calls)
 
 
 def _up_to_weak_end(ir: TemplateIR, rest: str) -> str:
