@@ -6045,6 +6045,8 @@ class GuessedPairs(RawPairs):
     NESTED_QUOTES: ClassVar[str] = '"'  # of the strings inside lists and objects
     BARE_END: ClassVar[Any] = None  # the end of a value without the quote that the template writes before each
     SPACE_AROUND_KEY_END: ClassVar[bool] = False  # white space may be around the end of a key,
+    CALL_END: ClassVar[str] = ""  # the call's closer, if it alone ends values: another one shows that a value was cut
+    _before_calls = -1  # the number of texts of content before the first call
     _ends_itself = False  # the text that ends all pairs has come
     _spaced = False  # here it precedes that end: white space after it is no part of the value
     _nested: Nested | None = None  # of a value that may be a list or an object
@@ -6063,7 +6065,20 @@ class GuessedPairs(RawPairs):
 
     def _end_pairs(self, kind: str) -> bool:
         self._ends_itself = kind == "end"
+        if self.CALL_END and self._before_calls < 0:
+            self._before_calls = len(self._out.texts["content"])
         return super()._end_pairs(kind)
+
+    def _note_second_closer(self) -> None:
+        super()._note_second_closer()
+        self.incomplete = self.incomplete or self.CALL_END != ""
+
+    def _finish(self) -> None:
+        super()._finish()
+        self._out.flush()
+        if self.CALL_END and self._before_calls >= 0:
+            after = "".join(self._out.texts["content"][self._before_calls :])
+            self.incomplete = self.incomplete or self.CALL_END in after
 
     def _leave_calls(self, kind: str) -> bool:
         if self._unclosed and kind and not (self._ends_itself or self._lacks_section):

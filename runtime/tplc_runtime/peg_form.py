@@ -78,6 +78,7 @@ class FormOfPairs:
     elements_first: bool = False  # tags may lack the word with which the template's own begin
     damaged: Optional[Pattern] = None  # arguments with what a slip in a marker leaves in a value
     markers: Optional[Scanner] = None  # which show, in a value, that it contains another pair
+    call_end: str = ""  # the call's closer, if it alone ends values: another one shows that a value was cut
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from itertools import product
+from typing import Any
 
 import pytest
 
 from tests.independent import TOKENS
 from tests.learn.test_idioms import CONTENT, calls, pairs, source_of
 from tests.property.every_reader import EveryReader
-from tplc.driver import compile_template
+from tplc.backends.peg.engine import PegEngine
+from tplc.driver import compile_template, generate
+from tplc.verify.artifact import load_module
 
 AROUND = {
     "tags": ('<do fn="', '">', "</do>"),
@@ -54,3 +58,50 @@ def test_values_that_end_with_a_closer(around: str, pair: str) -> None:
 
 def dumped(given: dict[str, str]) -> str:
     return "{" + ", ".join(f'"{key}": "{value}"' for key, value in given.items()) + "}"
+
+
+# Nothing but the call's closer ends these values: the opener of a call, the text after the name, that before a key and
+# after it, and the closer.
+UNCLOSED = {
+    "tags": ("<call ", ">", "<arg ", ">", "</call>"),
+    "tokens": ("<|fn|>", "", "<|k|>", "<|v|>", "<|/fn|>"),
+    "brackets": ("[do ", "]", "@", ": ", "[/do]"),
+    "lines": ("<call>", "", "\\n", "=", "</call>\\n"),
+}
+
+
+@pytest.mark.parametrize("kind", UNCLOSED)
+def test_a_value_that_its_only_end_cuts_is_incomplete(kind: str) -> None:
+    opened, named, before, key_end, closed = UNCLOSED[kind]
+    one = pairs(f"{{{{- '{before}' ~ k ~ '{key_end}' ~ (v if v is string else v | tojson) }}}}")
+    call = f"{{{{- '{opened}' ~ c.function.name ~ '{named}' }}}}{one}{{{{- '{closed}' }}}}"
+    ir = compile_template(source_of(CONTENT + calls(call)), name="t", special_tokens=TOKENS)
+    end = closed.removesuffix("\\n")
+    assert ir.verification.failures == ()
+    titles = [f"string: the marker {end!r} {where}: " for where in ("in it", "alone")]
+    listed = zip(titles, ir.verification.not_read, strict=True)
+    assert [text.startswith(title) for title, text in listed] == [True, True]
+    parser, engine = load_module(generate(ir, "python")), PegEngine(ir)
+    start, name_end, opens, key_ends, closes = (text.replace("\\n", "\n") for text in UNCLOSED[kind])
+    for value, key, number in product(("@", "a@", "a @ b", "@b", "x@@ y", "@.", "a\n@\nb", "@ y"), "ab", (1, 2)):
+        given = {"a": "x", key: value.replace("@", end)}
+        inside = "".join(f"{opens}{name}{key_ends}{each}" for name, each in given.items())
+        text = f"Hi.{f'{start}f{name_end}{inside}{closes}' * number}"
+        for tools in (None, TOOLS):
+            for chunks in ([text], list(text)):
+                stream = parser.StreamParser(tools=tools)
+                for chunk in chunks:
+                    stream.feed(chunk)
+                stream.finish()
+                assert stream.incomplete or _arguments(stream.message) == [given] * number, text
+            read = engine.parse(text, tools=tools)
+            assert read["tool_calls"] == stream.message["tool_calls"]
+    whole = f"Say {end} so.{start}f{name_end}{opens}a{key_ends}x{closes}Hi."
+    stream = parser.StreamParser()
+    stream.feed(whole)
+    stream.finish()
+    assert (stream.message["content"], stream.incomplete) == (f"Say {end} so.Hi.", False)
+
+
+def _arguments(message: dict[str, Any]) -> list[dict[str, str]]:
+    return [json.loads(call["function"]["arguments"]) for call in message["tool_calls"]]

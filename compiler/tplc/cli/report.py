@@ -80,6 +80,7 @@ def _coloured(label: str, text: str) -> Text:
         "ambiguous": "yellow",
         "excused": "yellow",
         "needs tools": "yellow",
+        "not read": "yellow",
         "warning": "bold yellow",
         "assumed": "yellow",
         "not expressed": "yellow",
@@ -226,6 +227,8 @@ def verification_rows(result: Verification, *, listed_by: str = "--json") -> Ite
         yield "ambiguous", _ambiguity(ambiguity)
     yield from _excused(result, listed_by)
     yield from _needs_tools(result, listed_by)
+    for text in result.not_read:
+        yield "not read", text
     if result.refused_by_grammars:
         yield "no grammars", result.refused_by_grammars
     for failure in result.failures[:MOST_LINES]:

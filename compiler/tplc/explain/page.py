@@ -70,7 +70,7 @@ def _format(ir: TemplateIR) -> str:
     facts: dict[str, list[str]] = {}
     for line in lines(ir):
         if not line.startswith(
-            ("ir ", "verification", "not rendered", "ambiguity", "excused", "needs tools", "failure")
+            ("ir ", "verification", "not rendered", "ambiguity", "excused", "needs tools", "not read", "failure")
         ):
             fact, _, value = line.partition(" = ")
             facts.setdefault(fact, []).append(f"<code>{escape(value)}</code>")
@@ -106,6 +106,7 @@ def _verification(ir: TemplateIR) -> str:
             )
             for found in result.needs_tools
         ),
+        *(("not read", text) for text in result.not_read),
         *(("failed", text) for text in result.failures),
     ]
     cells = "".join(f"<tr><th>{escape(label)}</th><td>{escape(text)}</td></tr>" for label, text in rows)

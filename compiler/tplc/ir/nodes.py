@@ -502,7 +502,8 @@ class Verification:
     """What was rendered and what came back.  `not_shown` lists what the template cannot show.
 
     `excused` lists every message that did not come back without failing the verification; it is counted in neither
-    `messages` nor `passed`.  `needs_tools` lists messages that came back, but not without tools.
+    `messages` nor `passed`.  `needs_tools` lists messages that came back, but not without tools, and
+    `not_read` those that no parser can read, because a value contains what alone ends values.
     `refused_by_grammars` is a turn with calls that grammars of the format don't accept, and where; "" if there is
     none, or if it was not asked.
     """
@@ -517,6 +518,7 @@ class Verification:
     failures: tuple[str, ...] = ()
     excused: tuple[Excused, ...] = ()
     needs_tools: tuple[NeedsTools, ...] = ()
+    not_read: tuple[str, ...] = ()
     refused_by_grammars: str = ""
 
     @property

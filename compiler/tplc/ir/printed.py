@@ -235,6 +235,8 @@ def _verification(result: Verification) -> Iterator[str]:
     for found in result.needs_tools:
         message, other = (json.dumps(one, ensure_ascii=False) for one in (found.message, found.other))
         yield f"needs tools ({found.kind}) {found.title}: {message} | {other} | {quoted(found.render)}"
+    for text in result.not_read:
+        yield f"not read = {text}"
     if result.refused_by_grammars:
         yield f"no grammars = {result.refused_by_grammars}"
     for failure in result.failures:

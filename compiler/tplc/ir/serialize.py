@@ -35,6 +35,8 @@ def dumps(ir: TemplateIR) -> str:
     data = to_dict(ir)
     data["verification"].pop("excused")
     data["verification"].pop("needs_tools")
+    if not ir.verification.not_read:
+        data["verification"].pop("not_read")
     if not ir.verification.refused_by_grammars:
         data["verification"].pop("refused_by_grammars")
     return visible(json.dumps(data, ensure_ascii=False, indent=2)) + "\n"

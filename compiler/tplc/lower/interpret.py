@@ -18,7 +18,7 @@ from tplc.ir.markers import without_space
 from tplc.lower.acceptor import Acceptor
 from tplc.lower.interpret_calls import InterpretedCall, NotAsWritten, read_call, read_slots
 from tplc.lower.lexemes import Lexeme, Lexemes, lexemes_of
-from tplc.lower.markerlike import damaged_arguments, marker_like_texts
+from tplc.lower.markerlike import damaged_arguments, end_of_cut_values, marker_like_texts
 from tplc.lower.states import (
     COUNTED_AS,
     Action,
@@ -111,7 +111,12 @@ def interpret(
 ) -> Interpretation:
     """Read a whole output; raises NotAsWritten if a call is not written as the template writes it."""
     options = {"parse_reasoning": parse_reasoning, "parse_tool_calls": parse_tool_calls and acceptor.calls is not None}
-    return _Interpreter(acceptor, output, options).read()
+    interpreter = _Interpreter(acceptor, output, options)
+    found = interpreter.read()
+    end = "" if acceptor.calls is None else end_of_cut_values(acceptor.calls)
+    if end and found.calls and interpreter.text.count(end, found.calls[0].end - len(end)) > len(found.calls):
+        raise NotAsWritten  # a value that contains the call's closer was cut
+    return found
 
 
 class _Interpreter:

@@ -157,6 +157,15 @@ def damaged_arguments(acceptor: Acceptor) -> str | None:
     return rf'{unquoted}.*?"(?:(?:{"|".join(over)})(?=[,}}\]]){begins})'
 
 
+def end_of_cut_values(calls: CallForm) -> str:
+    """Return the marker that ends calls, if nothing else ends their raw values: where it comes again after a call, a
+    value that contained it was cut.  "" if there is none."""
+    pairs = calls.pairs
+    if pairs is None or not pairs.value.guessed or pairs.value.literals or pairs.value_end.following.close:
+        return ""
+    return next(filter(is_distinctive, calls.closing.last_pieces), "")
+
+
 def own_keys(calls: CallForm) -> tuple[str, ...]:
     """Return the keys that the template writes before parts of a call, except that of arguments in an object."""
     header = [text for slot in calls.header for text in slot.suffixes]

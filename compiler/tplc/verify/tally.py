@@ -62,6 +62,7 @@ class Tally:
     refused: dict[str, list[str]] = field(default_factory=dict)
     ambiguities: dict[str, Ambiguity] = field(default_factory=dict)
     excuses: list[Excuse] = field(default_factory=list)
+    not_read: dict[str, str] = field(default_factory=dict)
     needs_tools: list[NeedsTools] = field(default_factory=list)
     coverage: Coverage = field(default_factory=Coverage)
     failures: list[str] = field(default_factory=list)

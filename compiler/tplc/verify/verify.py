@@ -21,7 +21,7 @@ from tplc.ir.nodes import CALL_AS_TEXT, Ambiguity, CallId, Excused, NeedsTools, 
 from tplc.messages import Follow
 from tplc.render import Renderer
 from tplc.verify.artifact import Artifact, load_artifact
-from tplc.verify.battery import SHAPES, Case, Shape, after_results, battery, random_cases
+from tplc.verify.battery import SHAPES, Case, Shape, after_results, battery, cut_values, random_cases
 from tplc.verify.causes import Tried, explained
 from tplc.verify.compare import ID, NAME, Difference, as_case, as_message, difference, fits, same_message, with_texts
 from tplc.verify.conversation import fitting_tools
@@ -117,6 +117,7 @@ def try_messages(
         failures=(*reasons, *tally.failures[:MOST_FAILURES]),
         excused=tuple(pair.excused for pair in pairs),
         needs_tools=tuple(tally.needs_tools),
+        not_read=tuple(tally.not_read.values()),
     )
     return Trial(result, tuple(tally.tried), pairs)
 
@@ -178,6 +179,10 @@ class _RoundTrip:
             after = shown(stage, case.shape, with_result) if case.shape in shapes else None
             if isinstance(after, Shown):
                 self._check(case, stage, after, context, first=first)
+        for case in cut_values(self.ir) if first and not self._given else ():
+            result = results[case.shape]
+            if isinstance(result, Shown):
+                self._check_cut(case, stage, result)
         for case in self.tally.coverage.plain_cases(_place(context)):
             found = results.get(case.shape)
             if isinstance(found, Shown):
@@ -256,6 +261,23 @@ class _RoundTrip:
             else:
                 self._fail(case, context, turn, problem)
 
+    def _check_cut(self, case: Case, stage: Stage, place: Shown) -> None:
+        """List a message that cannot come back, if the parser reports that it is incomplete; otherwise it failed."""
+        try:
+            turn = place.frame.turn_text(stage.render(case, place.setting))
+        except (TemplateRaised, RenderFailed):
+            return
+        if turn is None or not self._reports_incomplete:
+            return
+        feed = feed_of(place.frame, turn, fitting_tools(case))
+        for asked in (feed, replace(feed, tools=None)):
+            found = self._difference(case, self._parse(asked))
+            if found is not None and not self._is_incomplete(asked):
+                self.tally.messages += 1
+                return self._fail(case, (), turn, f"{found}, and the message is not incomplete")
+            if found is not None:
+                self.tally.not_read.setdefault(case.title, f"{case.title}: {found}; the message is incomplete")
+
     def _trip(self, case: Case, stage: Stage, place: Shown, turn: str, *, first: bool) -> str | OneRender | None:
         """Return None if the case came back from every way of feeding it; otherwise the first problem."""
         tools = fitting_tools(case)
@@ -289,16 +311,19 @@ class _RoundTrip:
     def _parse(self, feed: Feed) -> Mapping[str, Any]:
         return self.parser.parse(feed.text, tools=feed.tools, prompt=feed.prompt)
 
+    @property
+    def _reports_incomplete(self) -> bool:
+        """Return whether the artifact reports incomplete messages: a response template's stream reports nothing."""
+        return self.parser.stream is not None and hasattr(self.parser.stream(tools=None, prompt=None), "incomplete")
+
     def _is_incomplete(self, feed: Feed) -> bool:
         """Return whether the parser reports that the message is incomplete."""
         if self.parser.stream is None:
             return False
         stream = self.parser.stream(tools=feed.tools, prompt=feed.prompt)
-        if not hasattr(stream, "incomplete"):
-            return False  # a response template's stream reports nothing
         stream.feed(feed.text)
         stream.finish()
-        return bool(stream.incomplete)
+        return bool(getattr(stream, "incomplete", False))  # a response template's stream reports nothing
 
     def _explain(
         self, case: Case, stage: Stage, place: Shown, turn: str, message: Mapping[str, Any], found: Difference

@@ -12,7 +12,7 @@ from tplc.lower.call_form import CallForm, PairForm, PairValue, ValueEnd
 from tplc.lower.following import after_quoted
 from tplc.lower.garbled import garbled_closers
 from tplc.lower.lexemes import Lexemes, lexemes_of
-from tplc.lower.markerlike import damaged_arguments, own_fields, own_keys
+from tplc.lower.markerlike import damaged_arguments, end_of_cut_values, own_fields, own_keys
 from tplc.lower.pairs import around_key, between_pairs, value_ends_and_markers, value_opener
 from tplc.lower.states import respelled_kinds, states
 from tplc.lower.values import style_of
@@ -114,6 +114,7 @@ def _pairs(acceptor: Acceptor, pairs: PairForm, calls: CallForm) -> FormOfPairs:
         value_opener=_pattern(value_opener(pairs)),
         elements_first=bool(pairs.value_end.unprefixed),
         damaged=_pattern(damaged_arguments(acceptor)),
+        call_end=end_of_cut_values(calls),
         markers=scanner(value_ends_and_markers(pairs)) if shows_pairs else None,
     )
 

@@ -42,7 +42,7 @@ from tplc.lower.following import (
 from tplc.lower.garbled import garbled_closers
 from tplc.lower.garbled_values import garbled_end_of_value
 from tplc.lower.lexemes import MAX_INNER_SPACE, NOTHING, Lexemes, is_wordless, lexemes_of, plain_word
-from tplc.lower.markerlike import damaged_arguments, marker_like_texts, own_fields, own_keys
+from tplc.lower.markerlike import damaged_arguments, end_of_cut_values, marker_like_texts, own_fields, own_keys
 from tplc.lower.pairs import (
     around_key,
     between_pairs,
@@ -521,6 +521,7 @@ def _ends_of_raw_values(pairs: PairForm, calls: CallForm, respelled: Sequence[st
         lines += [f"    NEXT_UNOPENED = {literal(pairs.value_end.next_unopened)}"] * bool(pairs.value_end.next_unopened)
     is_other = pairs.value.guessed and pairs.value.nested_quotes != '"'
     lines += [f"    NESTED_QUOTES = {literal(pairs.value.nested_quotes)}"] * is_other
+    lines += [f"    CALL_END = {literal(cut)}"] if (cut := end_of_cut_values(calls)) else []
     lines += [f"    LITERALS = {literal(pairs.value.literals)}"] if pairs.value.literals else []
     lines += _flags({"SPACE_AROUND_KEY_END": pairs.value.spaced})
     if pairs.value_end.bare is not None:
