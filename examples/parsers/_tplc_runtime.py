@@ -7589,7 +7589,7 @@ WORD_JOINERS = "_▁Ġ|｜-"  # what the words of a marker are joined with, and 
 MOST_WORD_SEPARATORS = 4  # so much white space, or so many joints, where a marker that is spelled otherwise has some
 SLOT_PATTERN = PLAIN_WORD.pattern.replace("{0,", "{1,")
 CONTROL = {"\n": r"\n", "\t": r"\t", "\r": r"\r", "\f": r"\f", "\v": r"\v"}
-PATTERN_OF_SLOT = {SAME_SLOT: r"[^\n]*?", ANY_WORD: LANGUAGE.pattern, WORD_SLOT: SLOT_PATTERN}
+PATTERN_OF_SLOT = {SAME_SLOT: r"(?:\s{0,16}\n)?[^\n]*?(?:\n\s{0,16})?", ANY_WORD: LANGUAGE.pattern, WORD_SLOT: SLOT_PATTERN}
 SPECIAL_IN_PATTERNS = frozenset(r"\.^$*+?{}[]|()")
 ONLY_RESPELLED = "respelled"
 

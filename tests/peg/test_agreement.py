@@ -127,6 +127,14 @@ def test_three_quotes_are_no_empty_value_before_a_string(name: str, text: str) -
     assert engine_of(form).parse(text) == message
 
 
+@pytest.mark.parametrize("name", ["list_all\n", "\nlist_all", " list_all ", "\n  list_all \n "])
+def test_white_space_around_a_name_that_comes_again(name: str) -> None:
+    form, text = named("addressed-parts"), f' to list_all:><run name="{name}">\n</run><:over:>'
+    message = form.parser.parse(text)
+    assert [call["function"]["name"] for call in message["tool_calls"]] == ["list_all"]
+    assert engine_of(form).parse(text) == message
+
+
 def test_an_opener_in_the_singular_is_not_read_as_another_one() -> None:
     """The call's opener begins like the section's, which is plural."""
     source = """

@@ -122,3 +122,9 @@ def test_words_around_reasoning_may_end_otherwise(text: str) -> None:
 def test_other_words_stay_text(text: str) -> None:
     content, reasoning, *_ = check("header", f"{text}[end]")
     assert content + reasoning == text.removeprefix("<ponder>").removesuffix("</ponder>")
+
+
+def test_a_section_may_come_again_with_another_word() -> None:
+    text = WRITTEN.replace("<|x|calls>", "<|x|calls>\n<|x|docalls>", 1)
+    codes = ["marker_spelled_otherwise", "calls_opened_twice"]
+    assert check("section", text + "[end]") == ("", "", BOTH, False, codes)

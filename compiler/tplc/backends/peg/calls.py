@@ -42,7 +42,13 @@ def section_section(form: FormPatterns, *, parallel: bool) -> Section:
     opened = f"({' / '.join(openers)}) gap" if openers else ""
     if openers and calls.calls_are_juxtaposed:
         opened = f"({opened} / {leaf(form.not_after_section)})" if form.not_after_section else f"({opened})?"
-    another = sequence(between, "gap", f"({sequence(opened, 'call')} / call_next_for_short gap call_for_known__)")
+    # A short opener may be completed by another opener.
+    whole = "".join(
+        f"(gap ({' / '.join(nexts)}))? " for nexts in [form.named("call_next", "call_next_for_short")] if nexts
+    )
+    another = sequence(
+        between, "gap", f"({sequence(opened, 'call')} / call_next_for_short {whole}gap call_for_known__)"
+    )
     further = [
         f"({another})*" if parallel else "",
         between,
@@ -51,7 +57,7 @@ def section_section(form: FormPatterns, *, parallel: bool) -> Section:
         "(gap after_turn_for_calls)?",
         "(gap call_separator)?" if apart else "",
     ]
-    opened = "(call_open gap call / call_open_for_short gap call_for_known__)"
+    opened = f"(call_open gap call / call_open_for_short {whole}gap call_for_known__)"
     is_shared = calls.opening.may_be_missing and bool(form.known)
     return Section(
         "Tool calls.",
