@@ -2958,8 +2958,8 @@ class TurnStates(PlacedMarkers):
         partial = stop if clear else marks.partial_match(buf, pos, stop if mark is None else mark.start)
         if self.PLACE_DECIDES and mark is not None and mark.kind in UNDECIDED_KINDS and not self._final:
             partial = min(partial, marks.with_lead(buf, pos, mark.start))
-        if self._final and not self._is_truncated_marker(marks, partial, kind):
-            partial = stop
+        while self._final and partial < stop and not self._is_truncated_marker(marks, partial, kind):
+            partial = marks.partial_match(buf, partial + 1)
         if mark is not None and mark.start >= partial:
             mark = None  # a longer one may begin there
         end = partial if mark is None else mark.start
@@ -7589,7 +7589,11 @@ WORD_JOINERS = "_▁Ġ|｜-"  # what the words of a marker are joined with, and 
 MOST_WORD_SEPARATORS = 4  # so much white space, or so many joints, where a marker that is spelled otherwise has some
 SLOT_PATTERN = PLAIN_WORD.pattern.replace("{0,", "{1,")
 CONTROL = {"\n": r"\n", "\t": r"\t", "\r": r"\r", "\f": r"\f", "\v": r"\v"}
-PATTERN_OF_SLOT = {SAME_SLOT: r"(?:\s{0,16}\n)?[^\n]*?(?:\n\s{0,16})?", ANY_WORD: LANGUAGE.pattern, WORD_SLOT: SLOT_PATTERN}
+PATTERN_OF_SLOT = {
+    SAME_SLOT: r"(?:\s{0,16}\n)?[^\n]*?(?:\n\s{0,16})?",
+    ANY_WORD: LANGUAGE.pattern,
+    WORD_SLOT: SLOT_PATTERN,
+}
 SPECIAL_IN_PATTERNS = frozenset(r"\.^$*+?{}[]|()")
 ONLY_RESPELLED = "respelled"
 

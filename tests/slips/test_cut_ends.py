@@ -97,3 +97,13 @@ def test_a_cut_end_of_one_repeated_character_is_text() -> None:
     source = source_of(CONTENT).replace("<|e|>", "======j")
     readers = EveryReader(compile_template(source, name="t", special_tokens=TOKENS))
     assert (readers.parse("It is.=====")["content"], readers.differ) == ("It is.=====", [])
+
+
+@pytest.mark.parametrize("content", ["Like this:\n```python\nx = 1\n```", "see ```", "a `b`", "[1]["])
+def test_a_cut_marker_is_dropped_after_what_could_begin_a_longer_one(content: str) -> None:
+    """A fence may be around a call, so a call could begin with one that closes code."""
+    stream = parser_of("thinking-parts").StreamParser()
+    stream.feed(content + "[NE")
+    stream.finish()
+    assert (stream.message["content"], stream.trailing) == (content, "[NE")
+    assert PegEngine(ir_of("thinking-parts")).read(content + "[NE").message == stream.message

@@ -646,8 +646,8 @@ class StreamParser(Copyable):
         mark = marks.find(buf, pos)
         clear = mark is not None and (self._final or not mark.ambiguous)  # nothing before its end can be undecided
         partial = stop if clear else marks.partial_match(buf, pos, stop if mark is None else mark.start)
-        if self._final and not self._is_truncated_marker(marks, partial, kind):
-            partial = stop
+        while self._final and partial < stop and not self._is_truncated_marker(marks, partial, kind):
+            partial = marks.partial_match(buf, partial + 1)
         if mark is not None and mark.start >= partial:
             mark = None  # a longer one may begin there
         end = partial if mark is None else mark.start

@@ -2274,8 +2274,8 @@ class TurnStates(Stream):
         partial = stop if clear else marks.partial_match(buf, pos, stop if mark is None else mark.start)
         if mark is not None and mark.kind in UNDECIDED_KINDS and not self._final:
             partial = min(partial, marks.with_lead(buf, pos, mark.start))
-        if self._final and not self._is_truncated_marker(marks, partial, kind):
-            partial = stop
+        while self._final and partial < stop and not self._is_truncated_marker(marks, partial, kind):
+            partial = marks.partial_match(buf, partial + 1)
         if mark is not None and mark.start >= partial:
             mark = None  # a longer one may begin there
         end = partial if mark is None else mark.start
