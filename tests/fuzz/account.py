@@ -141,7 +141,7 @@ class Trace:
         if not is_text and not any(self._laid_out(buf[start:end], values) for values in self.in_slots()):
             self.lost.append(f"{state}: {buf[start:end]!r} is not {self.slots!r} between markers")
         if state in PAIR_STATES:
-            self.consumed.append(self.slots["key"])
+            self.consumed.append(self.slots["key"] + " ")  # a value may begin with a letter before its quote
         if state == "_call" and "name" in self.slots:
             for name, call_id in self.opened:
                 became = [name, call_id or ""]
