@@ -289,13 +289,13 @@ NAMES = {"str": "string", "int": "integer", "float": "number", "bool": "boolean"
 # Other names for the types of JSON Schema.
 ALIASES = {**NAMES, "dict": "object", "None": "null", "tuple": "array", "double": "number", "long": "integer"}
 MOST_VARIANTS = 4096  # a larger schema is ignored
-ODD_IN_KEYS = frozenset("<>{}[],:=\n\"'")
+ODD_IN_KEYS = frozenset("<>{}[](),:=\n\"'")
 MARKUP_IN_KEYS = frozenset("<>{}\n\"'")  # what is odd even if no tools are given
 REFERRING = frozenset(("$ref", "anyOf", "oneOf", "allOf"))  # members that lead to other schemas
 PLAIN = frozenset(("type", "description", "title", "default"))  # of these members, only the type matters
 ONLY = {name: frozenset([name]) for name in ("array", "boolean", "integer", "null", "number", "object", "string")}
 NULL = {"type": "null"}
-NAMESPACE = Pattern(r"\A\S*[.:/](?=[^.:/]+\Z)")
+NAMESPACE = Pattern(r"\A(?:\S*[.:/]|(.+)(?=\1\Z))(?=[^.:/]+\Z)")  # or the same name before it
 # What Python code writes before the name of a function that it calls.
 BEFORE_A_CALL = Pattern(r"\A(?:\w{1,64} ?= ?|(?:return|yield) )?(?:await )?")
 KEY_IN_TEXT = Pattern(r"""(?<!\w)([\w-]{1,64})["']?(?=\s?(?:[=:]|<[<|])|\s\w{1,32}=)""")
@@ -318,8 +318,8 @@ NESTED = frozenset(["array", "object", "null"])
 
 
 def tool_named(name: str, tools: Parameters) -> str:
-    """Return the tool that a name means: the name itself, or it without quotes or brackets, a namespace, or the code
-    before a call, or with other separators.  A name that means no tool, or several, is returned unchanged."""
+    """Return the tool that a name means: the name itself, or it without quotes or brackets, a namespace, the code
+    before a call, or a second time, or with other separators.  One that means no tool, or several, is unchanged."""
     if name in tools or not tools:
         return name
     bare = name.replace("\\", "").strip(" \t\n\"'`“”‘’«»/:=*@#$()[]\u200b\u2060\ufeff").partition("#")[0].strip()
@@ -552,7 +552,7 @@ DOUBLED_OPENING = Pattern(r'"(?:(")(?=[^\s,:"\]}][^"\n]{0,200}"")|"?(?:[^\s,:"\]
 # What opens a string in Python (groups: its prefix and its quotes), or the beginning of it.
 PYTHON_STRING = Pattern(r"""[bBfFrRuU]{0,2}(?:"{0,2}|'{0,2})\Z|([bBfFrRuU]{0,2})("{3}|'{3}|["'])""")
 BEGINS_STRING = frozenset("bBfFrRuU\"'")
-ODD_IN_WORDS = frozenset('"`[]{}<|：')  # a word with these may contain more than one value
+ODD_IN_WORDS = frozenset('"`[]{}<|：#')  # a word with these may contain more than one value
 LONGEST_SEPARATOR = 256  # longer than any separator
 
 
@@ -1019,9 +1019,9 @@ class Reader(ValueWriter):
             text = buf[pos:end].rstrip()
             # The first quote of a value may be missing.
             bare = text.strip("`").rstrip("\"'" * (bare_key or (text[-1:] == '"' and text.count('"') == 1)))
-            # No comma before a key: the quote after the value before it may be missing.
+            # No comma before it: the quote after the value before it may be missing.
             odd = not ODD_IN_WORDS.isdisjoint(bare) or bare[-1:] == "'" or bare.count("(") != bare.count(")")
-            self.is_guessed |= odd or (bare_key and self.want == "comma")
+            self.is_guessed |= odd or self.want == "comma"
             literal = '"' + escaped(bare) + '"'
         return self._put_whole(literal, end)
 
@@ -1807,10 +1807,12 @@ def unguarded(text: str) -> str:
 
 LIKE_A_MARKER = " is like a marker, but remains in the message"
 SHAPES = r"\u25a0-\u25ff\u2768-\u2775\u27e6-\u27ef\u2983-\u2998"  # geometric ones, and brackets outside of prose
-TAG = rf"[<＜{SHAPES}][/|｜]?[\w:.=|｜▁/-]{{1,64}}[>＞{SHAPES}]"
-# What is no sentence next to a call: a tag at an edge, one word in lower case, None, or punctuation.
-PUNCTUATION = r"(?:\d{1,2}[.)]|[!-/:-@\[-`{-~\u200b\ufeff]{1,8})"
-NEXT_TO_A_CALL = Pattern(rf"\A\s*(?:{TAG}(?![^\S\n]\S)|(?:[a-z_]{{4,32}}:?|None|{PUNCTUATION})\s*\Z)|{TAG}\s*\Z")
+TAG = rf"[<＜{SHAPES}][/|｜]?[\w:.=|｜▁/-]{{1,64}}(?:\s[\w:-]{{1,64}}=[\"'\w-]{{1,64}})?[>＞{SHAPES}]"
+# What is no sentence next to a call: a tag at an edge, one word in lower case or in brackets, None, or punctuation.
+PUNCTUATION = r"(?:\d{1,2}[.)]|[!-/:-@\[-`{-~]{1,8})\s*\Z)|(?:\n\s*[>*•-]|\A[^*]*\*{2,4}|\A[^`]*`{1,2})\s*\Z"
+WORD = r"(?:[a-z_]{4,32}:?|None|[|<\[]{0,2}[a-z_]{3,32}[|>\]]{1,2}\w{0,32})\s*\Z"
+NEXT_TO_A_CALL = Pattern(rf"\A\s*(?:{TAG}(?![^\S\n]\S)|{WORD}|{PUNCTUATION}|{TAG}\s*\Z")
+ODD = Pattern(r"\A\s*[\u200b-\u200d\u2060\ufeff]|[\u200b-\u200d\u2060\ufeff]\s*\Z|\\u003[cC][/|]?\w")
 OPENED, CLOSED = Pattern(r"<(\w{1,64})"), Pattern(r"</(\w{1,64})>")  # tags
 KEY_AFTER_NAME = Pattern(r"""(?<![\w-])([\w-]{1,64})(?:\\?["']?\s?[=:>]|["']\s)""")
 SENTENCE_END = Pattern(r"[.!?]\s|\n\s*\n")
@@ -1819,13 +1821,10 @@ LONGEST_GAP = 96  # between the name of a tool and the end of its first key
 
 
 def marker_like(message: Message, patterns: Sequence[Pattern]) -> str:
-    """Return the first text that is like a marker; "" if there is none.
-
-    `patterns`: such a text anywhere, a bracket at the edge of a text that is next to a marker, either of them at the
-    edge of a value in arguments, and what is at the edge of content that is alone.
-    """
+    """Return the first text that is like a marker; "" if there is none.  `patterns`: such a text anywhere, a bracket at
+    the edge of a text next to a marker, either of them in arguments, and what is at the edge of content alone."""
     content, reasoning, calls = message["content"] or "", message["reasoning_content"] or "", message["tool_calls"]
-    searched = [(patterns[0], reasoning), *((pattern, content) for pattern in (patterns[0], *patterns[3:]))]
+    searched = [(patterns[0], reasoning), (ODD, reasoning), *((one, content) for one in (ODD, *patterns[::3]))]
     if calls:
         searched.append((NEXT_TO_A_CALL, content))
     if reasoning or calls:
@@ -3392,11 +3391,10 @@ class CallArguments(Slots):
                 before -= 1
             # The call, where it is, how many diagnostics there come before its own, and whether types are examined.
             self._unchecked.append((self._out.index, offset, len(self._diagnostics) - before, types))
-        if self._repaired or self._tools:
-            name, arguments = self._out.calls[-1][0], "".join([*self._out.texts["arguments"], *self._out._pieces])
-            schema = self._tools.get(name)
-            odd = is_damaged(arguments, schema, self._repaired, self.BREAKS, self.LAST_CLOSER, self.OWN_KEYS)
-            self.incomplete = self.incomplete or odd or holds_other_call(name, arguments, self._tools)
+        name, arguments = self._out.calls[-1][0], "".join([*self._out.texts["arguments"], *self._out._pieces])
+        schema = self._tools.get(name)
+        odd = is_damaged(arguments, schema, self._repaired, self.BREAKS, self.LAST_CLOSER, self.OWN_KEYS)
+        self.incomplete = self.incomplete or odd or holds_other_call(name, arguments, self._tools)
 
     def _note_misfits(self) -> None:
         """Report, for each call, the first argument that the tool's schema doesn't allow."""

@@ -65,10 +65,10 @@ class StreamParser(CallObjects):
     FEED_HOLDS_PENDING = True
     ANCHORS = ("/helper/ ",)
     MARKER_LIKE = (
-        Pattern(r"(?:/over/)\s*\Z|/o(?:v(?:e(?:r)?)?)?\Z"),
+        Pattern(r"\A\s*helper(?:/|[^\S\n]*\n)|(?:/over/)\s*\Z|/o(?:v(?:e(?:r)?)?)?\Z"),
         Pattern(
-            "\\A[^\\[{]*[\\]}]\\s*\\Z|\\A\\s*(?:[}\\])]|```(?!.*```)|(?:``|```\\w*\\s*```)(?!`)|(?i:json):?\\s*\\Z|(?:''|\\\"\\\")\\s*\\Z)|"
-            r"[\[{(]\Z"
+            r"\A[^\[{]*[\]}]\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?:``|```\w*\s*```)(?!`)|(?i:json):?\s*\Z|[\x22\x27]{2}\s*\Z"
+            r")|[\[{(]\Z"
         ), Pattern("(?!)"),
     )
     FENCED_CALLS = False

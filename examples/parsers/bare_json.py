@@ -65,12 +65,11 @@ class StreamParser(CallObjects):
     ANCHORS = ("|assistant|\n",)
     MARKER_LIKE = (
         Pattern(
-            r"(?:\|end of turn\||\|top\|)\s*\Z|(?:\|(?:e(?:n(?:d(?:\s{1,64}(?:o(?:f(?:\s{1,64}(?:t(?:u(?:r(?:n)?)?)?)?)?)?"
-            r")?)?)?)?|t(?:o(?:p)?)?))\Z"
+            r"\A\s*assistant(?:\||[^\S\n]*\n)|(?:\|end of turn\||\|top\|)\s*\Z|(?:\|(?:e(?:n(?:d(?:\s{1,64}(?:o(?:f(?:\s{1"
+            r",64}(?:t(?:u(?:r(?:n)?)?)?)?)?)?)?)?)?)?|t(?:o(?:p)?)?))\Z"
         ),
-        Pattern(
-            "\\A\\s*(?:[}\\])]|```(?!.*```)|(?:``|```\\w*\\s*```)(?!`)|(?i:json):?\\s*\\Z|(?:''|\\\"\\\")\\s*\\Z)|[\\[{(]\\Z"
-        ), Pattern("(?!)"),
+        Pattern(r"\A\s*(?:[}\])]|```(?!.*```)|(?:``|```\w*\s*```)(?!`)|(?i:json):?\s*\Z|[\x22\x27]{2}\s*\Z)|[\[{(]\Z"),
+        Pattern("(?!)"),
     )
     FENCED_CALLS = False
     IN_CONTENT = Markers(line=("{", "[{"), end=("|end of turn|",), final_end=("|top|",), header=("|assistant|\n",))

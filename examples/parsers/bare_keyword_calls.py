@@ -62,10 +62,10 @@ class StreamParser(QuotedPairs):
 
     ANCHORS = ("~bot~\n",)
     MARKER_LIKE = (
-        Pattern(r"(?:~top~)\s*\Z|~t(?:o(?:p)?)?\Z"),
+        Pattern(r"\A\s*bot(?:~|[^\S\n]*\n)|(?:~top~)\s*\Z|~t(?:o(?:p)?)?\Z"),
         Pattern(
-            "\\A[^\\[{]*[\\]}]\\s*\\Z|\\A\\s*(?:[}\\])]|```(?!.*```)|(?:``|```\\w*\\s*```)(?!`)|(?i:json):?\\s*\\Z|(?:''|\\\"\\\")\\s*\\Z)|"
-            r"[\[{(]\Z"
+            r"\A[^\[{]*[\]}]\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?:``|```\w*\s*```)(?!`)|(?i:json):?\s*\Z|[\x22\x27]{2}\s*\Z"
+            r")|[\[{(]\Z"
         ), Pattern("(?!)"),
     )
     FENCED_CALLS = False

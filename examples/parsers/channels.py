@@ -65,16 +65,14 @@ class StreamParser(Objects):
     AROUND_REASONING = (("{channel}notes{body}",), ("{stop}", "{stop}{start}assistant"))
     MARKER_LIKE = (
         Pattern(
-            r"(?:\{done\}|\{start\}user\{body\})\s*\Z|(?:\{(?:d(?:o(?:n(?:e)?)?)?|s(?:t(?:a(?:r(?:t(?:\}(?:u(?:s(?:e(?:r(?"
-            r":\{(?:b(?:o(?:d(?:y)?)?)?)?)?)?)?)?)?)?)?)?)?)?))\Z"
+            r"\A\s*assistant[^\S\n]*\n|(?:\{done\}|\{start\}user\{body\})\s*\Z|(?:\{(?:d(?:o(?:n(?:e)?)?)?|s(?:t(?:a(?:r(?"
+            r":t(?:\}(?:u(?:s(?:e(?:r(?:\{(?:b(?:o(?:d(?:y)?)?)?)?)?)?)?)?)?)?)?)?)?)?))\Z"
         ),
         Pattern(
             r"\A\s*\{stop\}|\{stop\}\s*\Z|\A\s*\{stop\}\{start\}assistant|\{stop\}\{start\}assistant\s*\Z|\A\s*\{channel\}"
-            r"notes\{body\}|\A\s*\{channel\}reply\{body\}|\A\s*\{channel\}work\{body\}|\{stop\}\{start\}assistant\s*\Z|\{t"
-            r"o\}fn\.\s*\Z|\{channel\}work\{to\}fn\.\s*\Z|\{channel\}reply\{to\}fn\.\s*\Z|\{channel\}notes\{to\}fn\.\s*\Z|"
-            r"\{to\}fn\.\n\{to\}fn\.\s*\Z|```[\w-]{0,16}\n\{to\}fn\.\s*\Z|\{invoke\}\s*\Z|\A[^\[{]*[\]}]\s*\Z|\A\s*(?:[}\]"
-            ")]|```(?!.*```)|(?:``|```\\w*\\s*```)(?!`)|(?i:json):?\\s*\\Z|(?:''|\\\"\\\")\\s*\\Z)|[\\[{(]\\Z|\\A\\s*\\{i(?:n(?:v(?:o(?:"
-            r"k(?:e)?)?)?)?)?\Z"
+            r"notes\{body\}|\A\s*\{channel\}reply\{body\}|\A\s*\{channel\}work\{body\}|\{stop\}\{start\}assistant\s*\Z|(?:"
+            r"\{to\}fn\.|\{invoke\})\s*\Z|\A[^\[{]*[\]}]\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?:``|```\w*\s*```)(?!`)|(?i:jso"
+            r"n):?\s*\Z|[\x22\x27]{2}\s*\Z)|[\[{(]\Z|\A\s*\{i(?:n(?:v(?:o(?:k(?:e)?)?)?)?)?\Z"
         ), Pattern("(?!)"), Pattern(r"\A\s*\{channel\}reply\{body\}|\A\s*\{channel\}work\{body\}"),
     )
     NAME_OPENS_MESSAGE = True

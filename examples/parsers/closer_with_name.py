@@ -64,11 +64,10 @@ class StreamParser(Objects):
     ANCHORS = ("\\assistant\\ ",)
     AROUND_REASONING = (("\\reflect{",), ("}reflect\\",))
     MARKER_LIKE = (
-        Pattern(r"(?:\\stop\\)\s*\Z|\\s(?:t(?:o(?:p)?)?)?\Z"),
+        Pattern(r"\A\s*assistant(?:\\|[^\S\n]*\n)|(?:\\stop\\)\s*\Z|\\s(?:t(?:o(?:p)?)?)?\Z"),
         Pattern(
-            r"\A\s*\}reflect\\|\}reflect\\\s*\Z|\A\s*\\reflect\{|\\begin\{\s*\Z|\\begin\{\n\\begin\{\s*\Z|```[\w-]{0,16}\n"
-            r"\\begin\{\s*\Z|\A[^\[{]*[\]}]\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?:``|```\w*\s*```)(?!`)|(?i:json):?\s*\Z|(?:"
-            "''|\\\"\\\")\\s*\\Z)|[\\[{(]\\Z|\\A\\s*\\\\\\{\\w"
+            r"\A\s*\}reflect\\|\}reflect\\\s*\Z|\A\s*\\reflect\{|(?:\\begin\{)\s*\Z|\A[^\[{]*[\]}]\s*\Z|\A\s*(?:[}\])]|```"
+            r"(?!.*```)|(?:``|```\w*\s*```)(?!`)|(?i:json):?\s*\Z|[\x22\x27]{2}\s*\Z)|[\[{(]\Z|\A\s*\\\{\w"
         ), Pattern("(?!)"),
     )
     IN_REASONING = Markers(

@@ -65,11 +65,10 @@ class StreamParser(CallObjects):
     ANCHORS = ("%answer%\n",)
     AROUND_REASONING = (("(scratch",), ("scratch)",))
     MARKER_LIKE = (
-        Pattern("(?!)"),
+        Pattern(r"\A\s*answer(?:%|[^\S\n]*\n)"),
         Pattern(
-            r"\A\s*scratch\)|scratch\)\s*\Z|\A\s*\(scratch|\(use \[\{\s*\Z|\(use \[\n\(use \[\{\s*\Z|```[\w-]{0,16}\n\(use"
-            r" \[\{\s*\Z|\A[^\[{]*[\]}]\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?:``|```\w*\s*```)(?!`)|(?i:json):?\s*\Z|(?:''|"
-            r'\"\")\s*\Z)|[\[{(]\Z|\A\s*\]\s{0,64}u(?:s(?:e)?)?\Z'
+            r"\A\s*scratch\)|scratch\)\s*\Z|\A\s*\(scratch|(?:\(use \[\{)\s*\Z|\A[^\[{]*[\]}]\s*\Z|\A\s*(?:[}\])]|```(?!.*"
+            r"```)|(?:``|```\w*\s*```)(?!`)|(?i:json):?\s*\Z|[\x22\x27]{2}\s*\Z)|[\[{(]\Z|\A\s*\]\s{0,64}u(?:s(?:e)?)?\Z"
         ), Pattern("(?!)"),
     )
     CLOSERS_COME_FIRST = True

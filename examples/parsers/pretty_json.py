@@ -65,13 +65,15 @@ class StreamParser(CallObjects):
     FEED_HOLDS_PENDING = True
     ANCHORS = ("<SAY>",)
     MARKER_LIKE = (
-        Pattern(r"(?:<[\s|｜]{0,4}(?ai:FIN)[\s|｜]{0,4}>)(?=\w|\n|\s\s|\Z)|(?:<FIN>)\s*\Z|<F(?:I(?:N)?)?\Z"),
         Pattern(
-            r"Steps:\n```json\n\[\n    \{\s*\Z|```json\n\[\n    \{\s*\Z|Steps:\n```[\w-]{0,16}\n\[\n    \{\s*\Z|Steps:\n``"
-            r"`json\n\[\nSteps:\n```json\n\[\n    \{\s*\Z|Steps:\n```json\n\{\s*\Z|Steps:\n```json\n\[\{\s*\Z|Steps:\n```j"
-            r"son\n```[\w-]{0,16}\n\{\s*\Z|Steps:\n```json\s*\Z|\A[^\[{]*[\]}]\s*\Z|\A(?:(?!```).)*```\s*\Z|\A\s*(?:[}\])]"
-            "|```(?!.*```)|(?:``|```\\w*\\s*```)(?!`)|(?i:json):?\\s*\\Z|(?:''|\\\"\\\")\\s*\\Z)|[\\[{(]\\Z|\\A\\s*(?:\\]\\s{0,64}`(?:`)?"
-            r"|``)\Z"
+            r"(?:<[\s|｜]{0,4}(?ai:FIN)[\s|｜]{0,4}>)(?=\w|\n|\s\s|\Z)|\A\s*SAY(?:>|[^\S\n]*\n)|(?:<FIN>)\s*\Z|<F(?:I(?:N)"
+            r"?)?\Z"
+        ),
+        Pattern(
+            r"(?:```json\n\[\n    \{|Steps:\n```[\w-]{0,16}\n\[\n    \{|Steps:\n```json\n\{|Steps:\n```json\n\[\{|Steps:\n"
+            r"```json\n```[\w-]{0,16}\n\{|Steps:\n```json)\s*\Z|\A[^\[{]*[\]}]\s*\Z|\A(?:(?!```).)*```\s*\Z|\A\s*(?:[}\])]"
+            r"|```(?!.*```)|(?:``|```\w*\s*```)(?!`)|(?i:json):?\s*\Z|[\x22\x27]{2}\s*\Z)|[\[{(]\Z|\A\s*(?:\]\s{0,64}`(?:`"
+            r")?|``)\Z"
         ), Pattern("(?!)"),
     )
     IN_CONTENT = Markers(

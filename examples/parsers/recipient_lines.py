@@ -64,10 +64,10 @@ class StreamParser(Objects):
     HEADS = ("==> ",)
     ANCHORS = ("#:assistant\n",)
     MARKER_LIKE = (
-        Pattern(r"(?:#top#)\s*\Z|#t(?:o(?:p)?)?\Z"),
+        Pattern(r"\A\s*assistant[^\S\n]*\n|(?:#top#)\s*\Z|#t(?:o(?:p)?)?\Z"),
         Pattern(
-            r"\A\s*==> everyone[^\S\n]*\n|\A\s*everyone[^\S\n]*\n|==>\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?:``|```\w*\s*```)"
-            "(?!`)|(?i:json):?\\s*\\Z|(?:''|\\\"\\\")\\s*\\Z)|[\\[{(]\\Z"
+            r"\A\s*==> everyone[^\S\n]*\n|\A\s*everyone[^\S\n]*\n|(?:==>)\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?:``|```\w*\s*"
+            r"```)(?!`)|(?i:json):?\s*\Z|[\x22\x27]{2}\s*\Z)|[\[{(]\Z"
         ), Pattern("(?!)"), Pattern(r"\A\s*==> everyone[^\S\n]*\n|\A\s*everyone[^\S\n]*\n"),
     )
     FENCED_CALLS = False

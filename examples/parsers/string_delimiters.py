@@ -59,10 +59,10 @@ class StreamParser(Objects):
     ANCHORS = ("(|assistant\n",)
     AROUND_REASONING = (("(~musing",), ("~)",))
     MARKER_LIKE = (
-        Pattern("(?!)"),
+        Pattern(r"\A\s*assistant[^\S\n]*\n"),
         Pattern(
-            r"\A\s*~\)|~\)\s*\Z|\A\s*\(~musing[^\S\n]*\n|\(!ask:\s*\Z|\(!ask:\n\(!ask:\s*\Z|```[\w-]{0,16}\n\(!ask:\s*\Z|"
-            "\\A\\s*(?:[}\\])]|```(?!.*```)|(?:``|```\\w*\\s*```)(?!`)|(?i:json):?\\s*\\Z|(?:''|\\\"\\\")\\s*\\Z)|[\\[{(]\\Z"
+            r"\A\s*~\)|~\)\s*\Z|\A\s*\(~musing[^\S\n]*\n|(?:\(!ask:)\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?:``|```\w*\s*```)("
+            r"?!`)|(?i:json):?\s*\Z|[\x22\x27]{2}\s*\Z)|[\[{(]\Z"
         ), Pattern(r'‹\\"'),
     )
     CLOSERS_COME_FIRST = True

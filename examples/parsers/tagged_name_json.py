@@ -65,10 +65,10 @@ class StreamParser(Objects):
     ANCHORS = ("§assistant§",)
     AROUND_REASONING = (("§muse§",), ("§/muse§",))
     MARKER_LIKE = (
-        Pattern(r"(?:§end§)\s*\Z|§e(?:n(?:d)?)?\Z"),
+        Pattern(r"\A\s*assistant(?:§|[^\S\n]*\n)|(?:§end§)\s*\Z|§e(?:n(?:d)?)?\Z"),
         Pattern(
-            r"\A\s*§/muse§|§/muse§\s*\Z|\A\s*§muse§|§call§\s*\Z|§call§\n§call§\s*\Z|```[\w-]{0,16}\n§call§\s*\Z|\A\s*(?:[}"
-            "\\])]|```(?!.*```)|(?:``|```\\w*\\s*```)(?!`)|(?i:json):?\\s*\\Z|(?:''|\\\"\\\")\\s*\\Z)|[\\[{(]\\Z"
+            r"\A\s*§/muse§|§/muse§\s*\Z|\A\s*§muse§|(?:§call§)\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?:``|```\w*\s*```)(?!`)|("
+            r"?i:json):?\s*\Z|[\x22\x27]{2}\s*\Z)|[\[{(]\Z"
         ), Pattern("(?!)"),
     )
     IN_REASONING = Markers(

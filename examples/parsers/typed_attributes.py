@@ -49,10 +49,9 @@ class StreamParser(RawPairs):
     MARKER_LIKE = (
         Pattern(r"(?:⟪stop⟫)\s*\Z|⟪s(?:t(?:o(?:p)?)?)?\Z"),
         Pattern(
-            r'\A\s*⟨/ponder⟩|⟨/ponder⟩\s*\Z|\A\s*⟨ponder⟩|⟨steps⟩\n⟨step name="\s*\Z|⟨step name="\s*\Z|⟨steps⟩\n⟨steps⟩\n⟨'
-            r'step name="\s*\Z|⟨steps⟩\n⟨step name="\n⟨step name="\s*\Z|```[\w-]{0,16}\n⟨steps⟩\n⟨step name="\s*\Z|```[\w-'
-            r']{0,16}\n⟨step name="\s*\Z|⟨/step⟩\s*\Z|⟨/steps⟩\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?:``|```\w*\s*```)(?!`)|('
-            "?i:json):?\\s*\\Z|(?:''|\\\"\\\")\\s*\\Z)|[\\[{(]\\Z|\\A\\s*⟨/(?:s(?:t(?:e(?:p(?:s)?)?)?)?)?\\Z"
+            r'\A\s*⟨/ponder⟩|⟨/ponder⟩\s*\Z|\A\s*⟨ponder⟩|(?:⟨step name="|⟨/step⟩|⟨/steps⟩)\s*\Z|\A\s*(?:[}\])]|```(?!.*``'
+            r"`)|(?:``|```\w*\s*```)(?!`)|(?i:json):?\s*\Z|[\x22\x27]{2}\s*\Z)|[\[{(]\Z|\A\s*⟨/(?:s(?:t(?:e(?:p(?:s)?)?)?)"
+            r"?)?\Z"
         ), Pattern(r'(?:⟨arg name=\\")[\w.-]{1,64}\\" text=\\"(?=(?:(?!⟨arg name=\\"|⟨/arg⟩)(?:[^"\\]|\\.))*"[,}])'),
     )
     IN_REASONING = Markers(
@@ -122,7 +121,9 @@ class StreamParser(RawPairs):
         ), 70,
     )
     DAMAGED = Pattern(
-        r'(?!.*⟨arg name=\\").*?"(?:(?:(?<=[^\s"]⟨")|(?<=⟨/arg⟩")|(?<=⟨/arg⟩\\n"))(?=[,}\]])|(?<=: ")⟩[^\W\d])'
+        r'(?!.*⟨arg name=\\").*?"(?:(?:(?<=[^\s"]⟨")|(?<=⟨/arg⟩")|(?<=⟨/arg⟩\\n"))(?=[,}\]])|(?<=: ")(?:\\r\\n|⟩[^\W\d]))|'
+        r'.*?"(?P<k>[^"]+)": "(?:(?!"(?:, "|})).)*?⟨arg name=\\"(?P=k)\\" text=\\"(?:(?!"(?:, "|})|⟨arg name=\\"|⟨/arg⟩).)'
+        '*"(?:, "|})'
     )
     WORDS = ValueWords(
         {"false": "false", "null": "null", "true": "true"}, {"False": "false", "None": "null", "True": "true"}

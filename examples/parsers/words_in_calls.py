@@ -64,10 +64,10 @@ class StreamParser(QuotedPairs):
 
     ANCHORS = ("⟪assistant⟫",)
     MARKER_LIKE = (
-        Pattern(r"(?:⟪stop⟫)\s*\Z|⟪s(?:t(?:o(?:p)?)?)?\Z"),
+        Pattern(r"\A\s*assistant(?:⟫|[^\S\n]*\n)|(?:⟪stop⟫)\s*\Z|⟪s(?:t(?:o(?:p)?)?)?\Z"),
         Pattern(
-            r"⟨do\s*\Z|⟨do\n⟨do\s*\Z|```[\w-]{0,16}\n⟨do\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?:``|```\w*\s*```)(?!`)|(?i:jso"
-            "n):?\\s*\\Z|(?:''|\\\"\\\")\\s*\\Z)|[\\[{(]\\Z"
+            r"(?:⟨do)\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?:``|```\w*\s*```)(?!`)|(?i:json):?\s*\Z|[\x22\x27]{2}\s*\Z)|[\[{("
+            r"]\Z"
         ), Pattern("(?!)"),
     )
     IN_CONTENT = Markers(

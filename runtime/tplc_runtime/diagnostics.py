@@ -16,8 +16,9 @@ CODES = {
     "text_after_finish": "Text was fed after `finish`.",
     # Parts of a turn
     "another_turn": "The answer contains the header of a turn. It was dropped.",
-    "like_a_marker": "Text like a marker, or another word between its brackets, remains in the message. Reported when "
-    "the output has ended, only if there is no other diagnostic. The offset is the output's end.",
+    "like_a_marker": "Text like a marker, another word between its brackets, or what no text begins or ends with (the "
+    "role of a turn, an invisible character) remains in the message. Reported when the output has ended, only if there "
+    "is no other diagnostic. The offset is the output's end.",
     "like_a_call": "Content, or reasoning that is alone, names a tool and one of its arguments, as a call does. "
     "Reported when the output has ended, only if there is no other diagnostic.",
     "marker_spelled_otherwise": "A marker is in other case, or has other separators or white space. It counts.",

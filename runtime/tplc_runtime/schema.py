@@ -23,13 +23,13 @@ ALIASES = {**NAMES, "dict": "object", "None": "null", "tuple": "array", "double"
 
 
 MOST_VARIANTS = 4096  # a larger schema is ignored
-ODD_IN_KEYS = frozenset("<>{}[],:=\n\"'")
+ODD_IN_KEYS = frozenset("<>{}[](),:=\n\"'")
 MARKUP_IN_KEYS = frozenset("<>{}\n\"'")  # what is odd even if no tools are given
 REFERRING = frozenset(("$ref", "anyOf", "oneOf", "allOf"))  # members that lead to other schemas
 PLAIN = frozenset(("type", "description", "title", "default"))  # of these members, only the type matters
 ONLY = {name: frozenset([name]) for name in ("array", "boolean", "integer", "null", "number", "object", "string")}
 NULL = {"type": "null"}
-NAMESPACE = Pattern(r"\A\S*[.:/](?=[^.:/]+\Z)")
+NAMESPACE = Pattern(r"\A(?:\S*[.:/]|(.+)(?=\1\Z))(?=[^.:/]+\Z)")  # or the same name before it
 # What Python code writes before the name of a function that it calls.
 BEFORE_A_CALL = Pattern(r"\A(?:\w{1,64} ?= ?|(?:return|yield) )?(?:await )?")
 KEY_IN_TEXT = Pattern(r"""(?<!\w)([\w-]{1,64})["']?(?=\s?(?:[=:]|<[<|])|\s\w{1,32}=)""")
@@ -52,8 +52,8 @@ NESTED = frozenset(["array", "object", "null"])
 
 
 def tool_named(name: str, tools: Parameters) -> str:
-    """Return the tool that a name means: the name itself, or it without quotes or brackets, a namespace, or the code
-    before a call, or with other separators.  A name that means no tool, or several, is returned unchanged."""
+    """Return the tool that a name means: the name itself, or it without quotes or brackets, a namespace, the code
+    before a call, or a second time, or with other separators.  One that means no tool, or several, is unchanged."""
     if name in tools or not tools:
         return name
     bare = name.replace("\\", "").strip(" \t\n\"'`“”‘’«»/:=*@#$()[]\u200b\u2060\ufeff").partition("#")[0].strip()

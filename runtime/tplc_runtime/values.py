@@ -50,7 +50,7 @@ DOUBLED_OPENING = Pattern(r'"(?:(")(?=[^\s,:"\]}][^"\n]{0,200}"")|"?(?:[^\s,:"\]
 # What opens a string in Python (groups: its prefix and its quotes), or the beginning of it.
 PYTHON_STRING = Pattern(r"""[bBfFrRuU]{0,2}(?:"{0,2}|'{0,2})\Z|([bBfFrRuU]{0,2})("{3}|'{3}|["'])""")
 BEGINS_STRING = frozenset("bBfFrRuU\"'")
-ODD_IN_WORDS = frozenset('"`[]{}<|：')  # a word with these may contain more than one value
+ODD_IN_WORDS = frozenset('"`[]{}<|：#')  # a word with these may contain more than one value
 LONGEST_SEPARATOR = 256  # longer than any separator
 
 
@@ -517,9 +517,9 @@ class Reader(ValueWriter):
             text = buf[pos:end].rstrip()
             # The first quote of a value may be missing.
             bare = text.strip("`").rstrip("\"'" * (bare_key or (text[-1:] == '"' and text.count('"') == 1)))
-            # No comma before a key: the quote after the value before it may be missing.
+            # No comma before it: the quote after the value before it may be missing.
             odd = not ODD_IN_WORDS.isdisjoint(bare) or bare[-1:] == "'" or bare.count("(") != bare.count(")")
-            self.is_guessed |= odd or (bare_key and self.want == "comma")
+            self.is_guessed |= odd or self.want == "comma"
             literal = '"' + escaped(bare) + '"'
         return self._put_whole(literal, end)
 

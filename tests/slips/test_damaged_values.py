@@ -49,6 +49,30 @@ DAMAGED = {
     ),
     "no opener": ("key-value-tags", KEYS.format("Oslo"), OSLO, True),
     "a misspelt opener": ("key-value-tags", KEYS.format("{x}Oslo"), '{"city": "{x}Oslo", "days": 3}', True),
+    "a call that begins again": (
+        "parameter-tags",
+        CITY.format('"O",\n<deed>\n<do=get_weather>\n<with=city>\nOslo'),
+        '{"city": "\\"O\\",\\n<deed>\\n<do=get_weather>\\n<with=city>\\nOslo", "days": 3}',
+        True,
+    ),
+    "a call that begins again in a line": (
+        "key-value-tags",
+        KEYS.format("[v]O[ability]get_weather\n[k]city[/k]\n[v]Oslo").replace("[v][v]", "[v]"),
+        '{"city": "O[ability]get_weather\\n[k]city[/k]\\n[v]Oslo", "days": 3}',
+        True,
+    ),
+    "a quoted call": (
+        "parameter-tags",
+        CITY.format("<do=f>\n<with=city>\nOslo\n</with> is it"),
+        '{"city": "<do=f>\\n<with=city>\\nOslo\\n</with> is it", "days": 3}',
+        False,
+    ),
+    "other line breaks": (
+        "parameter-tags",
+        CITY.format("\r\nOslo\r\n"),
+        '{"city": "\\r\\nOslo\\r\\n", "days": 3}',
+        True,
+    ),
     "a list": (
         "key-value-tags",
         '[k]city[/k]\n[v]["a", "b"][/v]\n[k]days[/k]\n[v]3[/v]\n',

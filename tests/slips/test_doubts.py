@@ -66,6 +66,31 @@ CASES = {
         None,
         [OSLO],
     ),
+    "a list with a quote too few": Case(
+        "tagged-json",
+        '<fn>\n{"name": "make_plan", "arguments": {"tags": ["a b, "c"], "options": {}}}\n</fn>',
+        None,
+        [("make_plan", '{"tags": ["a b, ", "c"], "options": {}}')],
+    ),
+    "a comment in a list": Case(
+        "tagged-json",
+        '<fn>\n{"name": "make_plan", "arguments": {"tags": ["a", # b\n"c"], "options": {}}}\n</fn>',
+        None,
+        [("make_plan", '{"tags": ["a", "# b"\n, "c"], "options": {}}')],
+    ),
+    "a call in the arguments of another": Case(
+        "keyword-calls",
+        '<.code.>[get_weather(city="Oslo", list_all(city="Rome")]<./code.>',
+        None,
+        [("get_weather", '{"city": "Oslo", "list_all(city": "Rome"}')],
+    ),
+    "a name twice": Case(
+        "tagged-json",
+        '<fn>\n{"name": "get_weatherget_weather", "arguments": {"city": "Oslo"}}\n</fn>',
+        None,
+        [OSLO],
+        False,
+    ),
     "an argument next to a function": Case(
         "tagged-json",
         '<fn>\n{"function": {"name": "get_weather", "arguments": {"city": "Oslo"}}, "days": 3}\n</fn>',

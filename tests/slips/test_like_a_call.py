@@ -44,14 +44,29 @@ NEXT_TO_A_CALL = (
     "assistant:",
     *("-", "1.", "**", "***", ">", ":", '"', "\u200b", "\ufeff"),
     "I look. <tools>",
+    '<tools id="1">',
+    "tools>",
+    "tools|>x",
+    *("I look.\n- ", "I look.\n> ", "I look: **", "I look: `", "I look.\u200b"),
 )
+ALONE = ("assistant\nIt is two.", "\ufeffIt is two.", "It is two.\u200b", "\\u003cfn\\u003e", "\\u003C/fn\\u003E")
 DAMAGES = {
     "escaped for HTML": lambda marker: marker.replace("<", "&lt;").replace(">", "&gt;"),
     "in square brackets": lambda marker: marker.replace("<", "[").replace(">", "]"),
     "without its first bracket": lambda marker: marker[1:],
     "with backslashes": lambda marker: marker[0] + re.sub(r"(?=[^\w\s])", r"\\", marker[1:-1]) + marker[-1],
 }
-SENTENCES = ("I look.", "Sure", "hi", "x < y > z", "It is <b>bold</b>, yes.", "Let me look at a list:")
+SENTENCES = (
+    "I look: *here*.",
+    "I look at **two** things.",
+    "Take `f`.",
+    "I look.",
+    "Sure",
+    "hi",
+    "x < y > z",
+    "It is <b>bold</b>, yes.",
+    "Let me look at a list:",
+)
 
 
 def codes(text: str, name: str = "tagged-json") -> list[str]:
@@ -89,6 +104,11 @@ def test_call_in_content_is_not_reported_where_it_is_wanted() -> None:
 @pytest.mark.parametrize("text", NEXT_TO_A_CALL)
 def test_what_is_no_sentence_next_to_a_call_is_reported(text: str) -> None:
     assert codes(f"{text}\n{CALL}") == ["like_a_marker"]
+
+
+@pytest.mark.parametrize("text", ALONE)
+def test_what_no_answer_begins_or_ends_with_is_reported(text: str) -> None:
+    assert codes(text) == ["like_a_marker"]
 
 
 @pytest.mark.parametrize("text", SENTENCES)

@@ -22,7 +22,9 @@ WORDS = re.compile(r"[A-Za-z]+|[^\W_A-Za-z]+")
 BRACKETS = frozenset("<>/\\|[](){}＜＞｜")
 SHORT = re.compile(r"[<\[【«](?:[^\w\s<>]*[A-Za-z]+){1,2}[^\w\s]*[>\]】»]")
 _OPENING = frozenset("<[({«【＜")
-PLURAL_OR_NAME = r"""s?(?!\w)(?:[=:]["']?[\w.:-]{1,64}["']?)?"""
+IN_ANY_CASE = "(?ai:"
+_ONE_WORD = re.compile(re.escape(IN_ANY_CASE) + r"\w+\)")
+PLURAL_OR_NAME = r"s?(?!\w)(?:[=:][\x22\x27]?[\w.:-]{1,64}[\x22\x27]?)?"  # no quotes: then it is printed as it is
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +114,12 @@ def in_other_brackets(cores: Iterable[str], first: str, inner: str, *, after: st
     `first`, `inner`: the characters before the letters, as they are written in a class of a pattern.  `after`: the
     pattern of what comes after the letters.
     """
-    return rf"[{first}][{inner}]{{0,7}}(?:{'|'.join(unique(map(any_case_words, cores)))}){after}"
+    found = unique(map(any_case_words, cores))
+    words = [text.removeprefix(IN_ANY_CASE)[:-1] for text in found if _ONE_WORD.fullmatch(text)]
+    one = [f"{IN_ANY_CASE}{'|'.join(words)})"] * bool(words)
+    several = (text for text in found if not _ONE_WORD.fullmatch(text))
+    texts = [*one, *several]
+    return rf"[{first}][{inner}]{{0,7}}" + (texts[0] if len(texts) == 1 else f"(?:{'|'.join(texts)})") + after
 
 
 def any_case_words(core: str) -> str:
@@ -121,4 +128,4 @@ def any_case_words(core: str) -> str:
 
 
 def any_case(word: str) -> str:
-    return f"(?ai:{word})" if word.isascii() else exact(word)
+    return f"{IN_ANY_CASE}{word})" if word.isascii() else exact(word)

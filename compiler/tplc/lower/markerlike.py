@@ -31,6 +31,7 @@ GUESSED_EDGES = (
 )
 _CLOSING = frozenset(">]}»】⟩＞")
 _OTHER_BRACKET = {"<": r"(?:[<＜\[]|&lt;)", ">": r"(?:[>＞\]]|&gt;)", "[": r"(?:[<\[]|&lt;)", "]": r"(?:[>\]]|&gt;)"}
+_MARKUP, _WORD_OF_ROLE = re.compile(r"<[^<>]*>|\[[^\[\]]*\]"), re.compile(r"[^\W\d_]{3,}")
 _INSIDE = frozenset("#.^~@*+%$&")  # what markers have between a bracket and their letters
 # Brackets of at least two characters around words: hardly any text that is no marker has them.
 _BETWEEN_BRACKETS = re.compile(r"([^\w\s]{2,4})\w(?:.*\w)?([^\w\s]{2,4})", re.DOTALL)
@@ -110,10 +111,10 @@ def _value_edges(acceptor: Acceptor) -> str:
     if pairs is None or pairs.value.quoted:
         quotes = [DOUBLED_QUOTES] if pairs is not None and strings and strings[0][2] == "none" else []
         return "|".join([*quotes, *delimiters]) or NOTHING
-    unclosed = _unclosed_pair(pairs)
+    unclosed = [*_unclosed_pair(pairs)] or [*_opened_in_itself(pairs)]
     if pairs.value_end.around_key is not None:
         return "|".join([exact(json.dumps(pairs.value_end.around_key[0].strip(), ensure_ascii=False)[1:]), *unclosed])
-    return GUESSED_EDGES if pairs.value.guessed else "|".join(unclosed) or NOTHING
+    return "|".join([GUESSED_EDGES] * pairs.value.guessed + unclosed) or NOTHING
 
 
 def _unclosed_pair(pairs: PairForm) -> Iterator[str]:
@@ -128,33 +129,58 @@ def _unclosed_pair(pairs: PairForm) -> Iterator[str]:
         yield rf'(?:{opener})[\w.-]{{1,64}}{_in_json(ends_key)}(?=(?:(?!{other})(?:[^"\\]|\\.))*"[,}}])'
 
 
+def _opened_in_itself(pairs: PairForm) -> Iterator[str]:
+    """Yield the pattern of a member whose raw value contains the opener of the same argument, not closed after it: the
+    call begins again there."""
+    ends_key = pairs.slots[0].suffixes[0].strip() if pairs.slots and pairs.slots[0].kind == "key" else ""
+    around, openers = pairs.value_end.around_key, [_in_json(text.strip()) for text in pairs.opens if text.strip()]
+    closers = [text.strip() for text in (around or ())[:1] or pairs.value_end.closers if is_distinctive(text) or around]
+    if not (ends_key and (openers or pairs.value.guessed) and (closers or pairs.value.guessed)):
+        return
+    opener = rf"(?:{'|'.join(openers)})" if openers[1:] else "".join(openers) or r"\w\("
+    end, again = '"(?:, "|})', f"{opener}(?P=k){_in_json(ends_key)}"
+    others = (
+        [again, *(f"{_in_json(text)}(?P=k)" for text in closers)] if around else [*openers, *map(_in_json, closers)]
+    )
+    over = "|".join([end, *others])
+    yield rf'"(?P<k>[^"]+)": "(?:(?!{end}).)*?{again}(?:(?!{over}).)*{end}'
+
+
 def _in_json(text: str) -> str:
     return exact(json.dumps(text, ensure_ascii=False)[1:-1])
 
 
 def damaged_arguments(acceptor: Acceptor) -> str | None:
-    """Return the pattern of arguments, as JSON, with what a slip in the markers next to a raw value leaves at its
-    edges, unless the opener of a pair shows that a value quotes whole pairs.  None if values have no such markers."""
+    """Return the pattern of arguments, as JSON, with what a slip in the markers next to a raw value leaves in it; None
+    if values have no such markers."""
     pairs = acceptor.calls.pairs if acceptor.calls is not None else None
-    if pairs is None or pairs.value.quoted or pairs.value.guessed or not pairs.slots:
+    if pairs is None or pairs.value.quoted or not pairs.slots:
         return None
+    return "|".join([*_at_edges_of_values(pairs), *(f".*?{text}" for text in _opened_in_itself(pairs))]) or None
+
+
+def _at_edges_of_values(pairs: PairForm) -> Iterator[str]:
+    """Yield the pattern of what such a slip leaves at the edges of a value, unless the opener of a pair shows that a
+    value quotes whole pairs."""
+    if pairs.value.guessed:
+        return
     several = len(pairs.opens) if pairs.types_open_pairs else 1
     value_end = pairs.value_end
     ends = [text.strip() for text in (value_end.around_key or value_end.closers or (value_end.close,))[:several]]
     if not all(ends) or not (value_end.around_key or all(map(is_unmistakable, ends))):
-        return None
+        return
     last = "".join(pairs.slots[-1].suffixes[:1]).strip()[-1:]
     texts = [json.dumps(text + line, ensure_ascii=False)[1:] for text in ends for line in ("", "\n")]
     # A bracket after white space, and one alone, are more likely a comparison.
     over = [rf'(?<=[^\s"]{exact(char)}")' for char in unique(text[0] for text in ends)]
     over += [f"(?<={exact(text)})" for text in texts]
     over += [r'(?<=[^\\]\\r")'] * ("\n" in pairs.value_end.close)
-    begins = rf'|(?<=: "){exact(last)}[^\W\d]' * (last in _CLOSING and bool(last))
-    begins += _opener_in_value(pairs)
+    bracket = rf"|{exact(last)}[^\W\d]" if last and last in _CLOSING else ""
+    begins = rf'|(?<=: ")(?:\\r\\n{bracket})' + _opener_in_value(pairs)
     openers = [text.strip() for text in pairs.opens[:several] if text.strip() not in ends[0]]
     quoted = [_in_json(opener) for opener in openers]
     unquoted = "".join(f"(?!.*{opener})" for opener in quoted)
-    return rf'{unquoted}.*?"(?:(?:{"|".join(over)})(?=[,}}\]]){begins})'
+    yield rf'{unquoted}.*?"(?:(?:{"|".join(over)})(?=[,}}\]]){begins})'
 
 
 def end_of_cut_values(calls: CallForm) -> str:
@@ -199,6 +225,14 @@ def _at_edges(acceptor: Acceptor) -> Iterator[str]:
     its end, also truncated."""
     for header in acceptor.prose_headers:
         yield rf"\A\s*{exact(header.strip())}"
+    for header in map(str.strip, (*acceptor.headers[:1], *acceptor.prose_headers)):
+        plain = _WORD_OF_ROLE.findall(_MARKUP.sub(" ", header))  # the role may be between markers, or in one
+        word = (plain or _WORD_OF_ROLE.findall(header) or [""])[-1]
+        rest = header.rpartition(word)[2].strip() if word else ""
+        line = rf"{SPACE_IN_LINE}*\n"
+        yield from [rf"\A\s*{exact(word)}(?:{exact(rest)}|{line})" if rest else rf"\A\s*{exact(word)}{line}"] * bool(
+            word
+        )
     texts = unique(text.strip() for text in (*acceptor.ends, *acceptor.last_ends))
     ends = [text for text in texts if is_unmistakable(text)]
     if ends:
@@ -258,15 +292,17 @@ def _left_over(acceptor: Acceptor) -> Iterator[str]:
     if acceptor.calls is not None:
         closers = map(str.strip, filter(is_distinctive, acceptor.calls.closing.closers))
         others = (text for text in closers if not is_respelled(text))  # those that may be are reported anywhere
-        for text in unique([*map(str.strip, acceptor.calls.opening.openers), *others]):
-            if len(text) >= LEAST_CUT:
-                yield rf"{exact(text)}\s*\Z"
+        known = unique([*map(str.strip, acceptor.calls.opening.openers), *others])
+        texts = [text for text in known if len(text) >= LEAST_CUT]
+        # What ends with another one is found by it.
+        found = [exact(text) for text in texts if not any(text != one and text.endswith(one) for one in texts)]
+        yield from [rf"(?:{'|'.join(found)})\s*\Z"] * bool(found)
         closing = set("".join(acceptor.calls.closing.closers))
         if closing & {"]", "}"}:
             yield r"\A[^\[{]*[\]}]\s*\Z"
         if "`" in closing:
             yield r"\A(?:(?!```).)*```\s*\Z"
-        yield r"\A\s*(?:[}\])]|```(?!.*```)|(?:``|```\w*\s*```)(?!`)|(?i:json):?\s*\Z|(?:''|\"\")\s*\Z)|[\[{(]\Z"
+        yield r"\A\s*(?:[}\])]|```(?!.*```)|(?:``|```\w*\s*```)(?!`)|(?i:json):?\s*\Z|[\x22\x27]{2}\s*\Z)|[\[{(]\Z"
         yield from _truncated_after_calls(acceptor, acceptor.calls)
 
 

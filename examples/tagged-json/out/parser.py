@@ -288,7 +288,7 @@ REFERRING = frozenset(("$ref", "anyOf", "oneOf", "allOf"))  # members that lead 
 PLAIN = frozenset(("type", "description", "title", "default"))  # of these members, only the type matters
 ONLY = {name: frozenset([name]) for name in ("array", "boolean", "integer", "null", "number", "object", "string")}
 NULL = {"type": "null"}
-NAMESPACE = Pattern(r"\A\S*[.:/](?=[^.:/]+\Z)")
+NAMESPACE = Pattern(r"\A(?:\S*[.:/]|(.+)(?=\1\Z))(?=[^.:/]+\Z)")  # or the same name before it
 # What Python code writes before the name of a function that it calls.
 BEFORE_A_CALL = Pattern(r"\A(?:\w{1,64} ?= ?|(?:return|yield) )?(?:await )?")
 KEY_IN_TEXT = Pattern(r"""(?<!\w)([\w-]{1,64})["']?(?=\s?(?:[=:]|<[<|])|\s\w{1,32}=)""")
@@ -308,8 +308,8 @@ class Parameters(dict):  # type: ignore[type-arg]
 
 
 def tool_named(name: str, tools: Parameters) -> str:
-    """Return the tool that a name means: the name itself, or it without quotes or brackets, a namespace, or the code
-    before a call, or with other separators.  A name that means no tool, or several, is returned unchanged."""
+    """Return the tool that a name means: the name itself, or it without quotes or brackets, a namespace, the code
+    before a call, or a second time, or with other separators.  One that means no tool, or several, is unchanged."""
     if name in tools or not tools:
         return name
     bare = name.replace("\\", "").strip(" \t\n\"'`“”‘’«»/:=*@#$()[]\u200b\u2060\ufeff").partition("#")[0].strip()
@@ -498,7 +498,7 @@ DOUBLED_OPENING = Pattern(r'"(?:(")(?=[^\s,:"\]}][^"\n]{0,200}"")|"?(?:[^\s,:"\]
 # What opens a string in Python (groups: its prefix and its quotes), or the beginning of it.
 PYTHON_STRING = Pattern(r"""[bBfFrRuU]{0,2}(?:"{0,2}|'{0,2})\Z|([bBfFrRuU]{0,2})("{3}|'{3}|["'])""")
 BEGINS_STRING = frozenset("bBfFrRuU\"'")
-ODD_IN_WORDS = frozenset('"`[]{}<|：')  # a word with these may contain more than one value
+ODD_IN_WORDS = frozenset('"`[]{}<|：#')  # a word with these may contain more than one value
 LONGEST_SEPARATOR = 256  # longer than any separator
 
 
@@ -919,9 +919,9 @@ class Reader(ValueWriter):
             text = buf[pos:end].rstrip()
             # The first quote of a value may be missing.
             bare = text.strip("`").rstrip("\"'" * (bare_key or (text[-1:] == '"' and text.count('"') == 1)))
-            # No comma before a key: the quote after the value before it may be missing.
+            # No comma before it: the quote after the value before it may be missing.
             odd = not ODD_IN_WORDS.isdisjoint(bare) or bare[-1:] == "'" or bare.count("(") != bare.count(")")
-            self.is_guessed |= odd or (bare_key and self.want == "comma")
+            self.is_guessed |= odd or self.want == "comma"
             literal = '"' + escaped(bare) + '"'
         return self._put_whole(literal, end)
 
@@ -1551,10 +1551,12 @@ def arguments_within(name: str, value: Any, tools: Doubts) -> dict[str, Any] | N
 
 LIKE_A_MARKER = " is like a marker, but remains in the message"
 SHAPES = r"\u25a0-\u25ff\u2768-\u2775\u27e6-\u27ef\u2983-\u2998"  # geometric ones, and brackets outside of prose
-TAG = rf"[<＜{SHAPES}][/|｜]?[\w:.=|｜▁/-]{{1,64}}[>＞{SHAPES}]"
-# What is no sentence next to a call: a tag at an edge, one word in lower case, None, or punctuation.
-PUNCTUATION = r"(?:\d{1,2}[.)]|[!-/:-@\[-`{-~\u200b\ufeff]{1,8})"
-NEXT_TO_A_CALL = Pattern(rf"\A\s*(?:{TAG}(?![^\S\n]\S)|(?:[a-z_]{{4,32}}:?|None|{PUNCTUATION})\s*\Z)|{TAG}\s*\Z")
+TAG = rf"[<＜{SHAPES}][/|｜]?[\w:.=|｜▁/-]{{1,64}}(?:\s[\w:-]{{1,64}}=[\"'\w-]{{1,64}})?[>＞{SHAPES}]"
+# What is no sentence next to a call: a tag at an edge, one word in lower case or in brackets, None, or punctuation.
+PUNCTUATION = r"(?:\d{1,2}[.)]|[!-/:-@\[-`{-~]{1,8})\s*\Z)|(?:\n\s*[>*•-]|\A[^*]*\*{2,4}|\A[^`]*`{1,2})\s*\Z"
+WORD = r"(?:[a-z_]{4,32}:?|None|[|<\[]{0,2}[a-z_]{3,32}[|>\]]{1,2}\w{0,32})\s*\Z"
+NEXT_TO_A_CALL = Pattern(rf"\A\s*(?:{TAG}(?![^\S\n]\S)|{WORD}|{PUNCTUATION}|{TAG}\s*\Z")
+ODD = Pattern(r"\A\s*[\u200b-\u200d\u2060\ufeff]|[\u200b-\u200d\u2060\ufeff]\s*\Z|\\u003[cC][/|]?\w")
 OPENED, CLOSED = Pattern(r"<(\w{1,64})"), Pattern(r"</(\w{1,64})>")  # tags
 KEY_AFTER_NAME = Pattern(r"""(?<![\w-])([\w-]{1,64})(?:\\?["']?\s?[=:>]|["']\s)""")
 SENTENCE_END = Pattern(r"[.!?]\s|\n\s*\n")
@@ -1563,13 +1565,10 @@ LONGEST_GAP = 96  # between the name of a tool and the end of its first key
 
 
 def marker_like(message: Message, patterns: Sequence[Pattern]) -> str:
-    """Return the first text that is like a marker; "" if there is none.
-
-    `patterns`: such a text anywhere, a bracket at the edge of a text that is next to a marker, either of them at the
-    edge of a value in arguments, and what is at the edge of content that is alone.
-    """
+    """Return the first text that is like a marker; "" if there is none.  `patterns`: such a text anywhere, a bracket at
+    the edge of a text next to a marker, either of them in arguments, and what is at the edge of content alone."""
     content, reasoning, calls = message["content"] or "", message["reasoning_content"] or "", message["tool_calls"]
-    searched = [(patterns[0], reasoning), *((pattern, content) for pattern in (patterns[0], *patterns[3:]))]
+    searched = [(patterns[0], reasoning), (ODD, reasoning), *((one, content) for one in (ODD, *patterns[::3]))]
     if calls:
         searched.append((NEXT_TO_A_CALL, content))
     if reasoning or calls:
@@ -2527,11 +2526,10 @@ class CallArguments(TurnStates):
                 before -= 1
             # The call, where it is, how many diagnostics there come before its own, and whether types are examined.
             self._unchecked.append((self._out.index, offset, len(self._diagnostics) - before, types))
-        if self._repaired or self._tools:
-            name, arguments = self._out.calls[-1][0], "".join([*self._out.texts["arguments"], *self._out._pieces])
-            schema = self._tools.get(name)
-            odd = is_damaged(arguments, schema, self._repaired, self.BREAKS, self.LAST_CLOSER, self.OWN_KEYS)
-            self.incomplete = self.incomplete or odd or holds_other_call(name, arguments, self._tools)
+        name, arguments = self._out.calls[-1][0], "".join([*self._out.texts["arguments"], *self._out._pieces])
+        schema = self._tools.get(name)
+        odd = is_damaged(arguments, schema, self._repaired, self.BREAKS, self.LAST_CLOSER, self.OWN_KEYS)
+        self.incomplete = self.incomplete or odd or holds_other_call(name, arguments, self._tools)
 
     def _note_misfits(self) -> None:
         """Report, for each call, the first argument that the tool's schema doesn't allow."""
@@ -3517,15 +3515,15 @@ class StreamParser(CallObjects):
     AROUND_REASONING = (("<musing>",), ("</musing>",))
     MARKER_LIKE = (
         Pattern(
-            '(?:[<＜][\\s<＜/\\\\|｜!:]{0,7}(?:(?ai:musing))s?(?!\\w)(?:[=:]["\']?[\\w.:-]{1,64}["\']?)?(?:\\s?[^\\w\\s\\"\\\\]){0,4}|'
-            r"<[\s|｜]{0,4}(?ai:fn)[\s|｜]{0,4}>|<[\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:fn)[\s|｜]{0,4}>|(?<![\w<\[])(?:[<＜\["
-            r"]|&lt;)?(?:\\?/musing)(?:[>＞\]]|&gt;)(?!\())(?=\w|\n|\s\s|\Z)|(?:(?=[\W_]{1,8}[^\W_])|(?<=[.!?])(?=\w))<~/("
-            r"?:~)?\Z"
+            r'(?:[<＜][\s<＜/\\|｜!:]{0,7}(?ai:musing)s?(?!\w)(?:[=:][\x22\x27]?[\w.:-]{1,64}[\x22\x27]?)?(?:\s?[^\w\s\"\\'
+            r"]){0,4}|<[\s|｜]{0,4}(?ai:fn)[\s|｜]{0,4}>|<[\s|｜]{0,4}[/\\][\s|｜]{0,4}(?ai:fn)[\s|｜]{0,4}>|(?<![\w<\[])("
+            r"?:[<＜\[]|&lt;)?(?:\\?/musing)(?:[>＞\]]|&gt;)(?!\())(?=\w|\n|\s\s|\Z)|\A\s*assistant(?:~>|[^\S\n]*\n)|(?:(?"
+            r"=[\W_]{1,8}[^\W_])|(?<=[.!?])(?=\w))<~/(?:~)?\Z"
         ),
         Pattern(
-            r"\A[>](?![^\S\n]\S)|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\s<][^\S\n])[<]\Z|\A\s*<musing>[^\S\n]*\n|<fn>\n\{\s*\Z|<"
-            r"fn>\n<fn>\n\{\s*\Z|```[\w-]{0,16}\n<fn>\n\{\s*\Z|<fn>\n\[\{\s*\Z|<fn>\n```[\w-]{0,16}\n\{\s*\Z|<fn>\s*\Z|</f"
-            "n>\\s*\\Z|\\A\\s*(?:[}\\])]|```(?!.*```)|(?:``|```\\w*\\s*```)(?!`)|(?i:json):?\\s*\\Z|(?:''|\\\"\\\")\\s*\\Z)|[\\[{(]\\Z"
+            r"\A[>](?![^\S\n]\S)|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\s<][^\S\n])[<]\Z|\A\s*<musing>[^\S\n]*\n|(?:<fn>\n\{|<fn"
+            r">\n\[\{|<fn>\n```[\w-]{0,16}\n\{|<fn>|</fn>)\s*\Z|\A\s*(?:[}\])]|```(?!.*```)|(?:``|```\w*\s*```)(?!`)|(?i:j"
+            r"son):?\s*\Z|[\x22\x27]{2}\s*\Z)|[\[{(]\Z"
         ), Pattern("(?!)"),
     )
     IN_REASONING = Scanner(
