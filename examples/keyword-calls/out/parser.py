@@ -3252,7 +3252,8 @@ MOST_KEYS = 64  # keys of schemas with more than these aren't searched for
 NO_PAIR = "expected an argument or the end of the call"
 ENDS_OF_HEADERS = "'\"“”>"  # characters after a name that may be before a key as well
 OBJECT = ("object_as_arguments", "an object in the place of arguments")
-PAIR_KINDS, CLOSERS_OF_CALL = ("pair", "end", "skip", "next", "broken"), ("tail", "both", "closed", "close")
+PAIR_KINDS = ("pair", "end", "skip", "next", "broken")
+CLOSERS_OF_CALL = ("tail", "both", "closed", "close")
 # A set or a tuple of strings and scalars in Python, and the beginning of one.  Both are bounded.
 BEFORE_COLLECTION = frozenset("({ \t\n\r")  # its first character, or white space before it
 PYTHON_ITEM = r"""(?:'(?:[^'\\\n]|\\.){0,128}'|"(?:[^"\\\n]|\\.){0,128}"|-?[0-9][\w.]{0,32}|True|False|None)"""

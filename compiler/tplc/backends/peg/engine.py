@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any
 from parsimonious.grammar import Grammar
 
 from tplc.backends.peg import generate
+from tplc.backends.peg.generate import refuse_unsupported
 from tplc.backends.peg.known_tools import known_tools
 from tplc.backends.peg.printed_grammar import PrintedGrammar
 from tplc.backends.peg.special import Parsed, guarded, unguarded_result
 from tplc.backends.peg.styles import form_of, styles_of
 from tplc.errors import TplcError
-from tplc.ir.escaped import refuse_lists, refuse_values
 from tplc.ir.markers import common_prefix
 from tplc.ir.nodes import Json, TemplateIR, Text
 from tplc.lower import CallForm, lower
@@ -81,8 +81,7 @@ class PegEngine:
     """The grammars of one format, made as they are needed."""
 
     def __init__(self, ir: TemplateIR) -> None:
-        refuse_values(ir, "the PEG")
-        refuse_lists(ir, "the PEG")
+        refuse_unsupported(ir)
         self.ir = ir
         self.acceptor = lower(ir)
         self.tokens = special_tokens(ir, self.acceptor)

@@ -36,8 +36,7 @@ def generate(
 ) -> str:
     """Return the grammar.  `parallel` False: one call at most; None: more if any come.  `json_schema`: the response
     format's."""
-    refuse_values(ir, "the PEG")
-    refuse_lists(ir, "the PEG")
+    refuse_unsupported(ir)
     acceptor = lower(ir)
     only_tools = acceptor.calls is not None and acceptor.calls.only_tools and parse_tool_calls
     known = known_tools(tools, closed=only_tools, written=partial(ir.tools.written, "name"))
@@ -52,6 +51,12 @@ def generate(
     if contains_separators(ir):
         printed = with_separators(printed)
     return header(ir, command) + "\n" + printed
+
+
+def refuse_unsupported(ir: TemplateIR) -> None:
+    """Raise UnsupportedTemplate if the format has values that a PEG cannot express."""
+    refuse_values(ir, "the PEG")
+    refuse_lists(ir, "the PEG")
 
 
 def header(ir: TemplateIR, command: str = "") -> str:
