@@ -451,6 +451,10 @@ class LosesDeltas(Faulty):
         return self._stream.feed(chunk)[:-1]
 
 
+class Doubts(Faulty):
+    incomplete = True
+
+
 class Strips(Faulty):
     def feed(self, chunk: str) -> Any:
         return self._stream.feed(chunk.lstrip("T"))
@@ -483,6 +487,18 @@ def test_deltas_that_do_not_add_up_fail() -> None:
         '{"content": "", "reasoning_content": "", "tool_calls": []}, not '
         '{"role": "assistant", "content": "The answer is here.", "reasoning_content": null, "tool_calls": []}; '
         'rendered "The answer is here.<end>"'
+    )
+
+
+def test_a_whole_message_that_is_reported_as_incomplete_fails() -> None:
+    ir = learned(PLAIN)
+    good = load_artifact(driver.generate(ir, "python"))
+    assert good.stream is not None
+    stream = good.stream
+    result = run(PLAIN, ir, Artifact(good.parse, lambda **keywords: Doubts(stream(**keywords))))
+    assert (result.verified, result.passed) == (False, 0)
+    assert first_failure(result) == (
+        'content: the parser reports that the message is incomplete; rendered "The answer is here.<end>"'
     )
 
 

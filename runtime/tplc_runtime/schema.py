@@ -89,7 +89,7 @@ def parameters_of(tools: object) -> Parameters:
     found = Parameters()
     for tool in listed:
         function = tool.get("function", tool) if isinstance(tool, dict) else None
-        if isinstance(function, dict) and isinstance(function.get("name"), str):
+        if isinstance(function, dict) and isinstance(function.get("name"), str) and function["name"]:
             found[function["name"]] = function.get("parameters", function.get("input_schema"))
         else:
             found.problem = "a tool has no name"

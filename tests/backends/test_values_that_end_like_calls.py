@@ -67,6 +67,7 @@ UNCLOSED = {
     "tokens": ("<|fn|>", "", "<|k|>", "<|v|>", "<|/fn|>"),
     "brackets": ("[do ", "]", "@", ": ", "[/do]"),
     "lines": ("<call>", "", "\\n", "=", "</call>\\n"),
+    "a section": ("<call ", ">", "<arg ", ">", "</call>"),
 }
 
 
@@ -75,7 +76,12 @@ def test_a_value_that_its_only_end_cuts_is_incomplete(kind: str) -> None:
     opened, named, before, key_end, closed = UNCLOSED[kind]
     one = pairs(f"{{{{- '{before}' ~ k ~ '{key_end}' ~ (v if v is string else v | tojson) }}}}")
     call = f"{{{{- '{opened}' ~ c.function.name ~ '{named}' }}}}{one}{{{{- '{closed}' }}}}"
-    ir = compile_template(source_of(CONTENT + calls(call)), name="t", special_tokens=TOKENS)
+    section = ("<calls>", "</calls>") if kind == "a section" else ("", "")
+    ir = compile_template(
+        source_of(CONTENT + f"{{%- if m.tool_calls %}}{section[0]}{calls(call)}{section[1]}{{%- endif %}}"),
+        name="t",
+        special_tokens=TOKENS,
+    )
     end = closed.removesuffix("\\n")
     assert ir.verification.failures == ()
     titles = [f"string: the marker {end!r} {where}: " for where in ("in it", "alone")]
@@ -86,17 +92,17 @@ def test_a_value_that_its_only_end_cuts_is_incomplete(kind: str) -> None:
     for value, key, number in product(("@", "a@", "a @ b", "@b", "x@@ y", "@.", "a\n@\nb", "@ y"), "ab", (1, 2)):
         given = {"a": "x", key: value.replace("@", end)}
         inside = "".join(f"{opens}{name}{key_ends}{each}" for name, each in given.items())
-        text = f"Hi.{f'{start}f{name_end}{inside}{closes}' * number}"
+        text = f"Hi.{section[0]}{f'{start}f{name_end}{inside}{closes}' * number}{section[1]}"
         for tools in (None, TOOLS):
             for chunks in ([text], list(text)):
                 stream = parser.StreamParser(tools=tools)
                 for chunk in chunks:
                     stream.feed(chunk)
                 stream.finish()
-                assert stream.incomplete or _arguments(stream.message) == [given] * number, text
+                assert stream.incomplete != (_arguments(stream.message) == [given] * number), text
             read = engine.parse(text, tools=tools)
             assert read["tool_calls"] == stream.message["tool_calls"]
-    whole = f"Say {end} so.{start}f{name_end}{opens}a{key_ends}x{closes}Hi."
+    whole = f"Say {end} so.{section[0]}{start}f{name_end}{opens}a{key_ends}x{closes}{section[1]}Hi."
     stream = parser.StreamParser()
     stream.feed(whole)
     stream.finish()

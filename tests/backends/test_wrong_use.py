@@ -93,6 +93,7 @@ NOT_JSON = "the tools are not JSON: Expecting property name enclosed in double q
         ({"tools": 7}, "the tools are no list"),
         ([7], "a tool has no name"),
         ([{"type": "function", "function": {"parameters": {}}}], "a tool has no name"),
+        ([{"type": "function", "function": {"name": "", "parameters": {}}}], "a tool has no name"),
         ({"look": {}}, "a tool has no name"),
     ],
     ids=repr,

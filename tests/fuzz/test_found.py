@@ -115,6 +115,8 @@ CHUNKS = [
     ("pretty-json", ["Steps:```json T Steps:```jso", "n"], {}),
     ("ids-with-names", ["[=one=]functions.e:1[=given=][=/one=]t", "[=/one=]"], {}),
     ("fenced-json", ["〔一个〕function〔名〕e``````〔/一个〕{", "〔/一个〕"], {}),
+    ("recipient-lines", ["everyone\n", "sendnote\n{}"], TOOLS),
+    ("markers-by-shape", [" ", ', {"call": "f", "with": {}}'], TOOLS),
     ("recipient-lines", ["==>get_forecast{} ,", ' {"city": "Oslo"}'], TOOLS),
     ("recipient-lines", ["==>get_forecast{}; ", '{"city": "Oslo"}\n'], TOOLS),
     ("parameter-tags", ["<do=sendnote</with>\n", '<with=<deed> <do>\nof."}]\n</with>\n</do>\n</deed>'], TOOLS),

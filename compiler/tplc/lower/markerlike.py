@@ -31,6 +31,7 @@ GUESSED_EDGES = (
 )
 _CLOSING = frozenset(">]}»】⟩＞")
 _OTHER_BRACKET = {"<": r"(?:[<＜\[]|&lt;)", ">": r"(?:[>＞\]]|&gt;)", "[": r"(?:[<\[]|&lt;)", "]": r"(?:[>\]]|&gt;)"}
+_OPENING = {")": "(", "]": "[", "}": "{", ">": "<"}
 _MARKUP, _WORD_OF_ROLE = re.compile(r"<[^<>]*>|\[[^\[\]]*\]"), re.compile(r"[^\W\d_]{3,}")
 _INSIDE = frozenset("#.^~@*+%$&")  # what markers have between a bracket and their letters
 # Brackets of at least two characters around words: hardly any text that is no marker has them.
@@ -172,11 +173,15 @@ def _at_edges_of_values(pairs: PairForm) -> Iterator[str]:
     last = "".join(pairs.slots[-1].suffixes[:1]).strip()[-1:]
     texts = [json.dumps(text + line, ensure_ascii=False)[1:] for text in ends for line in ("", "\n")]
     # A bracket after white space, and one alone, are more likely a comparison.
-    over = [rf'(?<=[^\s"]{exact(char)}")' for char in unique(text[0] for text in ends)]
+    firsts = unique(text[0] for text in ends)
+    over = [rf'(?<=[^\s"]{exact(char)}")' for char in firsts if char not in _OPENING]
     over += [f"(?<={exact(text)})" for text in texts]
     over += [r'(?<=[^\\]\\r")'] * ("\n" in pairs.value_end.close)
     bracket = rf"|{exact(last)}[^\W\d]" if last and last in _CLOSING else ""
     begins = rf'|(?<=: ")(?:\\r\\n{bracket})' + _opener_in_value(pairs)
+    # A value may end with a bracket that it opens.
+    others = ((exact(char), exact(_OPENING[char])) for char in firsts if char in _OPENING)
+    begins += "".join(rf'|(?<=: ")(?:[^"\\{first}]|\\.)*[^\s"\\{first}]{char}(?="[,}}\]])' for char, first in others)
     openers = [text.strip() for text in pairs.opens[:several] if text.strip() not in ends[0]]
     quoted = [_in_json(opener) for opener in openers]
     unquoted = "".join(f"(?!.*{opener})" for opener in quoted)
@@ -189,7 +194,7 @@ def end_of_cut_values(calls: CallForm) -> str:
     pairs = calls.pairs
     if pairs is None or not pairs.value.guessed or pairs.value.literals or pairs.value_end.following.close:
         return ""
-    return next(filter(is_distinctive, calls.closing.last_pieces), "")
+    return next(filter(is_unmistakable, calls.closing.last_pieces), "")
 
 
 def own_keys(calls: CallForm) -> tuple[str, ...]:

@@ -305,12 +305,12 @@ def _quoted_words(ir: TemplateIR) -> Iterator[Case]:
             yield Case(f"content before a call: {title}", content=quoted, calls=(_call("find"),))
 
 
-def cut_values(ir: TemplateIR) -> Iterator[Case]:
-    """Yield calls with a value that contains the marker which alone ends values: it is cut there."""
+def cut_values(ir: TemplateIR) -> Iterator[tuple[str, Case]]:
+    """Yield the marker that alone ends values, and calls with a value that contains it: it is cut there."""
     end = _end_of_values(ir)
     if end:
-        yield _value_case(f"string: the marker {end!r} in it", f"before {end} after")
-        yield _value_case(f"string: the marker {end!r} alone", end)
+        yield end, _value_case(f"string: the marker {end!r} in it", f"before {end} after")
+        yield end, _value_case(f"string: the marker {end!r} alone", end)
 
 
 def after_results() -> Iterator[Case]:

@@ -36,6 +36,7 @@ _TOLERATED = {
     "reasoning_opened_twice": _DROPPED,
     "repeated_field": _OTHER_CALLS,
 }
+_QUOTES_ITS_CLOSER = "closer_in_argument"  # rightly a doubt: as often, the closer's other half was left out
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ def feed_of(frame: TurnFrame, turn: str, tools: Sequence[Mapping[str, Json]] | N
 
 def stream_problem(stream: ParserStream, text: str, sizes: Sequence[int], whole: Mapping[str, Any]) -> str | None:
     """Return a problem if a stream that is fed the text in chunks of these sizes makes another message than `whole`, or
-    deltas of another one, or if it tolerated something; otherwise None."""
+    deltas of another one, or if it tolerated something, or takes the message for incomplete; otherwise None."""
     deltas: list[Mapping[str, Any]] = []
     for chunk in _chunks(text, sizes):
         deltas += stream.feed(chunk)
@@ -71,7 +72,11 @@ def stream_problem(stream: ParserStream, text: str, sizes: Sequence[int], whole:
         return f"in chunks of {_sizes(sizes)} the deltas make {quoted(message)}, not {quoted(whole)}"
     notes = getattr(stream, "diagnostics", ())  # of a parser that has them
     tolerated = next((note for note in notes if note.code in _TOLERATED), None)
-    return None if tolerated is None else f"{_TOLERATED[tolerated.code]}: {tolerated.text}"
+    if tolerated is not None:
+        return f"{_TOLERATED[tolerated.code]}: {tolerated.text}"
+    if not getattr(stream, "incomplete", False) or any(note.code == _QUOTES_ITS_CLOSER for note in notes):
+        return None
+    return "the parser reports that the message is incomplete" + "".join(f": {note.text}" for note in notes[:1])
 
 
 def accumulated(deltas: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
