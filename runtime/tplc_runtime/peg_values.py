@@ -185,8 +185,8 @@ class ValueMapper:
     def typed(self, node: Node, types: Types) -> Optional[str]:
         """Return a raw value that reads as something other than text, if the schema allows that."""
         value = first(node, "object", "list", *WORDS, "scalar")
-        if value is None:
-            return None
+        if value is None or (types is None and self.of(node) != self.of(node).strip()):
+            return None  # without a schema, ` 2` is text
         kind = kind_of(value)
         if kind == "scalar":
             literal = literal_of(self.of(value), {})

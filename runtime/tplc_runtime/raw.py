@@ -525,14 +525,14 @@ class RawPairs(Pairs):
                 return self._out.emit("arguments", "{" * bool(inside) + inside)
             self._out.emit("arguments", member)
             self._as = self._read_as(text.strip())
-        literal, other = None, other.strip()
+        literal, whole, other = None, other, other.strip()
         if self._as not in ("", "string"):
             literal = nested_json(other) if self._as == "json" else literal_of(other, self.WORDS)
         kind, types = KINDS.get((literal or '"')[0], "number"), self._types or JSON_TYPES
         fits = (literal or '"')[0] != '"' and (kind in types or (kind == "number" and "integer" in types))
         odd = kind == "number" and not (literal == other and (other.isdigit() or is_usual_number(other)))
-        if self._types is None and (odd or other in self.WORDS.others):
-            fits = False  # 007 is a number, and None is null, only if the schema says so
+        if self._types is None and (odd or other in self.WORDS.others or other != whole):
+            fits = False  # 007 and ` 2` are numbers, and None is null, only if the schema says so
         if self.RETYPES_VALUES and not fits and text.strip():
             fits = (literal := coerced(other, self._types)) is not None
             if fits or (self._types is not None and "string" not in self._types):

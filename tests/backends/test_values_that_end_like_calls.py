@@ -28,6 +28,7 @@ PAIRS = {
     "lines": ("<k>", "</k>\\n<v>", "</v>\\n"),
     "tokens": ("<|k|>", "<|v|>", "<|/v|>"),
 }
+SPACED = (" 2", "2 ", " true", "null\t", " [1]", '{"q": 1} ')
 VALUES = ("@", "a@", " @", "@ ", "@@", "a @ b", "@b")
 TOOL = {"type": "object", "properties": {key: {"type": "string"} for key in "abc"}}
 TOOLS = [{"type": "function", "function": {"name": "f", "parameters": TOOL}}]
@@ -53,6 +54,11 @@ def test_values_that_end_with_a_closer(around: str, pair: str) -> None:
         for tools in (None, TOOLS):
             message = readers.parse(f"{start}f{name_end}{inside}{end}", tools=tools)
             assert [one["function"]["arguments"] for one in message["tool_calls"]] == [dumped(given)]
+    for value, keys in product(SPACED, ("a", "ab")):  # text: the template writes no white space around other values
+        given = dict.fromkeys(keys, value)
+        inside = "".join(f"{opens}{key}{key_ends}{each}{closes}" for key, each in given.items())
+        message = readers.parse(f"{start}f{name_end}{inside}{end}")
+        assert [json.loads(one["function"]["arguments"]) for one in message["tool_calls"]] == [given]
     assert readers.differ == []
 
 
