@@ -131,7 +131,7 @@ class ElementPairs(RawPairs):
                 self._space = space
                 if expected:
                     is_text = expected != "more" and buf.find(top, at) >= 0
-                    return False if is_text else True if self._final else None
+                    return False if is_text else self._in_open_markup()
                 if any(buf.find(closer, at, pos) >= 0 for closer in (top, close)):
                     return False
                 ended = values["key"].join(self.VALUE_CLOSE) if values else self.AFTER_ITEM
@@ -143,9 +143,15 @@ class ElementPairs(RawPairs):
                 limit = buf.find(top, pos) if limit < pos else limit
                 pos = buf.find(close, pos, limit + len(top) if limit >= 0 else len(buf))
                 if pos < 0:
-                    return False if limit >= 0 else True if self._final else None
+                    return False if limit >= 0 else self._in_open_markup()
         self._markup_to = self._base + pos
         return True
+
+    def _in_open_markup(self) -> bool | None:
+        """Return whether elements that are still open are markup: they are at the output's end, and all in them."""
+        if self._final:
+            self._markup_to = self._base + len(self._buf)
+        return True if self._final else None
 
     def _element(self) -> bool:
         # value = items | pairs | text
