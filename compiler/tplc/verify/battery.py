@@ -51,6 +51,11 @@ class Case:
         """Return whether the case is the one for its shape: with words alone."""
         return self.title in (str(self.shape), _after_result(str(self.shape)))
 
+    @property
+    def quotes_marker(self) -> bool:
+        """Return whether the case has a text with a marker of the format in it, or a part of one."""
+        return "marker" in self.title
+
     def words(self) -> Iterator[str]:
         """Yield the texts that a render of a plain case must contain."""
         yield from filter(None, (self.reasoning, self.content))

@@ -36,7 +36,6 @@ _TOLERATED = {
     "reasoning_opened_twice": _DROPPED,
     "repeated_field": _OTHER_CALLS,
 }
-_QUOTES_ITS_CLOSER = "closer_in_argument"  # rightly a doubt: as often, the closer's other half was left out
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +56,12 @@ def feed_of(frame: TurnFrame, turn: str, tools: Sequence[Mapping[str, Json]] | N
     return Feed(turn, frame.bare_prompt(), tools)
 
 
-def stream_problem(stream: ParserStream, text: str, sizes: Sequence[int], whole: Mapping[str, Any]) -> str | None:
+def stream_problem(
+    stream: ParserStream, text: str, sizes: Sequence[int], whole: Mapping[str, Any], *, may_doubt: bool = False
+) -> str | None:
     """Return a problem if a stream that is fed the text in chunks of these sizes makes another message than `whole`, or
-    deltas of another one, or if it tolerated something, or takes the message for incomplete; otherwise None."""
+    deltas of another one, or if it tolerated something, or takes the message for incomplete; otherwise None.
+    `may_doubt`: it may take it for incomplete, because a text quotes a marker that could as well be left over."""
     deltas: list[Mapping[str, Any]] = []
     for chunk in _chunks(text, sizes):
         deltas += stream.feed(chunk)
@@ -74,7 +76,7 @@ def stream_problem(stream: ParserStream, text: str, sizes: Sequence[int], whole:
     tolerated = next((note for note in notes if note.code in _TOLERATED), None)
     if tolerated is not None:
         return f"{_TOLERATED[tolerated.code]}: {tolerated.text}"
-    if not getattr(stream, "incomplete", False) or any(note.code == _QUOTES_ITS_CLOSER for note in notes):
+    if may_doubt or not getattr(stream, "incomplete", False):
         return None
     return "the parser reports that the message is incomplete" + "".join(f": {note.text}" for note in notes[:1])
 

@@ -397,7 +397,7 @@ class _RoundTrip:
         for sizes in self._chunkings(case, len(feed.text)):
             self.tally.chunkings += 1
             stream = self.parser.stream(tools=feed.tools, prompt=feed.prompt)
-            problem = stream_problem(stream, feed.text, sizes, whole)
+            problem = stream_problem(stream, feed.text, sizes, whole, may_doubt=case.quotes_marker)
             if problem is not None:
                 return problem
         return None
