@@ -284,6 +284,8 @@ class Pairs(Repairs):
         values, end, expected = self._slots(start, self.PAIR)
         if expected == "more":
             return False
+        if self.KEY_ESCAPES and not expected:
+            values["key"] = self.KEY_ESCAPES.unescape(values["key"])
         schema = self._schema() if self._tools else None
         odd = self._tools and (expected or is_odd_key(values["key"], schema))
         if self.AROUND_KEY and odd and (other := self._irregular_pair()) is not None:
@@ -294,8 +296,6 @@ class Pairs(Repairs):
             return self._no_pair()
         key = values["key"]
         odd = odd or not (self._tools or MARKUP_IN_KEYS.isdisjoint(key))
-        if self.KEY_ESCAPES:
-            key = self.KEY_ESCAPES.unescape(key)
         bare = without_quotes(key, schema) if schema and self.REREADS_CALLS else key
         if self._slot_diagnostics or odd or self._mark.ambiguous >= SPELLED_OTHERWISE or key != bare:
             self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
