@@ -134,10 +134,10 @@ class GuessedPairs(RawPairs):
             self._before_calls = len(self._out.texts["content"])
         return super()._end_pairs(kind)
 
-    def _note_second_closer(self) -> bool:
-        is_second = super()._note_second_closer()
-        self.incomplete = self.incomplete or (is_second and self.CALL_END != "")
-        return is_second
+    def _note_second_closer(self) -> None:
+        before = len(self._diagnostics)
+        super()._note_second_closer()
+        self.incomplete = self.incomplete or (self.CALL_END != "" and len(self._diagnostics) > before)
 
     def _finish(self) -> None:
         super()._finish()

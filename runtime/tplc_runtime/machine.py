@@ -188,14 +188,12 @@ class Machine(CallArguments):
             self._is_usual(self.USUAL_NEXT, self._pos)
         return True
 
-    def _note_second_closer(self) -> bool:
-        """Report a closer of a call that is closed, and one that comes twice; return whether it is one of a call."""
+    def _note_second_closer(self) -> None:
+        """Report a closer of a call that is closed, and one that comes twice."""
         closer = "".join(self._buf[self._mark.start : self._mark.end].split())
-        is_second = closer == self._closed_with or (self.LAST_CLOSERS and closer.endswith(self.LAST_CLOSERS))
-        if is_second:
+        if closer == self._closed_with or (self.LAST_CLOSERS and closer.endswith(self.LAST_CLOSERS)):
             self._note("left_over", f"{self._buf[self._mark.start : self._mark.end]} is left over after a call")
         self._closed_with = closer
-        return bool(is_second)
 
     def _leave_calls(self, kind: str) -> bool:
         """Go on with content: something else than more of the calls follows, or nothing."""

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from .schema import Parameters
 
 CALL_KEYS = frozenset(NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS)
-FIRST_OF_CALLS = Pattern(r"""\s*(?:[,;]\s*)?(?:(?=[\w{\[`<"'*])|(\Z))""")
+FIRST_OF_CALLS = Pattern(r"""\s*(?:[,;]\s*)?(?=[\w{\[`<"'*]|\Z)""")
 # A fence, a backtick, a tag or a token around calls; and a text that may become one.
 AROUND_CALLS = Pattern(r"(?:(```)[\w-]{0,16}\s{1,16}|(`)|<([\w:-]{1,64})>\s{0,16}|<([|｜])[^\s<>]{1,64}>\s{0,16})?")
 PART_OF_AROUND = Pattern(r"(?:`{1,3}[\w-]{0,16}|<[|｜]?[^\s<>]{0,64}(?:[ =][^<>\n]{0,128})?>?)\s{0,16}\Z")
@@ -74,8 +74,6 @@ def unopened_calls(
     `markers`: what opens other parts, what ends a call in its line, and what closes calls or the turn."""
     (marks, breaks, after), first = markers, FIRST_OF_CALLS.match(buf, pos)
     start = pos if first is None else first.end()
-    if first is not None and first[1] is not None and not final:
-        return None
     if first is None or marks.match_at(buf, start) is not None or (not final and marks.prefix_of(buf, start)):
         return [], pos
     tools = Doubts(known, True, own_fields)

@@ -434,7 +434,9 @@ class _RoundTrip:
         if one_render and found.kind == NAME:
             ambiguity = Ambiguity(NAME, found.expected, found.got, excerpt(feed.text))
             self.tally.ambiguities.setdefault(NAME, ambiguity)
-        if read is not None and (one_render or self._is_known_by_its_tool(case, message) or not _names_are_usual(case)):
+        if read is not None and (
+            one_render or _is_known_by_its_tool(self.ir, self.compared, case, message) or not _names_are_usual(case)
+        ):
             kind = found.kind if len(read.calls) >= len(case.calls) else CALL_AS_TEXT
             asked, got = (stage.answer(one, place.setting) for one in (case, read))
             self.tally.needs_tools.append(NeedsTools(case.title, kind, asked, got, feed.text))
@@ -454,25 +456,6 @@ class _RoundTrip:
         except (TemplateRaised, RenderFailed):
             return False
 
-    def _is_known_by_its_tool(self, case: Case, message: Mapping[str, Any]) -> bool:
-        """Return whether calls that nothing opens, or right after the content, are text as long as no tool of that name
-        is known, and only they."""
-        from tplc.lower import lower
-
-        calls = lower(self.ir).calls
-        unopened = calls is not None and not calls.opening.openers
-        in_lines = calls is not None and calls.opening.where == "line start" and bool(calls.whole and case.content)
-        text, got = message["content"] or "", message["tool_calls"]
-        missing = len(case.calls) - len(got)
-        if not (in_lines or unopened) or missing <= 0 or not text.startswith(case.content):
-            return False
-        known = replace(case, content=text, calls=case.calls[missing:])
-        rest = text[len(case.content) :]
-        if unopened and not got:  # a marker in text counts, and a marker in arguments doesn't
-            return rest.lstrip().startswith(case.calls[0].name)
-        is_text = all(call.name in rest for call in case.calls[:missing])
-        return is_text and difference(self.compared, known, message, earlier=missing) is None
-
     def _fail(self, case: Case, context: Context, text: str, problem: str) -> None:
         self.tally.failures.append(self._failure(case, context, text, problem))
 
@@ -482,6 +465,26 @@ class _RoundTrip:
 
 def _place(context: Context) -> str:
     return f" with {json.dumps(dict(context), ensure_ascii=False)}" if context else ""
+
+
+def _is_known_by_its_tool(ir: TemplateIR, compared: TemplateIR, case: Case, message: Mapping[str, Any]) -> bool:
+    """Return whether calls that nothing opens, or right after the content, are text as long as no tool of that name
+    is known, and only they."""
+    from tplc.lower import lower
+
+    calls = lower(ir).calls
+    unopened = calls is not None and not calls.opening.openers
+    in_lines = calls is not None and calls.opening.where == "line start" and bool(calls.whole and case.content)
+    text, got = message["content"] or "", message["tool_calls"]
+    missing = len(case.calls) - len(got)
+    if not (in_lines or unopened) or missing <= 0 or not text.startswith(case.content):
+        return False
+    known = replace(case, content=text, calls=case.calls[missing:])
+    rest = text[len(case.content) :]
+    if unopened and not got:  # a marker in text counts, and a marker in arguments doesn't
+        return rest.lstrip().startswith(case.calls[0].name)
+    is_text = all(call.name in rest for call in case.calls[:missing])
+    return is_text and difference(compared, known, message, earlier=missing) is None
 
 
 def _names_are_usual(case: Case) -> bool:

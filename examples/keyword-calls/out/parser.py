@@ -2754,14 +2754,12 @@ class Machine(Slots):
         self._ends_in_bracket = self._buf[self._pos - 1 : self._pos] == ")"
         return True
 
-    def _note_second_closer(self) -> bool:
-        """Report a closer of a call that is closed, and one that comes twice; return whether it is one of a call."""
+    def _note_second_closer(self) -> None:
+        """Report a closer of a call that is closed, and one that comes twice."""
         closer = "".join(self._buf[self._mark.start : self._mark.end].split())
-        is_second = closer == self._closed_with or closer.endswith(self.LAST_CLOSERS)
-        if is_second:
+        if closer == self._closed_with or closer.endswith(self.LAST_CLOSERS):
             self._note("left_over", f"{self._buf[self._mark.start : self._mark.end]} is left over after a call")
         self._closed_with = closer
-        return bool(is_second)
 
     def _leave_calls(self, kind: str) -> bool:
         """Go on with content: something else than more of the calls follows, or nothing."""
@@ -2862,7 +2860,7 @@ class Machine(Slots):
 
 
 CALL_KEYS = frozenset(NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS)
-FIRST_OF_CALLS = Pattern(r"""\s*(?:[,;]\s*)?(?:(?=[\w{\[`<"'*])|(\Z))""")
+FIRST_OF_CALLS = Pattern(r"""\s*(?:[,;]\s*)?(?=[\w{\[`<"'*]|\Z)""")
 # A fence, a backtick, a tag or a token around calls; and a text that may become one.
 AROUND_CALLS = Pattern(r"(?:(```)[\w-]{0,16}\s{1,16}|(`)|<([\w:-]{1,64})>\s{0,16}|<([|｜])[^\s<>]{1,64}>\s{0,16})?")
 PART_OF_AROUND = Pattern(r"(?:`{1,3}[\w-]{0,16}|<[|｜]?[^\s<>]{0,64}(?:[ =][^<>\n]{0,128})?>?)\s{0,16}\Z")
@@ -2891,8 +2889,6 @@ def unopened_calls(
     `markers`: what opens other parts, what ends a call in its line, and what closes calls or the turn."""
     (marks, breaks, after), first = markers, FIRST_OF_CALLS.match(buf, pos)
     start = pos if first is None else first.end()
-    if first is not None and first[1] is not None and not final:
-        return None
     if first is None or marks.match_at(buf, start) is not None or (not final and marks.prefix_of(buf, start)):
         return [], pos
     tools = Doubts(known, True, own_fields)
