@@ -141,8 +141,8 @@ class GuessedPairs(RawPairs):
 
     def _finish(self) -> None:
         super()._finish()
-        self._out.flush()
         if self.CALL_END and self._before_calls >= 0:
+            self._out.flush()
             after = "".join(self._out.texts["content"][self._before_calls :])
             self.incomplete = self.incomplete or self.CALL_END in after
 

@@ -129,7 +129,7 @@ class _Mapper(ValueMapper):
         kind = kind_of(node)
         if kind == "content":
             self.blank = self.blank and not self.of(node).strip()
-            self.incomplete = self.incomplete or (bool(self.places) and self.is_left(node))
+            self.incomplete = self.incomplete or (bool(self.places) and self.has_further_closer(node))
             self.run.append(self.after_prefill(node))
         elif kind in ("reasoning", "thinking_aloud"):
             self.reason(node)
@@ -199,9 +199,9 @@ class _Mapper(ValueMapper):
                 self.incomplete = self.incomplete or kind_of(inner) == "content"
                 self.turn(inner)
                 self.end_content()
-        self.incomplete = self.incomplete or self.is_left(node, len([*captures(node, "call")]))
+        self.incomplete = self.incomplete or self.has_further_closer(node, len([*captures(node, "call")]))
 
-    def is_left(self, node: Node, after: int = 0) -> bool:
+    def has_further_closer(self, node: Node, after: int = 0) -> bool:
         """Return whether the text contains a closer of calls that shows that a value was cut, `after` so many."""
         end = self.readers.form.pairs.call_end
         return end != "" and self.of(node).count(end) > after

@@ -22,8 +22,6 @@ WORDS = re.compile(r"[A-Za-z]+|[^\W_A-Za-z]+")
 BRACKETS = frozenset("<>/\\|[](){}＜＞｜")
 SHORT = re.compile(r"[<\[【«](?:[^\w\s<>]*[A-Za-z]+){1,2}[^\w\s]*[>\]】»]")
 _OPENING = frozenset("<[({«【＜")
-IN_ANY_CASE = "(?ai:"
-_ONE_WORD = re.compile(re.escape(IN_ANY_CASE) + r"\w+\)")
 PLURAL_OR_NAME = r"s?(?!\w)(?:[=:][\x22\x27]?[\w.:-]{1,64}[\x22\x27]?)?"  # no quotes: then it is printed as it is
 
 
@@ -114,18 +112,22 @@ def in_other_brackets(cores: Iterable[str], first: str, inner: str, *, after: st
     `first`, `inner`: the characters before the letters, as they are written in a class of a pattern.  `after`: the
     pattern of what comes after the letters.
     """
-    found = unique(map(any_case_words, cores))
-    words = [text.removeprefix(IN_ANY_CASE)[:-1] for text in found if _ONE_WORD.fullmatch(text)]
-    one = [f"{IN_ANY_CASE}{'|'.join(words)})"] * bool(words)
-    several = (text for text in found if not _ONE_WORD.fullmatch(text))
-    texts = [*one, *several]
+    found = [*dict.fromkeys(tuple(WORDS.findall(core)) for core in cores)]
+    # Those of one word share what makes their case free.
+    single = [words[0] for words in found if len(words) == 1 and words[0].isascii()]
+    texts = [any_case("|".join(single))] * bool(single)
+    texts += [_any_case_words(words) for words in found if len(words) != 1 or not words[0].isascii()]
     return rf"[{first}][{inner}]{{0,7}}" + (texts[0] if len(texts) == 1 else f"(?:{'|'.join(texts)})") + after
 
 
 def any_case_words(core: str) -> str:
     """Return the pattern of a marker's words in any case, with other characters between them."""
-    return r"[\W_]{0,4}".join(map(any_case, WORDS.findall(core)))
+    return _any_case_words(WORDS.findall(core))
+
+
+def _any_case_words(words: Iterable[str]) -> str:
+    return r"[\W_]{0,4}".join(map(any_case, words))
 
 
 def any_case(word: str) -> str:
-    return f"{IN_ANY_CASE}{word})" if word.isascii() else exact(word)
+    return f"(?ai:{word})" if word.isascii() else exact(word)

@@ -32,7 +32,8 @@ GUESSED_EDGES = (
 _CLOSING = frozenset(">]}»】⟩＞")
 _OTHER_BRACKET = {"<": r"(?:[<＜\[]|&lt;)", ">": r"(?:[>＞\]]|&gt;)", "[": r"(?:[<\[]|&lt;)", "]": r"(?:[>\]]|&gt;)"}
 _OPENING = {")": "(", "]": "[", "}": "{", ">": "<"}
-_MARKUP, _WORD_OF_ROLE = re.compile(r"<[^<>]*>|\[[^\[\]]*\]"), re.compile(r"[^\W\d_]{3,}")
+_MARKUP = re.compile(r"<[^<>]*>|\[[^\[\]]*\]")
+_WORD_OF_ROLE = re.compile(r"[^\W\d_]{3,}")
 _INSIDE = frozenset("#.^~@*+%$&")  # what markers have between a bracket and their letters
 # Brackets of at least two characters around words: hardly any text that is no marker has them.
 _BETWEEN_BRACKETS = re.compile(r"([^\w\s]{2,4})\w(?:.*\w)?([^\w\s]{2,4})", re.DOTALL)
@@ -124,7 +125,7 @@ def _unclosed_pair(pairs: PairForm) -> Iterator[str]:
         [_in_json(text.strip()) for text in texts if is_distinctive(text)]
         for texts in (pairs.opens, pairs.value_end.closers or (pairs.value_end.around_key or ())[:1])
     )
-    ends_key = pairs.slots[0].suffixes[0].strip() if pairs.slots and pairs.slots[0].kind == "key" else ""
+    ends_key = _end_of_key(pairs)
     if opens and closers and ends_key:
         opener, other = "|".join(opens), "|".join([*opens, *closers])
         yield rf'(?:{opener})[\w.-]{{1,64}}{_in_json(ends_key)}(?=(?:(?!{other})(?:[^"\\]|\\.))*"[,}}])'
@@ -133,7 +134,7 @@ def _unclosed_pair(pairs: PairForm) -> Iterator[str]:
 def _opened_in_itself(pairs: PairForm) -> Iterator[str]:
     """Yield the pattern of a member whose raw value contains the opener of the same argument, not closed after it: the
     call begins again there."""
-    ends_key = pairs.slots[0].suffixes[0].strip() if pairs.slots and pairs.slots[0].kind == "key" else ""
+    ends_key = _end_of_key(pairs)
     around, openers = pairs.value_end.around_key, [_in_json(text.strip()) for text in pairs.opens if text.strip()]
     closers = [text.strip() for text in (around or ())[:1] or pairs.value_end.closers if is_distinctive(text) or around]
     if not (ends_key and (openers or pairs.value.guessed) and (closers or pairs.value.guessed)):
@@ -145,6 +146,10 @@ def _opened_in_itself(pairs: PairForm) -> Iterator[str]:
     )
     over = "|".join([end, *others])
     yield rf'"(?P<k>[^"]+)": "(?:(?!{end}).)*?{again}(?:(?!{over}).)*{end}'
+
+
+def _end_of_key(pairs: PairForm) -> str:
+    return pairs.slots[0].suffixes[0].strip() if pairs.slots and pairs.slots[0].kind == "key" else ""
 
 
 def _in_json(text: str) -> str:
@@ -233,11 +238,9 @@ def _at_edges(acceptor: Acceptor) -> Iterator[str]:
     for header in map(str.strip, (*acceptor.headers[:1], *acceptor.prose_headers)):
         plain = _WORD_OF_ROLE.findall(_MARKUP.sub(" ", header))  # the role may be between markers, or in one
         word = (plain or _WORD_OF_ROLE.findall(header) or [""])[-1]
-        rest = header.rpartition(word)[2].strip() if word else ""
-        line = rf"{SPACE_IN_LINE}*\n"
-        yield from [rf"\A\s*{exact(word)}(?:{exact(rest)}|{line})" if rest else rf"\A\s*{exact(word)}{line}"] * bool(
-            word
-        )
+        if word:
+            rest, line = header.rpartition(word)[2].strip(), rf"{SPACE_IN_LINE}*\n"
+            yield rf"\A\s*{exact(word)}" + (rf"(?:{exact(rest)}|{line})" if rest else line)
     texts = unique(text.strip() for text in (*acceptor.ends, *acceptor.last_ends))
     ends = [text for text in texts if is_unmistakable(text)]
     if ends:
@@ -301,7 +304,8 @@ def _left_over(acceptor: Acceptor) -> Iterator[str]:
         texts = [text for text in known if len(text) >= LEAST_CUT]
         # What ends with another one is found by it.
         found = [exact(text) for text in texts if not any(text != one and text.endswith(one) for one in texts)]
-        yield from [rf"(?:{'|'.join(found)})\s*\Z"] * bool(found)
+        if found:
+            yield rf"(?:{'|'.join(found)})\s*\Z"
         closing = set("".join(acceptor.calls.closing.closers))
         if closing & {"]", "}"}:
             yield r"\A[^\[{]*[\]}]\s*\Z"

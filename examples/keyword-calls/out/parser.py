@@ -1559,11 +1559,12 @@ def arguments_within(name: str, value: Any, tools: Doubts) -> dict[str, Any] | N
 LIKE_A_MARKER = " is like a marker, but remains in the message"
 SHAPES = r"\u25a0-\u25ff\u2768-\u2775\u27e6-\u27ef\u2983-\u2998"  # geometric ones, and brackets outside of prose
 TAG = rf"[<＜{SHAPES}][/|｜]?[\w:.=|｜▁/-]{{1,64}}(?:\s[\w:-]{{1,64}}=[\"'\w-]{{1,64}})?[>＞{SHAPES}]"
-# What is no sentence next to a call: a tag at an edge, one word in lower case or in brackets, None, or punctuation.
-PUNCTUATION = r"(?:\d{1,2}[.)]|[!-/:-@\[-`{-~]{1,8})\s*\Z)|(?:\n\s*[>*•-]|\A[^*]*\*{2,4}|\A[^`]*`{1,2})\s*\Z"
+# What is no sentence next to a call: a tag, a word in lower case or in brackets, None, punctuation, open Markdown.
+PUNCTUATION = r"(?:\d{1,2}[.)]|[!-/:-@\[-`{-~]{1,8})\s*\Z"
+MARKDOWN = r"(?:\n\s*[>*•-]|\A[^*]*\*{2,4}|\A[^`]*`{1,2})\s*\Z"
 WORD = r"(?:[a-z_]{4,32}:?|None|[|<\[]{0,2}[a-z_]{3,32}[|>\]]{1,2}\w{0,32})\s*\Z"
-NEXT_TO_A_CALL = Pattern(rf"\A\s*(?:{TAG}(?![^\S\n]\S)|{WORD}|{PUNCTUATION}|{TAG}\s*\Z")
-ODD = Pattern(r"\A\s*[\u200b-\u200d\u2060\ufeff]|[\u200b-\u200d\u2060\ufeff]\s*\Z|\\u003[cC][/|]?\w")
+NEXT_TO_A_CALL = Pattern(rf"\A\s*(?:{TAG}(?![^\S\n]\S)|{WORD}|{PUNCTUATION})|{MARKDOWN}|{TAG}\s*\Z")
+INVISIBLE = Pattern(r"\A\s*[\u200b-\u200d\u2060\ufeff]|[\u200b-\u200d\u2060\ufeff]\s*\Z|\\u003[cC][/|]?\w")
 OPENED, CLOSED = Pattern(r"<(\w{1,64})"), Pattern(r"</(\w{1,64})>")  # tags
 KEY_AFTER_NAME = Pattern(r"""(?<![\w-])([\w-]{1,64})(?:\\?["']?\s?[=:>]|["']\s)""")
 SENTENCE_END = Pattern(r"[.!?]\s|\n\s*\n")
@@ -1575,9 +1576,8 @@ def marker_like(message: Message, patterns: Sequence[Pattern]) -> str:
     """Return the first text that is like a marker; "" if there is none.  `patterns`: such a text anywhere, a bracket at
     the edge of a text next to a marker, either of them in arguments, and what is at the edge of content alone."""
     content, reasoning, calls = message["content"] or "", message["reasoning_content"] or "", message["tool_calls"]
-    searched = [(patterns[0], reasoning), (ODD, reasoning), *((one, content) for one in (ODD, *patterns[::3]))]
-    if calls:
-        searched.append((NEXT_TO_A_CALL, content))
+    searched = [(one, reasoning) for one in (patterns[0], INVISIBLE)]
+    searched += [(one, content) for one in (INVISIBLE, patterns[0], *patterns[3:], *[NEXT_TO_A_CALL] * bool(calls))]
     if reasoning or calls:
         searched += [(patterns[1], reasoning), (patterns[1], content)]
         if content.strip(" \n<>/\\|[](){}") in [call["function"]["name"] for call in calls]:

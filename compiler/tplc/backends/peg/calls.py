@@ -43,9 +43,8 @@ def section_section(form: FormPatterns, *, parallel: bool) -> Section:
     if openers and calls.calls_are_juxtaposed:
         opened = f"({opened} / {leaf(form.not_after_section)})" if form.not_after_section else f"({opened})?"
     # A short opener may be completed by another opener.
-    whole = "".join(
-        f"(gap ({' / '.join(nexts)}))? " for nexts in [form.named("call_next", "call_next_for_short")] if nexts
-    )
+    others = form.named("call_next", "call_next_for_short")
+    whole = f"(gap ({' / '.join(others)}))? " if others else ""
     another = sequence(
         between, "gap", f"({sequence(opened, 'call')} / call_next_for_short {whole}gap call_for_known__)"
     )
